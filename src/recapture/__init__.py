@@ -1,0 +1,2 @@
+"""recapture."""
+__version__ = "0.1.0"

@@ -1,0 +1,22 @@
+"""Errors that a user can act on."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class InputError(ValueError):
+    """Something the caller gave cannot be used; the message says what, where and why in one sentence.
+
+    The command line prints the message alone and leaves with exit code 2.
+    """
+
+
+def nearest_names(wanted: str, known: Iterable[str]) -> str:
+    """' Did you mean ...?' for a misspelt name, or the list of all names when nothing is close."""
+    names = sorted(known)
+    close = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5)
+    if close:
+        return "did you mean " + " or ".join(close) + "?"
+    return "known: " + ", ".join(names)

@@ -1,0 +1,68 @@
+"""Turn what a caller gives (NumPy, torch, nested lists) into a checked two-dimensional array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+
+# Beyond this a squared float64 distance could overflow, and "inside" would lose its meaning.
+LARGEST_VALUE = 1e150
+
+
+def as_matrix(values: Any, name: str) -> np.ndarray:
+    """The array of samples x dimensions behind `values`, in its own dtype where that is a real number type.
+
+    Raises InputError with the offending row for NaN and infinities, and for shapes that are not a table.
+    """
+    matrix = _to_numpy(values, name)
+    if matrix.ndim != 2:
+        raise InputError(f"{name} must be samples x dimensions, but has shape {matrix.shape}")
+    if matrix.shape[0] == 0:
+        raise InputError(f"{name} is empty: it has no samples")
+    if matrix.shape[1] == 0:
+        raise InputError(f"{name} has no dimensions: its shape is {matrix.shape}")
+    if matrix.dtype.kind == "f":
+        if matrix.dtype.itemsize > 8:
+            matrix = matrix.astype(np.float64)
+        _check_finite(matrix, name)
+    return np.ascontiguousarray(matrix)
+
+
+def check_same_dimensions(reference: np.ndarray, candidate: np.ndarray) -> None:
+    if reference.shape[1] != candidate.shape[1]:
+        raise InputError(
+            f"reference has {reference.shape[1]} dimensions and candidate has {candidate.shape[1]}: "
+            "both must come from the same encoder"
+        )
+
+
+def _to_numpy(values: Any, name: str) -> np.ndarray:
+    if type(values).__module__.partition(".")[0] == "torch":
+        values = values.detach().cpu()
+        if str(values.dtype) == "torch.bfloat16":  # NumPy has no bfloat16; float32 holds it exactly
+            values = values.float()
+        values = values.numpy()
+    try:
+        matrix = np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"{name} is not a rectangular table of numbers: {error}") from None
+    if matrix.dtype.kind == "b":
+        return matrix.astype(np.uint8)
+    if matrix.dtype.kind not in "fiu":
+        raise InputError(f"{name} must hold real numbers, but its type is {matrix.dtype}")
+    return matrix
+
+
+def _check_finite(matrix: np.ndarray, name: str) -> None:
+    # min and max propagate NaN: two passes without a temporary the size of the data.
+    low, high = float(matrix.min()), float(matrix.max())
+    if np.isfinite(low) and np.isfinite(high):
+        if max(-low, high) > LARGEST_VALUE:
+            raise InputError(f"{name} holds values beyond {LARGEST_VALUE:g}, whose squared distances overflow")
+        return
+    row = int(np.flatnonzero(~np.isfinite(matrix).all(axis=1))[0])
+    what = "NaN" if np.isnan(matrix[row]).any() else "an infinite value"
+    raise InputError(f"{name} row {row} (counting from 0) holds {what}")

@@ -1,0 +1,207 @@
+"""Who lies inside whose spheres, between two sets, for several k at once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .parallel import blocks, engine_options, run_tiles
+from .points import PointSet
+from .products import BoundedRows, exact, tile_product
+
+# Spheres are closed, with a hair of slack so that ties do not hang on the order of summation.
+SLACK = 1e-12
+_PAIRS_AT_ONCE = 1 << 16
+
+
+@dataclass(frozen=True)
+class Side:
+    """Samples of one set against the spheres of the other. Spheres grow with k, so one number tells all k."""
+
+    pairs: np.ndarray
+    """For each k: pairs (sphere, sample) with the sample inside the sphere."""
+    sample_first: np.ndarray
+    """For each sample: position in `ks` from which on some sphere holds it; len(ks) if none does."""
+    sphere_first: np.ndarray
+    """For each sphere's centre: position in `ks` from which on it holds some sample."""
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """The four counts of Mark-Evaluate and the flags behind them, for every k asked for."""
+
+    ks: tuple[int, ...]
+    candidates: Side
+    """Candidates in the spheres of the reference."""
+    references: Side
+    """References in the spheres of the candidate."""
+
+    def at(self, k: int) -> OverlapAt:
+        position = self.ks.index(k)
+        return OverlapAt(
+            k=k,
+            candidate_inside=self.candidates.sample_first <= position,
+            reference_inside=self.references.sample_first <= position,
+            reference_covered=self.candidates.sphere_first <= position,
+            a=int(self.references.pairs[position]),
+            b=int(self.candidates.pairs[position]),
+        )
+
+
+@dataclass(frozen=True)
+class OverlapAt:
+    """Memberships between reference and candidate at one k."""
+
+    k: int
+    candidate_inside: np.ndarray
+    """Per candidate: inside at least one sphere of the reference."""
+    reference_inside: np.ndarray
+    """Per reference sample: inside at least one sphere of the candidate."""
+    reference_covered: np.ndarray
+    """Per reference sample: its own sphere holds at least one candidate."""
+    a: int
+    """Pairs with the reference sample inside the candidate's sphere."""
+    b: int
+    """Pairs with the candidate inside the reference sample's sphere."""
+
+    @property
+    def x(self) -> int:
+        """Candidates inside the reference's spheres."""
+        return int(self.candidate_inside.sum())
+
+    @property
+    def y(self) -> int:
+        """Reference samples inside the candidate's spheres."""
+        return int(self.reference_inside.sum())
+
+
+def overlap(reference: PointSet, candidate: PointSet, ks: Sequence[int]) -> Overlap:
+    """Count memberships both ways in one pass over the tiles of cross distances."""
+    ordered = tuple(sorted(set(ks)))
+    crossing = _Crossing(reference, candidate, ordered)
+    size = engine_options().tile
+    tiles = [(i, j) for i in blocks(len(crossing.rows), size) for j in blocks(len(crossing.columns), size)]
+    run_tiles(crossing.visit, tiles, "overlap")
+    return Overlap(ordered, crossing.candidates.side(), crossing.references.side())
+
+
+class _Crossing:
+    """Cross distances, reference rows by candidate columns."""
+
+    def __init__(self, reference: PointSet, candidate: PointSet, ks: tuple[int, ...]) -> None:
+        self.reference, self.candidate = reference.distinct.values, candidate.distinct.values
+        self.candidates = _Tally(reference, candidate, ks)
+        self.references = _Tally(candidate, reference, ks)
+        self.rows = self.candidates.neighbours.bounded
+        self.columns = BoundedRows.of(self.candidate, self.candidates.neighbours.frame)
+        self.unit = self.rows.unit
+        self.row_margin, self.column_margin = self.rows.margin / self.unit, self.columns.margin / self.unit
+        self.row_threshold = self.rows.near(self.candidates.largest[:, -1])
+        self.column_threshold = self.columns.near(self.references.largest[:, -1])
+        self.local = threading.local()
+
+    def visit(self, where: tuple[slice, slice]) -> None:
+        i, j = where
+        local = self.local
+        if not hasattr(local, "buffer"):
+            tile = engine_options().tile
+            size = min(tile, len(self.rows)) * min(tile, len(self.columns))
+            local.buffer, local.masks, local.block = np.empty(size, np.float32), np.empty((2, size), bool), None
+        if local.block != i:
+            local.block, local.left = i, self.rows.left(i)
+        tile = tile_product(local.left, self.columns.right[j], local.buffer)
+        near, also = (mask[: tile.size].reshape(tile.shape) for mask in local.masks)
+        np.greater_equal(tile, self.row_threshold[i, None], out=near)
+        np.greater_equal(tile, self.column_threshold[j], out=also)
+        passed = np.flatnonzero(np.logical_or(near, also, out=near))
+        for start in range(0, len(passed), _PAIRS_AT_ONCE):
+            part = passed[start : start + _PAIRS_AT_ONCE]
+            row, column = np.divmod(part, tile.shape[1])
+            self._decide(row + i.start, column + j.start, tile.reshape(-1)[part])
+
+    def _decide(self, row: np.ndarray, column: np.ndarray, h: np.ndarray) -> None:
+        """From which k on does either sphere of a pair hold the other sample? By bounds, exactly where they disagree."""
+        low = (-2.0 / self.unit) * h.astype(np.float64)
+        high = low + (self.row_margin[row] + self.column_margin[column])
+        in_reference = self.candidates.earliest(row, low)
+        in_candidate = self.references.earliest(column, low)
+        unclear = (in_reference != self.candidates.latest(row, high)) | (
+            in_candidate != self.references.latest(column, high)
+        )
+        pairs = np.flatnonzero(unclear)
+        if len(pairs):
+            squared = exact(self.reference, row[pairs], self.candidate, column[pairs])
+            in_reference[pairs] = self.candidates.settle(row[pairs], squared)
+            in_candidate[pairs] = self.references.settle(column[pairs], squared)
+        self.candidates.add(row, column, in_reference)
+        self.references.add(column, row, in_candidate)
+
+
+class _Tally:
+    """Running totals for one direction, over distinct rows weighted by how often they occur."""
+
+    def __init__(self, spheres: PointSet, samples: PointSet, ks: tuple[int, ...]) -> None:
+        self.ks = np.array(ks)
+        self.neighbours = spheres.neighbours(ks[-1])
+        columns = self.ks - 1
+        self.smallest = np.ascontiguousarray(self.neighbours.at_least[:, columns]) * (1 + SLACK)
+        self.largest = np.ascontiguousarray(self.neighbours.at_most[:, columns]) * (1 + SLACK)
+        self.spheres, self.samples = spheres.distinct, samples.distinct
+        self.pairs = np.zeros(len(ks), np.int64)
+        self.sphere_first = np.full(len(self.spheres.weight), len(ks), np.int32)
+        self.sample_first = np.full(len(self.samples.weight), len(ks), np.int32)
+        self.lock = threading.Lock()
+
+    def earliest(self, sphere: np.ndarray, squared: np.ndarray) -> np.ndarray:
+        """Position of the first k whose sphere may reach this far."""
+        return _count_below(self.largest, sphere, squared)
+
+    def latest(self, sphere: np.ndarray, squared: np.ndarray) -> np.ndarray:
+        """Position of the first k whose sphere surely reaches this far."""
+        return _count_below(self.smallest, sphere, squared)
+
+    def settle(self, sphere: np.ndarray, squared: np.ndarray) -> np.ndarray:
+        """Position of the first k whose sphere reaches an exact distance, with exact radii where bounds do not tell."""
+        first, last = self.earliest(sphere, squared), self.latest(sphere, squared)
+        open_pairs = np.flatnonzero(first < last)
+        while len(open_pairs):
+            radii = self.neighbours.exact_at(sphere[open_pairs], self.ks[first[open_pairs]])
+            open_pairs = open_pairs[squared[open_pairs] > radii * (1 + SLACK)]
+            first[open_pairs] += 1
+            open_pairs = open_pairs[first[open_pairs] < last[open_pairs]]
+        return first
+
+    def add(self, sphere: np.ndarray, sample: np.ndarray, first: np.ndarray) -> None:
+        inside = first < len(self.ks)
+        sphere, sample, first = sphere[inside], sample[inside], first[inside]
+        weight = self.spheres.weight[sphere] * self.samples.weight[sample]
+        # float64 adds whole numbers exactly up to 2^53.
+        counted = np.bincount(first, weights=weight, minlength=len(self.ks)).astype(np.int64)
+        with self.lock:
+            self.pairs += counted
+            np.minimum.at(self.sphere_first, sphere, first)
+            np.minimum.at(self.sample_first, sample, first)
+
+    def side(self) -> Side:
+        return Side(
+            pairs=np.cumsum(self.pairs),
+            sample_first=self.sample_first[self.samples.inverse],
+            sphere_first=self.sphere_first[self.spheres.inverse],
+        )
+
+
+def _count_below(limits: np.ndarray, row: np.ndarray, squared: np.ndarray) -> np.ndarray:
+    """How many of the ascending limits[row] are below `squared`, by bisection."""
+    flat, width = limits.reshape(-1), limits.shape[1]
+    base = row * width
+    count = np.zeros(len(row), np.int32)
+    step = 1 << (width.bit_length() - 1)
+    while step:
+        probe = count + step
+        below = flat[base + np.minimum(probe, width) - 1] < squared
+        count = np.where(below & (probe <= width), probe, count)
+        step >>= 1
+    return count

@@ -1,0 +1,92 @@
+"""Run independent tiles on all cores, one BLAS thread each, so that a tile stays in its core's cache."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from ..errors import InputError
+from ..progress import Progress
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """How the work is cut up. No result depends on it."""
+
+    tile: int = 1024
+    """Rows and columns of one tile of distances."""
+    threads: int | None = None
+    """Worker threads; None: RECAPTURE_THREADS, or else the cores this process may use."""
+
+    def thread_count(self) -> int:
+        if self.threads is not None:
+            return self.threads
+        chosen = os.environ.get("RECAPTURE_THREADS", "")
+        if chosen:
+            if not chosen.isdigit() or int(chosen) < 1:
+                raise InputError(f"RECAPTURE_THREADS must be a whole number of at least 1, not {chosen!r}")
+            return int(chosen)
+        if hasattr(os, "sched_getaffinity"):
+            return max(1, len(os.sched_getaffinity(0)))
+        return os.cpu_count() or 1
+
+
+_options: ContextVar[EngineOptions] = ContextVar("recapture_engine_options", default=EngineOptions())
+
+
+def engine_options() -> EngineOptions:
+    return _options.get()
+
+
+@contextlib.contextmanager
+def engine(**changes: Any) -> Iterator[EngineOptions]:
+    """Use other tile sizes or thread counts inside a `with` block."""
+    token = _options.set(replace(_options.get(), **changes))
+    try:
+        yield _options.get()
+    finally:
+        _options.reset(token)
+
+
+def run_tiles(work: Callable[[Item], None], tiles: Sequence[Item], title: str) -> None:
+    """Call `work` once for every tile, in no promised order; the first error stops the rest."""
+    threads = min(engine_options().thread_count(), len(tiles))
+    if threads <= 1:
+        limits = _one_blas_thread() if engine_options().thread_count() == 1 else contextlib.nullcontext()
+        with limits, Progress(title, len(tiles), "tile") as progress:
+            for tile in tiles:
+                work(tile)
+                progress.advance()
+        return
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="recapture")
+    try:
+        with _one_blas_thread(), Progress(title, len(tiles), "tile") as progress:
+            for _ in pool.map(work, tiles):
+                progress.advance()
+    finally:
+        # After Ctrl-C or an error the tiles still waiting are dropped, not finished.
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def blocks(count: int, size: int) -> list[slice]:
+    return [slice(start, min(start + size, count)) for start in range(0, count, size)]
+
+
+@lru_cache(maxsize=1)
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def _one_blas_thread() -> contextlib.AbstractContextManager[Any]:
+    limits: contextlib.AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return limits

@@ -1,0 +1,42 @@
+"""One set of vectors, checked once, with what has been found about it kept for the next use."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .arrays import as_matrix
+from .distinct import DistinctRows, distinct_rows
+from .neighbours import Neighbours
+
+
+class PointSet:
+    """A checked array of samples. Neighbours, once found, are kept: one reference serves many candidates."""
+
+    def __init__(self, values: Any, name: str = "the set") -> None:
+        self.name = name
+        self.values = as_matrix(values, name)
+        self._neighbours: Neighbours | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @cached_property
+    def distinct(self) -> DistinctRows:
+        return distinct_rows(self.values)
+
+    @property
+    def duplicates(self) -> int:
+        """Rows that repeat an earlier row."""
+        return len(self) - len(self.distinct.weight)
+
+    def neighbours(self, k_max: int) -> Neighbours:
+        if self._neighbours is None or self._neighbours.k_max < k_max:
+            self._neighbours = Neighbours(self.distinct, k_max)
+        return self._neighbours
+
+    def radii(self, k_max: int) -> np.ndarray:
+        """(samples, k_max) distance of every sample to its 1st ... k_max-th nearest other sample."""
+        return np.sqrt(self.neighbours(k_max).squared_radii()[self.distinct.inverse, :k_max])

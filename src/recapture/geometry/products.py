@@ -1,0 +1,159 @@
+"""Tiles of distance bounds from one matrix product, and exact distances for the few pairs that need them.
+
+A float32 product gives every squared distance within a known margin. Write x for a centred row and let
+
+    h(x, y) = x.y - (1/2 - eta) |x|^2 - (1/2 - eta) |y|^2,      eta = gamma(d + 2) + 2u,
+
+where u is the unit roundoff and gamma(n) = n u / (1 - n u) bounds the relative error of an n-term sum in any order
+of summation (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 3.1). Two extra columns put
+both norm terms into the product itself, so the tile the BLAS returns *is* h, and
+
+    low = -2 h <= |x - y|^2 <= low + margin(x) + margin(y),     margin(x) = 4 eta |x|^2.
+
+Who is near a boundary is decided from `low` and the margins; what stays undecided is computed by `exact`, in float64
+from coordinate differences. Rows of small integers need no margin: float32 holds every partial sum exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .parallel import blocks, run_tiles
+
+# Sums of integers and halves stay exact while every |x|^2 is at most this.
+_EXACT_NORM: dict[type, float] = {np.float32: 2.0**21, np.float64: 2.0**50}
+# A product that underflows is wrong by at most the smallest normal float32; doubled for good measure.
+_UNDERFLOW = 2.0**-125
+_CHUNK = 256
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The origin and power-of-two scale in which rows are rounded: near the data, so that rounding is small."""
+
+    centre: np.ndarray
+    scale: float
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> Frame:
+        # The median of some rows: unlike the mean it is not dragged away by a few wild rows.
+        sample = values[:: max(1, len(values) // 256)].astype(np.float64)
+        centre = np.median(sample, axis=0)
+        if _integral(sample):
+            centre = np.rint(centre)  # integers stay integers
+        reach = max(abs(float(values.min())), abs(float(values.max()))) + float(np.abs(centre).max())
+        # Ordinary data keep their scale; very large or small ones would overflow or vanish in float32.
+        ordinary = reach == 0 or 1e-8 < reach < 1e8
+        return cls(centre, 1.0 if ordinary else 2.0 ** -np.ceil(np.log2(reach)))
+
+    def apply(self, values: np.ndarray) -> np.ndarray:
+        return (values - self.centre) * self.scale
+
+
+@dataclass(frozen=True)
+class BoundedRows:
+    """Rows made ready for products that bound distances."""
+
+    right: np.ndarray
+    """(rows, d + 2): the centred row, its norm term, 1."""
+    margin: np.ndarray
+    """Each row's share of the gap between the lower and the upper bound (float64, in scaled units)."""
+    unit: float
+    """Scaled squared distance of one true squared distance (a power of two)."""
+
+    @classmethod
+    def of(cls, values: np.ndarray, frame: Frame, dtype: type[np.floating] = np.float32) -> BoundedRows:
+        rows, dimensions = values.shape
+        right = np.empty((rows, dimensions + 2), dtype)
+        norms = np.empty(rows)
+        integral = np.zeros(rows, bool)
+
+        def fill(part: slice) -> None:
+            block = frame.apply(values[part])
+            right[part, :dimensions] = block
+            norms[part] = np.einsum("ij,ij->i", block, block)
+            integral[part] = _integral(block)
+
+        run_tiles(fill, blocks(rows, 512), "preparing rows")
+        if integral.all() and norms.max() <= _EXACT_NORM[dtype]:
+            eta = floor = 0.0
+        else:
+            roundoff = float(np.finfo(dtype).eps) / 2
+            terms = (dimensions + 2) * roundoff
+            # 1.01 absorbs second-order terms and the rounding of the norms themselves.
+            eta, floor = 1.01 * (terms / (1 - terms) + 2 * roundoff), (dimensions + 2) * _UNDERFLOW
+        right[:, dimensions] = -(0.5 - eta) * norms + floor
+        right[:, dimensions + 1] = 1
+        return cls(right, 4 * eta * norms + 4 * floor, frame.scale**2)
+
+    def __len__(self) -> int:
+        return len(self.right)
+
+    @property
+    def is_exact(self) -> bool:
+        return not self.margin.any()
+
+    def left(self, rows: slice | np.ndarray) -> np.ndarray:
+        """The same rows as the product's left factor: norm term and 1 change places."""
+        block = np.array(self.right[rows])
+        block[:, -1] = self.right[rows, -2]
+        block[:, -2] = 1
+        return block
+
+    def near(self, squared: np.ndarray) -> np.ndarray:
+        """Thresholds t such that h < t proves a distance to be more than `squared`."""
+        limit = (-0.5 * self.unit) * squared
+        with np.errstate(over="ignore"):
+            rounded = limit.astype(self.right.dtype)
+        # Rounding must never lift the threshold, or a pair on the boundary would be lost.
+        lower = np.nextafter(rounded, self.right.dtype.type(-np.inf))
+        return np.where(rounded.astype(np.float64) > limit, lower, rounded)
+
+
+def _integral(block: np.ndarray) -> bool:
+    # Most data fail on the first row, without a pass over the rest.
+    return bool((np.rint(block[0]) == block[0]).all() and (np.rint(block) == block).all())
+
+
+def tile_product(left: np.ndarray, right: np.ndarray, buffer: np.ndarray) -> np.ndarray:
+    """h for every pair of a tile, written into a view of `buffer`."""
+    tile = buffer[: len(left) * len(right)].reshape(len(left), len(right))
+    return np.dot(left, right.T, out=tile)
+
+
+def exact(left: np.ndarray, i: np.ndarray, right: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """|left[i] - right[j]|^2 for listed pairs, in float64 from coordinate differences."""
+    squared = np.empty(len(i))
+    dimensions = left.shape[1]
+    size = max(1, min(len(i), _CHUNK * max(1, 384 // dimensions)))
+    difference = np.empty((size, dimensions))
+    a = np.empty((size, dimensions), left.dtype)
+    b = np.empty((size, dimensions), right.dtype)
+    for start in range(0, len(i), size):
+        count = min(size, len(i) - start)
+        # mode="clip" lets take write straight into the buffer; the indices are in range.
+        np.take(left, i[start : start + count], axis=0, out=a[:count], mode="clip")
+        np.take(right, j[start : start + count], axis=0, out=b[:count], mode="clip")
+        np.subtract(a[:count], b[:count], out=difference[:count], dtype=np.float64)
+        squared[start : start + count] = np.einsum("ij,ij->i", difference[:count], difference[:count])
+    return squared
+
+
+def exact_from_rows(values: np.ndarray, rows: slice, others: np.ndarray) -> np.ndarray:
+    """The same from each of consecutive rows to its own list of others, (rows, others)."""
+    squared = np.empty(others.shape)
+    dimensions = values.shape[1]
+    width = others.shape[1]
+    step = max(1, _CHUNK * max(1, 384 // dimensions) // width)
+    difference = np.empty((step, width, dimensions))
+    gathered = np.empty((step * width, dimensions), values.dtype)
+    for start in range(0, len(others), step):
+        part = others[start : start + step]
+        np.take(values, part.ravel(), axis=0, out=gathered[: part.size], mode="clip")
+        own = values[rows.start + start : rows.start + start + len(part), None, :]
+        gap = difference[: len(part)]
+        np.subtract(gathered[: part.size].reshape(gap.shape), own, out=gap, dtype=np.float64)
+        squared[start : start + step] = np.einsum("ijk,ijk->ij", gap, gap)
+    return squared
