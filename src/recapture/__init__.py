@@ -1,2 +1,70 @@
-"""recapture."""
+"""How close is a set of generated texts to a set of human ones?
+
+    import recapture as rc
+    rc.evaluate(human_texts, {"model a": texts_a, "model b": texts_b})
+
+Reference first, candidate second, everywhere. Nothing heavy is imported before it is used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from .errors import InputError
+    from .evaluate import evaluate
+    from .metrics.density_coverage import density_coverage
+    from .metrics.frechet import frechet
+    from .metrics.mark_evaluate import mark_evaluate, mark_evaluate_sweep
+    from .metrics.metric import list_metrics
+    from .metrics.mmd import mmd
+    from .metrics.prd import prd
+    from .metrics.precision_recall import precision_recall
+    from .representations.encode import encode
+    from .results.result import Result
+
+_HOME = {
+    "InputError": "errors",
+    "Result": "results.result",
+    "encode": "representations.encode",
+    "evaluate": "evaluate",
+    "list_metrics": "metrics.metric",
+    "mark_evaluate_sweep": "metrics.mark_evaluate",
+}
+__all__ = [
+    "InputError",
+    "Result",
+    "density_coverage",
+    "encode",
+    "evaluate",
+    "frechet",
+    "list_metrics",
+    "mark_evaluate",
+    "mark_evaluate_sweep",
+    "mmd",
+    "prd",
+    "precision_recall",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # A metric's function carries the name of its file, so a new metric file needs no line here.
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        module = importlib.import_module(f"{__name__}.{_HOME.get(name, f'metrics.{name}')}")
+    except ModuleNotFoundError as error:
+        if error.name and not error.name.startswith(__name__):
+            raise
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+    found = getattr(module, name)
+    # Also takes the place of a submodule of the same name (evaluate), which importing it has just put here.
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

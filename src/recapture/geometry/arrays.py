@@ -31,14 +31,6 @@ def as_matrix(values: Any, name: str) -> np.ndarray:
     return np.ascontiguousarray(matrix)
 
 
-def check_same_dimensions(reference: np.ndarray, candidate: np.ndarray) -> None:
-    if reference.shape[1] != candidate.shape[1]:
-        raise InputError(
-            f"reference has {reference.shape[1]} dimensions and candidate has {candidate.shape[1]}: "
-            "both must come from the same encoder"
-        )
-
-
 def _to_numpy(values: Any, name: str) -> np.ndarray:
     if type(values).__module__.partition(".")[0] == "torch":
         values = values.detach().cpu()

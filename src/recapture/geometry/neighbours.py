@@ -1,4 +1,4 @@
-"""How far each row's k-th nearest neighbour in its own set is: as bounds for all rows, exactly for those that matter."""
+"""How far each row's k-th nearest neighbour in its own set is: bounds for all rows, exact where it matters."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from .distinct import DistinctRows
 from .parallel import blocks, run_tiles
-from .products import BoundedRows, Frame, exact, exact_from_rows
+from .products import BoundedRows, Frame, exact
 from .search import NearestSearch
 
 
@@ -67,7 +67,9 @@ class Neighbours:
 
         def make_exact(block: slice) -> None:
             found = self.neighbour[block]
-            radii[block] = self._kth(exact_from_rows(self.rows.values, block, found), found, block)
+            owner = np.repeat(np.arange(block.start, block.stop), found.shape[1])
+            squared = exact(self.rows.values, owner, self.rows.values, found.ravel())
+            radii[block] = self._kth(squared.reshape(found.shape), found, block)
 
         run_tiles(make_exact, blocks(len(radii), 256), "exact radii")
         settled = np.flatnonzero(self._settled >= 0)
@@ -75,7 +77,8 @@ class Neighbours:
         return radii
 
     def _high(self, row: np.ndarray | slice) -> np.ndarray:
-        return self.low[row] + (self.margin[row, None] + self.margin[self.neighbour[row]])
+        high: np.ndarray = self.low[row] + (self.margin[row, None] + self.margin[self.neighbour[row]])
+        return high
 
     def _kth(
         self, squared: np.ndarray, neighbour: np.ndarray, row: np.ndarray | slice, k: np.ndarray | None = None

@@ -107,8 +107,8 @@ class _Crossing:
         i, j = where
         local = self.local
         if not hasattr(local, "buffer"):
-            tile = engine_options().tile
-            size = min(tile, len(self.rows)) * min(tile, len(self.columns))
+            limit = engine_options().tile
+            size = min(limit, len(self.rows)) * min(limit, len(self.columns))
             local.buffer, local.masks, local.block = np.empty(size, np.float32), np.empty((2, size), bool), None
         if local.block != i:
             local.block, local.left = i, self.rows.left(i)
@@ -123,7 +123,7 @@ class _Crossing:
             self._decide(row + i.start, column + j.start, tile.reshape(-1)[part])
 
     def _decide(self, row: np.ndarray, column: np.ndarray, h: np.ndarray) -> None:
-        """From which k on does either sphere of a pair hold the other sample? By bounds, exactly where they disagree."""
+        """From which k on does either sphere of a pair hold the other sample? Exactly where bounds disagree."""
         low = (-2.0 / self.unit) * h.astype(np.float64)
         high = low + (self.row_margin[row] + self.column_margin[column])
         in_reference = self.candidates.earliest(row, low)

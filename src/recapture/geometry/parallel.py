@@ -39,19 +39,20 @@ class EngineOptions:
         return os.cpu_count() or 1
 
 
-_options: ContextVar[EngineOptions] = ContextVar("recapture_engine_options", default=EngineOptions())
+_DEFAULT = EngineOptions()
+_options: ContextVar[EngineOptions] = ContextVar("recapture_engine_options")
 
 
 def engine_options() -> EngineOptions:
-    return _options.get()
+    return _options.get(_DEFAULT)
 
 
 @contextlib.contextmanager
 def engine(**changes: Any) -> Iterator[EngineOptions]:
     """Use other tile sizes or thread counts inside a `with` block."""
-    token = _options.set(replace(_options.get(), **changes))
+    token = _options.set(replace(engine_options(), **changes))
     try:
-        yield _options.get()
+        yield engine_options()
     finally:
         _options.reset(token)
 

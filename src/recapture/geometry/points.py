@@ -39,4 +39,5 @@ class PointSet:
 
     def radii(self, k_max: int) -> np.ndarray:
         """(samples, k_max) distance of every sample to its 1st ... k_max-th nearest other sample."""
-        return np.sqrt(self.neighbours(k_max).squared_radii()[self.distinct.inverse, :k_max])
+        radii: np.ndarray = np.sqrt(self.neighbours(k_max).squared_radii()[self.distinct.inverse, :k_max])
+        return radii

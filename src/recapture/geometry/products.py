@@ -49,7 +49,8 @@ class Frame:
         return cls(centre, 1.0 if ordinary else 2.0 ** -np.ceil(np.log2(reach)))
 
     def apply(self, values: np.ndarray) -> np.ndarray:
-        return (values - self.centre) * self.scale
+        centred: np.ndarray = (values - self.centre) * self.scale
+        return centred
 
 
 @dataclass(frozen=True)
@@ -138,22 +139,4 @@ def exact(left: np.ndarray, i: np.ndarray, right: np.ndarray, j: np.ndarray) -> 
         np.take(right, j[start : start + count], axis=0, out=b[:count], mode="clip")
         np.subtract(a[:count], b[:count], out=difference[:count], dtype=np.float64)
         squared[start : start + count] = np.einsum("ij,ij->i", difference[:count], difference[:count])
-    return squared
-
-
-def exact_from_rows(values: np.ndarray, rows: slice, others: np.ndarray) -> np.ndarray:
-    """The same from each of consecutive rows to its own list of others, (rows, others)."""
-    squared = np.empty(others.shape)
-    dimensions = values.shape[1]
-    width = others.shape[1]
-    step = max(1, _CHUNK * max(1, 384 // dimensions) // width)
-    difference = np.empty((step, width, dimensions))
-    gathered = np.empty((step * width, dimensions), values.dtype)
-    for start in range(0, len(others), step):
-        part = others[start : start + step]
-        np.take(values, part.ravel(), axis=0, out=gathered[: part.size], mode="clip")
-        own = values[rows.start + start : rows.start + start + len(part), None, :]
-        gap = difference[: len(part)]
-        np.subtract(gathered[: part.size].reshape(gap.shape), own, out=gap, dtype=np.float64)
-        squared[start : start + step] = np.einsum("ijk,ijk->ij", gap, gap)
     return squared

@@ -89,7 +89,9 @@ class NearestSearch:
         rank = np.arange(len(owner)) - np.repeat(starts, np.diff(starts, append=len(owner)))
         best = np.flatnonzero(rank < self.kept)
         offered = keys[best]
-        offered = ((offered >> np.uint64(16)) << _UPPER) | ((offered & np.uint64(0xFFFF)) + np.uint64(self.blocks[j].start))
+        offered = ((offered >> np.uint64(16)) << _UPPER) | (
+            (offered & np.uint64(0xFFFF)) + np.uint64(self.blocks[j].start)
+        )
         rows = owner[starts] + self.blocks[i].start
         merged = np.full((len(rows), 2 * self.kept), np.iinfo(np.uint64).max, np.uint64)
         merged[np.cumsum(changes)[best] - 1, self.kept + rank[best]] = offered

@@ -1,0 +1,57 @@
+"""`recapture cache`: what is kept on disk, and making room."""
+
+from __future__ import annotations
+
+import re
+
+import click
+
+from ..errors import InputError
+from .options import say
+
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+def _bytes(_: click.Context, __: click.Parameter, text: str | None) -> int | None:
+    if text is None:
+        return None
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", text.strip(), re.IGNORECASE)
+    if not match:
+        raise InputError(f"--max-size must be a size such as 500MB or 2G, not {text!r}")
+    return int(float(match[1]) * _UNITS[match[2].upper()])
+
+
+@click.command()
+@click.option("--max-size", callback=_bytes, metavar="SIZE", help="Remove the least recently used until this fits.")
+@click.option("--older-than", type=click.IntRange(0), metavar="DAYS", help="Remove what was not used for so long.")
+@click.option("--encoder", metavar="NAME", help="Remove (with --older-than: only) vectors of this encoder.")
+@click.option("--all", "everything", is_flag=True, help="Remove everything.")
+def cache(max_size: int | None, older_than: int | None, encoder: str | None, everything: bool) -> None:
+    """Show the vectors kept on disk, or remove some.
+
+    \b
+    Examples:
+      recapture cache
+      recapture cache --max-size 500MB
+      recapture cache --older-than 30
+    """
+    from ..representations.cache import VectorCache
+
+    store = VectorCache()
+    if max_size is not None or older_than is not None or encoder is not None or everything:
+        entries, freed = store.prune(
+            max_bytes=max_size, older_than_days=older_than, encoder=encoder, everything=everything
+        )
+        say(f"removed {entries:,} vectors ({_size(freed)})")
+    summary = store.summary()
+    click.echo(f"{summary.path}: {summary.entries:,} vectors, {_size(summary.bytes)}")
+    for space in summary.spaces:
+        click.echo(f"  {space.encoder}  {space.entries:,} vectors, {_size(space.bytes)}")
+
+
+def _size(count: float) -> str:
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000 or unit == "GB":
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    raise AssertionError

@@ -1,0 +1,72 @@
+"""`recapture embed`: texts to a file of vectors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from ..errors import InputError
+from ..texts import Samples, read_together
+from .options import chosen_encoding, encoding_options, input_options, say
+
+_SUFFIXES = (".npy", ".npz", ".safetensors")
+
+
+@click.command()
+@click.argument("file")
+@click.option("--output", "-o", required=True, metavar="FILE", help="A .npy, .npz or .safetensors file.")
+@input_options
+@encoding_options
+@click.option("--fit", metavar="FILE", help="Texts that bag-of-words takes its words from (default: the same FILE).")
+def embed(
+    file: str,
+    output: str,
+    field: str | None,
+    input_format: str | None,
+    encoder: str | None,
+    fit: str | None,
+    **encoding: Any,
+) -> None:
+    """Turn the texts of FILE (- for stdin) into vectors that `recapture score` reads back.
+
+    \b
+    Examples:
+      recapture embed human.txt --output human.npy
+      recapture embed model.jsonl --field text --encoder sentence-transformers/all-mpnet-base-v2 -o model.safetensors
+      recapture embed model.txt --encoder bag-of-words --fit human.txt -o model.npz
+    """
+    from ..representations.vectors import vectors_of
+    from ..results.write import check_writable, whole_file
+
+    if Path(output).suffix not in _SUFFIXES:
+        raise InputError(f"cannot write {output}: the name must end in {', '.join(_SUFFIXES)}")
+    check_writable(output)
+    paths = [fit, file] if fit else [file]
+    sets = [_texts(samples) for samples in read_together(paths, field=field, format=input_format)]
+    vectors, _ = vectors_of(sets, paths, encoder, **chosen_encoding(**encoding))
+    with whole_file(output) as temporary:
+        _save(temporary, vectors[-1])
+    rows, dimensions = vectors[-1].shape
+    say(f"wrote {output}: {rows:,} vectors of {dimensions} dimensions")
+
+
+def _texts(samples: Samples) -> tuple[str, ...]:
+    if samples.texts is None:
+        raise InputError(f"{samples.source} holds vectors, not texts")
+    if samples.empty:
+        say(f"{samples.source}: {samples.empty} of {len(samples)} texts are empty; they were kept")
+    return samples.texts
+
+
+def _save(path: Path, vectors: np.ndarray) -> None:
+    if path.suffix == ".npy":
+        np.save(path, vectors, allow_pickle=False)
+    elif path.suffix == ".npz":
+        np.savez(path, embeddings=vectors)
+    else:
+        from safetensors.numpy import save_file
+
+        save_file({"embeddings": np.ascontiguousarray(vectors)}, path)

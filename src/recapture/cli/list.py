@@ -1,0 +1,57 @@
+"""`recapture list`: what can be measured."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import click
+
+from ..metrics.metric import Metric, list_metrics
+from ..results.result import plain
+from .options import output_format
+
+
+@click.command("list")
+@output_format(["table", "json"])
+def list_command(form: str) -> None:
+    """List the metrics: their numbers, direction, range, needs, defaults and citation.
+
+    \b
+    Examples:
+      recapture list
+      recapture list --format json
+    """
+    if form == "json":
+        content = [_describe(metric) for metric in list_metrics().values()]
+        click.echo(json.dumps(content, indent=2, ensure_ascii=False))
+        return
+    for metric in list_metrics().values():
+        better = f"{metric.direction} is better"
+        parameters = ", ".join(f"{name}={value}" for name, value in metric.defaults.items())
+        click.echo(f"{metric.name}  {metric.title}; {better}; needs {metric.needs}")
+        for output in metric.outputs:
+            click.echo(f"    {output.name:<10} [{output.range[0]:g}, {output.range[1]:g}]  {output.meaning}")
+        if parameters:
+            click.echo(f"    defaults: {parameters}")
+        click.echo(f"    {metric.citation}")
+
+
+def _describe(metric: Metric) -> dict[str, object]:
+    return {
+        "name": metric.name,
+        "title": metric.title,
+        "direction": metric.direction,
+        "numbers": [
+            {
+                "name": output.name,
+                "meaning": output.meaning,
+                "range": [bound if math.isfinite(bound) else None for bound in output.range],
+            }
+            for output in metric.outputs
+        ],
+        "needs": metric.needs,
+        "least_samples": metric.least_samples,
+        "defaults": plain(metric.defaults),
+        "citation": metric.citation,
+    }

@@ -1,0 +1,71 @@
+"""Options that several commands share, and what they do with inputs and outputs."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from ..errors import InputError, nearest_names
+from ..texts import format_names
+
+Command = Callable[..., Any]
+
+
+def input_options(command: Command) -> Command:
+    """--field and --input-format."""
+    formats = ", ".join(format_names())
+    for option in (
+        click.option("--input-format", metavar="NAME", help=f"Where the file name does not tell: {formats}."),
+        click.option("--field", metavar="NAME", help="Column, key or array to read (default: text)."),
+    ):
+        command = option(command)
+    return command
+
+
+def encoding_options(command: Command) -> Command:
+    """Everything about turning texts into vectors; `chosen_encoding` collects it."""
+    for option in (
+        click.option("--no-cache", is_flag=True, help="Neither read nor keep vectors on disk."),
+        click.option("--offline", is_flag=True, help="Never touch the network."),
+        click.option("--batch-size", type=click.IntRange(1), help="Texts encoded at once (default: 32)."),
+        click.option("--device", metavar="NAME", help="cpu, cuda, mps (default: the best there is)."),
+        click.option("--pooling", metavar="NAME", help="mean, max or cls (default: the model's own)."),
+        click.option(
+            "--encoder", metavar="NAME", help="Model name, folder or bag-of-words (default: all-MiniLM-L6-v2)."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def chosen_encoding(
+    pooling: str | None, device: str | None, batch_size: int | None, offline: bool, no_cache: bool
+) -> dict[str, Any]:
+    """Only what the user asked for, so that ready vectors meet no option that cannot apply to them."""
+    options: dict[str, Any] = {"pooling": pooling, "device": device, "batch_size": batch_size}
+    options |= {"offline": offline or None, "cache": False if no_cache else None}
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def output_format(known: list[str], default: str = "table") -> Callable[[Command], Command]:
+    def check(_: click.Context, __: click.Parameter, name: str) -> str:
+        if name not in known:
+            raise InputError(f"unknown output format {name!r}: {nearest_names(name, known)}")
+        return name
+
+    text = f"{', '.join(known[:-1])} or {known[-1]} (default: {default})."
+    return click.option("--format", "form", default=default, metavar="NAME", callback=check, help=text)
+
+
+def say(message: str) -> None:
+    """A message to the person, kept apart from results."""
+    click.echo(f"recapture: {message}", err=True)
+
+
+def terminal_width() -> int | None:
+    """Columns of the terminal that results go to; None where they go to a file or a program."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None

@@ -1,0 +1,48 @@
+"""Density and coverage: how many reference spheres hold a candidate, and how many references have one near.
+
+Naeem, Oh, Uh, Choi and Yoo (2020), Reliable Fidelity and Diversity Metrics for Generative Models, Eqs. 3 and 4.
+Spheres are closed here; the authors' prdc package uses open ones, so ties on the boundary count differently.
+
+    density = b / (k m),  coverage = share of reference spheres that hold at least one candidate
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..results.result import Result
+from .metric import INFINITY, Measurement, Metric, Output
+from .pair import Pair
+from .run import measure
+
+
+def density_coverage(reference: Any, candidate: Any, k: int = 5, **options: Any) -> Result:
+    """Density (1 on average for equal distributions, not bounded above) and coverage of a candidate set."""
+    return measure(METRIC, reference, candidate, k=k, **options)
+
+
+def _measure(pair: Pair, k: int) -> Measurement:
+    inside = pair.overlap_at(k)
+    return Measurement(
+        values={
+            "density": inside.b / (k * len(pair.candidate)),
+            "coverage": inside.reference_covered.sum() / len(pair.reference),
+        },
+        arrays={"reference_covered": inside.reference_covered},
+        warnings=tuple(pair.neighbourhood_warnings()),
+    )
+
+
+METRIC = Metric(
+    name="density-coverage",
+    title="Density and coverage",
+    outputs=(
+        Output("density", "reference spheres around a candidate, over k", (0.0, INFINITY)),
+        Output("coverage", "share of reference spheres that hold a candidate"),
+    ),
+    direction="higher",
+    measure=_measure,
+    defaults={"k": 5},
+    order=30,
+    citation="Naeem et al. 2020, Reliable Fidelity and Diversity Metrics, ICML",
+)

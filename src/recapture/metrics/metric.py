@@ -1,0 +1,87 @@
+"""What a metric declares about itself, and the registry that finds the declarations."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from ..errors import InputError, nearest_names
+from ..results.result import Direction
+
+INFINITY = float("inf")
+
+
+@dataclass(frozen=True)
+class Output:
+    """One number of a metric."""
+
+    name: str
+    meaning: str
+    range: tuple[float, float] = (0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What a metric's function returns: numbers, and what stands behind them."""
+
+    values: Mapping[str, float]
+    details: Mapping[str, Any] = field(default_factory=dict)
+    arrays: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A declaration, read by the Python functions, the command line, the docs and the shared tests."""
+
+    name: str
+    title: str
+    outputs: tuple[Output, ...]
+    direction: Direction
+    measure: Callable[..., Measurement]
+    """(pair, **parameters) -> Measurement"""
+    citation: str
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters of `measure` and their default values."""
+    swapped: Mapping[str, str] = field(default_factory=dict)
+    """Which output each output becomes when reference and candidate change places, where there is such a rule."""
+    order: int = 100
+    """Place in tables and lists."""
+    needs: str = "vectors"
+    least_samples: int = 2
+    """Fewest samples a side must have."""
+    libraries: tuple[str, ...] = ("numpy",)
+    """Packages whose version belongs in the signature."""
+
+    @property
+    def uses_neighbours(self) -> bool:
+        return "k" in self.defaults
+
+
+@lru_cache(maxsize=1)
+def _registry() -> dict[str, Metric]:
+    package = importlib.import_module(__package__)
+    found = {}
+    for module in pkgutil.iter_modules(package.__path__):
+        declared = getattr(importlib.import_module(f"{__package__}.{module.name}"), "METRIC", None)
+        if isinstance(declared, Metric):
+            found[declared.name] = declared
+    return dict(sorted(found.items(), key=lambda item: (item[1].order, item[0])))
+
+
+def list_metrics() -> dict[str, Metric]:
+    """The declarations of all metrics, by name."""
+    return dict(_registry())
+
+
+def find_metric(name: str) -> Metric:
+    """A metric by its name; `mark_evaluate` and `mark-evaluate` are the same."""
+    registry = _registry()
+    wanted = name.strip().lower().replace("_", "-")
+    if wanted not in registry:
+        raise InputError(f"unknown metric {name!r}: {nearest_names(wanted, registry)}")
+    return registry[wanted]

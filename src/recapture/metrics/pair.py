@@ -1,0 +1,73 @@
+"""Reference and candidate side by side, with the neighbourhoods they share found once for all metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..geometry.overlap import Overlap, OverlapAt, overlap
+from ..geometry.points import PointSet
+
+_TINY = 50
+_MANY_DUPLICATES = 0.1
+_UNEQUAL = 1.1
+
+
+class Pair:
+    """Two sets of samples under comparison. `ks`: neighbourhood sizes that will be asked for, found in one pass."""
+
+    def __init__(self, reference: PointSet, candidate: PointSet, ks: Iterable[int] = ()) -> None:
+        if reference.values.shape[1] != candidate.values.shape[1]:
+            raise InputError(
+                f"{reference.name} has {reference.values.shape[1]} dimensions and {candidate.name} has "
+                f"{candidate.values.shape[1]}: both must come from the same encoder"
+            )
+        self.reference = reference
+        self.candidate = candidate
+        self._ks = {self.check_k(k) for k in ks}
+        self._overlap: Overlap | None = None
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {"reference": len(self.reference), "candidate": len(self.candidate)}
+
+    def overlap_at(self, k: int) -> OverlapAt:
+        """Memberships at one k."""
+        self._ks.add(self.check_k(k))
+        if self._overlap is None or k not in self._overlap.ks:
+            self._overlap = overlap(self.reference, self.candidate, tuple(self._ks))
+        return self._overlap.at(k)
+
+    def check_k(self, k: Any) -> int:
+        if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
+            raise InputError(f"k must be a whole number, not {k!r}")
+        if k < 1:
+            raise InputError(f"k must be at least 1, not {k}")
+        smaller = min((self.reference, self.candidate), key=len)
+        if k >= len(smaller):
+            raise InputError(
+                f"k = {k} needs at least {int(k) + 1} samples a side, but {smaller.name} has {len(smaller)}"
+            )
+        return int(k)
+
+    def neighbourhood_warnings(self) -> list[str]:
+        """Where nearest-neighbour numbers say less than they seem to."""
+        n, m = len(self.reference), len(self.candidate)
+        warnings = []
+        for points in (self.reference, self.candidate):
+            if len(points) < _TINY:
+                warnings.append(f"{points.name} has only {len(points)} samples: scores of such small sets vary widely")
+            if points.duplicates > _MANY_DUPLICATES * len(points):
+                warnings.append(
+                    f"{points.duplicates} of {len(points)} samples of {points.name} repeat others: "
+                    "their spheres shrink to points"
+                )
+        if max(n, m) > _UNEQUAL * min(n, m):
+            warnings.append(
+                f"set sizes differ ({n} reference, {m} candidate), which shifts quality against diversity: "
+                "use balance for equal-size subsamples"
+            )
+        return warnings

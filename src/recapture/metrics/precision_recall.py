@@ -1,0 +1,46 @@
+"""Improved precision and recall: shares of samples inside the other set's spheres.
+
+Kynkäänniemi, Karras, Laine, Lehtinen and Aila (2019), Improved Precision and Recall Metric for Assessing Generative
+Models, Eqs. 1 and 2; spheres are closed, as in their Eq. 1.
+
+    precision = x / m,  recall = y / n       (x, y as in Mark-Evaluate)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..results.result import Result
+from .metric import Measurement, Metric, Output
+from .pair import Pair
+from .run import measure
+
+
+def precision_recall(reference: Any, candidate: Any, k: int = 3, **options: Any) -> Result:
+    """Share of candidates that look like references, and of references that the candidates reach."""
+    return measure(METRIC, reference, candidate, k=k, **options)
+
+
+def _measure(pair: Pair, k: int) -> Measurement:
+    inside = pair.overlap_at(k)
+    return Measurement(
+        values={"precision": inside.x / len(pair.candidate), "recall": inside.y / len(pair.reference)},
+        arrays={"candidate_inside": inside.candidate_inside, "reference_inside": inside.reference_inside},
+        warnings=tuple(pair.neighbourhood_warnings()),
+    )
+
+
+METRIC = Metric(
+    name="precision-recall",
+    title="Improved precision and recall",
+    outputs=(
+        Output("precision", "share of candidates inside a reference sphere"),
+        Output("recall", "share of references inside a candidate sphere"),
+    ),
+    direction="higher",
+    measure=_measure,
+    defaults={"k": 3},
+    swapped={"precision": "recall", "recall": "precision"},
+    order=20,
+    citation="Kynkäänniemi et al. 2019, Improved Precision and Recall, NeurIPS",
+)

@@ -1,0 +1,223 @@
+"""Vectors kept on disk, so that no text is encoded twice.
+
+One SQLite file, written in transactions: entries are there whole or not at all, whoever else writes at the same time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import sqlite3
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from ..errors import InputError
+from .database import Database, writing
+
+Result = TypeVar("Result")
+
+# The number grows when the tables change: an older file is then left alone.
+_FILE_NAME = "vectors-1.sqlite"
+_TABLES = (
+    "spaces (id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE, encoder TEXT NOT NULL)",
+    """vectors (key BLOB NOT NULL UNIQUE, space INTEGER NOT NULL, vector BLOB NOT NULL, checksum BLOB NOT NULL,
+        used INTEGER NOT NULL)""",
+)
+_PAGE_SIZE = 16_384  # ten vectors of 384 numbers fit; into the default only two
+_KEYS_PER_QUERY = 500
+_NUMBER = np.dtype("<f4")
+
+
+@dataclass(frozen=True)
+class CacheUse:
+    """What one encoder has in the cache. Bytes are those of its vectors; the file is a few per cent larger."""
+
+    encoder: str
+    entries: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class CacheSummary:
+    path: Path
+    entries: int
+    bytes: int
+    spaces: list[CacheUse]
+
+
+def cache_folder() -> Path:
+    """RECAPTURE_CACHE, else the user's own cache folder."""
+    own = os.environ.get("RECAPTURE_CACHE")
+    if own:
+        return Path(own).expanduser()
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "recapture"
+
+
+class VectorCache:
+    """Vectors by text and encoder identity, in a file in the given folder. Trouble with it only costs speed."""
+
+    def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+        self.path = (cache_folder() if path is None else Path(path).expanduser()) / _FILE_NAME
+        self._database = Database(self.path, _TABLES, _PAGE_SIZE)
+        self._unusable = False
+
+    def get(self, space: dict[str, str], texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """The vectors that are there, in the order of the texts, and a mask over the texts that says which are."""
+        keys = _keys(space, texts)
+        known: dict[bytes, bytes] = {}
+        if self.path.is_file():
+            known = self._attempt(lambda db: _read(db, keys), known)
+        found = np.array([key in known for key in keys], bool)
+        blobs = [known[key] for key in keys if key in known]
+        width = len(blobs[0]) // _NUMBER.itemsize if blobs else 0
+        vectors = np.frombuffer(b"".join(blobs), _NUMBER).reshape(len(blobs), width)
+        return vectors.astype(np.float32), found
+
+    def put(self, space: dict[str, str], texts: Sequence[str], vectors: np.ndarray) -> None:
+        """Keep one vector per text, in place of any earlier one, all in one transaction."""
+        keys = _keys(space, texts)
+        blobs = [row.tobytes() for row in np.asarray(vectors, _NUMBER)]
+
+        def write(db: sqlite3.Connection) -> None:
+            known = (_text_of(space), space.get("encoder", ""))
+            with writing(db):
+                db.execute("INSERT OR IGNORE INTO spaces (identity, encoder) VALUES (?, ?)", known)
+                (number,) = db.execute("SELECT id FROM spaces WHERE identity = ?", known[:1]).fetchone()
+                entries = (
+                    (key, number, blob, _checksum(key, blob), _today()) for key, blob in zip(keys, blobs, strict=True)
+                )
+                db.executemany(
+                    "INSERT OR REPLACE INTO vectors (key, space, vector, checksum, used) VALUES (?, ?, ?, ?, ?)",
+                    entries,
+                )
+
+        self._attempt(write, None)
+
+    def summary(self) -> CacheSummary:
+        """How much is kept for each encoder."""
+        query = """SELECT encoder, COUNT(*), SUM(LENGTH(vector)) FROM vectors JOIN spaces ON space = id
+            GROUP BY encoder ORDER BY encoder"""
+        rows = self._insist(lambda db: db.execute(query).fetchall()) if self.path.is_file() else []
+        uses = [CacheUse(*row) for row in rows]
+        return CacheSummary(self.path, sum(use.entries for use in uses), sum(use.bytes for use in uses), uses)
+
+    def prune(
+        self,
+        max_bytes: int | None = None,
+        older_than_days: int | None = None,
+        encoder: str | None = None,
+        everything: bool = False,
+    ) -> tuple[int, int]:
+        """Remove entries, those that were not used for longest first; how many, and the bytes of their vectors.
+
+        `older_than_days` removes what was last used before that many days, `max_bytes` what then is too much.
+        `encoder` limits both to one encoder, and alone removes all that it has.
+        """
+        if not everything and max_bytes is None and older_than_days is None and encoder is None:
+            raise InputError("say what to remove from the cache: a size, an age, an encoder, or everything")
+        if (max_bytes or 0) < 0 or (older_than_days or 0) < 0:
+            raise InputError("neither the size nor the age of what stays in the cache can be negative")
+        if everything or (max_bytes is None and older_than_days is None):
+            max_bytes = 0
+        oldest_day = None if older_than_days is None else _today() - older_than_days
+
+        def remove(db: sqlite3.Connection) -> tuple[int, int]:
+            with writing(db):
+                doomed = _doomed(db, max_bytes, oldest_day, encoder)
+                db.executemany("DELETE FROM vectors WHERE rowid = ?", ((row,) for row, _ in doomed))
+                db.execute("DELETE FROM spaces WHERE id NOT IN (SELECT space FROM vectors)")
+            db.execute("VACUUM")
+            return len(doomed), sum(size for _, size in doomed)
+
+        return self._insist(remove) if self.path.is_file() else (0, 0)
+
+    def _attempt(self, action: Callable[[sqlite3.Connection], Result], otherwise: Result) -> Result:
+        """Do without the cache when it fails: say so once, and do not wait for it again."""
+        if self._unusable:
+            return otherwise
+        try:
+            return self._database.run(action)
+        except (sqlite3.Error, OSError) as error:
+            self._unusable = True
+            warnings.warn(f"going on without the vector cache {self.path}: {error}", stacklevel=4)
+            return otherwise
+
+    def _insist(self, action: Callable[[sqlite3.Connection], Result]) -> Result:
+        try:
+            return self._database.run(action)
+        except (sqlite3.Error, OSError) as error:
+            raise InputError(f"the vector cache {self.path} cannot be used: {error}") from error
+
+
+def _read(db: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+    """Undamaged entries, all of one length. Notes that they were used today."""
+    known: dict[bytes, bytes] = {}
+    stale: list[tuple[int, int]] = []
+    today = _today()
+    width = None
+    for start in range(0, len(keys), _KEYS_PER_QUERY):
+        part = keys[start : start + _KEYS_PER_QUERY]
+        marks = ",".join("?" * len(part))
+        rows = db.execute(f"SELECT rowid, key, vector, checksum, used FROM vectors WHERE key IN ({marks})", part)
+        for row, key, blob, checksum, used in rows:
+            if not isinstance(blob, bytes) or checksum != _checksum(key, blob) or len(blob) != (width or len(blob)):
+                continue  # damaged: will be made again and replaced
+            width = len(blob)
+            known[key] = blob
+            if used != today:
+                stale.append((today, row))
+    if stale:
+        _note_use(db, stale)
+    return known
+
+
+def _note_use(db: sqlite3.Connection, stale: list[tuple[int, int]]) -> None:
+    db.execute("PRAGMA busy_timeout = 1000")  # not worth a long wait
+    with contextlib.suppress(sqlite3.OperationalError), writing(db):  # a shared read-only cache is as good
+        db.executemany("UPDATE vectors SET used = ? WHERE rowid = ?", stale)
+
+
+def _doomed(
+    db: sqlite3.Connection, max_bytes: int | None, oldest_day: int | None, encoder: str | None
+) -> list[tuple[int, int]]:
+    """Row and size of what has to go."""
+    rows = db.execute(
+        """SELECT vectors.rowid, LENGTH(vector), used, encoder FROM vectors LEFT JOIN spaces ON space = id
+        ORDER BY used DESC, vectors.rowid DESC"""
+    )
+    doomed = []
+    kept = 0
+    for row, size, used, owner in rows:
+        if encoder is not None and encoder not in (owner, (owner or "").rpartition("/")[2]):
+            continue
+        too_old = oldest_day is not None and used < oldest_day
+        if too_old or (max_bytes is not None and kept + size > max_bytes):
+            doomed.append((row, size))
+        else:
+            kept += size
+    return doomed
+
+
+def _text_of(space: dict[str, str]) -> str:
+    return json.dumps(space, sort_keys=True, ensure_ascii=False)
+
+
+def _keys(space: dict[str, str], texts: Sequence[str]) -> list[bytes]:
+    start = hashlib.blake2b(_text_of(space).encode()).digest()
+    return [hashlib.blake2b(start + text.encode(), digest_size=16).digest() for text in texts]
+
+
+def _checksum(key: bytes, blob: bytes) -> bytes:
+    return hashlib.blake2b(blob, digest_size=8, key=key).digest()
+
+
+def _today() -> int:
+    return int(time.time() // 86_400)

@@ -1,0 +1,75 @@
+"""An SQLite file that several processes share, and that heals itself."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+_PATIENCE = 60.0  # seconds to wait for another process to finish writing
+
+
+class Database:
+    """Opened anew for every action, so that it survives forks and threads and never keeps a lock for long.
+
+    The journal stays SQLite's default, the one that also works on network file systems.
+    """
+
+    def __init__(self, path: Path, tables: Sequence[str], page_size: int) -> None:
+        self.path = path
+        self._tables = tables
+        self._page_size = page_size
+        self._inode: int | None = None
+
+    def run(self, action: Callable[[sqlite3.Connection], Result]) -> Result:
+        """Run the action; a damaged file is set aside and the action repeated once on a fresh one."""
+        try:
+            with closing(self._open()) as db:
+                return action(db)
+        except sqlite3.DatabaseError as error:
+            # Exactly this class means damage; its subclasses mean locks, full disks, missing rights.
+            if type(error) is not sqlite3.DatabaseError:
+                raise
+            self._set_aside(error)
+        with closing(self._open()) as db:
+            return action(db)
+
+    def _open(self) -> sqlite3.Connection:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._inode = self.path.stat().st_ino if self.path.exists() else None
+        db = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
+        try:
+            if not db.execute("SELECT 1 FROM sqlite_master").fetchone():
+                db.execute(f"PRAGMA page_size = {self._page_size}")
+                with writing(db):
+                    for table in self._tables:
+                        db.execute(f"CREATE TABLE IF NOT EXISTS {table}")
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _set_aside(self, error: sqlite3.DatabaseError) -> None:
+        if not self.path.exists() or self.path.stat().st_ino != self._inode:
+            return  # another process was faster
+        aside = f"{self.path}.damaged-{time.strftime('%Y%m%dT%H%M%S')}"
+        journal = Path(f"{self.path}-journal")
+        if journal.exists():  # goes first: left behind, it would be played back into the fresh file
+            journal.replace(f"{aside}-journal")
+        self.path.replace(aside)
+        warnings.warn(f"the vector cache was damaged ({error}); set aside as {aside}, starting afresh", stacklevel=2)
+
+
+@contextmanager
+def writing(db: sqlite3.Connection) -> Iterator[None]:
+    """One transaction. The lock is taken at once: two processes that read first would block each other for good."""
+    db.execute("BEGIN IMMEDIATE")
+    yield
+    # After an error the connection is closed, which undoes whatever was begun.
+    db.execute("COMMIT")

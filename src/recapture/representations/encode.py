@@ -1,0 +1,142 @@
+"""Texts in, vectors out: each distinct text once, in batches of similar length, from the cache where it is known."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..progress import Progress
+from .cache import VectorCache
+from .encoder import Encoder, resolve_encoder
+
+# Written to the cache together; what an interrupted run has finished of these is not made again.
+CHUNK = 1_024
+
+
+def encode(
+    texts: Iterable[str],
+    encoder: str | os.PathLike[str] | Encoder | Callable[[list[str]], Any] | None = None,
+    *,
+    pooling: str | None = None,
+    device: str | None = None,
+    batch_size: int = 32,
+    offline: bool | None = None,
+    cache: bool | str | os.PathLike[str] | VectorCache = True,
+) -> np.ndarray:
+    """One float32 row per text, in the order of the texts.
+
+    An encoder given by name learns from these very texts, if it learns at all; one given as an object is used as it is.
+    `cache` is whether to keep vectors on disk, or the folder to keep them in.
+    """
+    listed = checked_texts(texts)
+    if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
+        raise InputError(f"the batch size must be a whole number above zero, not {batch_size!r}")
+    chosen = resolve_encoder(encoder, pooling=pooling, device=device, offline=offline)
+    if encoder is None or isinstance(encoder, (str, os.PathLike)):
+        chosen = chosen.fit(listed)
+    store = None
+    if cache is not False and chosen.cacheable:
+        store = cache if isinstance(cache, VectorCache) else VectorCache(None if cache is True else cache)
+    return _Encoding(listed, chosen, store).run(batch_size)
+
+
+def checked_texts(texts: Iterable[str]) -> list[str]:
+    """The texts as a list, once it is certain that they are texts."""
+    if isinstance(texts, (str, bytes)):
+        raise InputError("expected a list of texts, got a single one")
+    listed = list(texts)
+    if not listed:
+        raise InputError("there are no texts to encode")
+    for position, text in enumerate(listed):
+        if not isinstance(text, str):
+            raise InputError(f"text {position} is not a string but {type(text).__name__}")
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"text {position} is not valid Unicode: it has half of a surrogate pair") from None
+    return listed
+
+
+class _Encoding:
+    """One call of `encode`. Vectors go straight to their text's row; repeats are filled in at the end."""
+
+    def __init__(self, texts: list[str], encoder: Encoder, store: VectorCache | None) -> None:
+        self._encoder = encoder
+        self._store = store
+        self._space = encoder.identity() if store is not None else {}
+        first: dict[str, int] = {}
+        self._source = np.array([first.setdefault(text, position) for position, text in enumerate(texts)])
+        self._texts = texts
+        self._first = list(first.values())
+        self._vectors = np.empty((len(texts), 0), np.float32)  # as wide as the first vectors, once there are some
+
+    def run(self, batch_size: int) -> np.ndarray:
+        # Longest first, ties by alphabet: batches are then the same in whatever order the texts came, and a batch
+        # that is too large for the memory fails at once.
+        missing = sorted(self._recall(), key=lambda position: (-len(self._texts[position]), self._texts[position]))
+        with Progress("encoding", len(missing), "text") as progress:
+            for start in range(0, len(missing), CHUNK):
+                chunk = missing[start : start + CHUNK]
+                for inner in range(0, len(chunk), batch_size):
+                    batch = chunk[inner : inner + batch_size]
+                    self._keep(batch, self._encoder.encode_batch(self._at(batch)))
+                    progress.advance(len(batch))
+                self._remember(chunk)
+        return self._with_repeats()
+
+    def _recall(self) -> list[int]:
+        """Take what the cache has; the positions of the texts it has not."""
+        if self._store is None:
+            return self._first
+        vectors, found = self._store.get(self._space, self._at(self._first))
+        if found.any():
+            self._keep([place for place, known in zip(self._first, found, strict=True) if known], vectors)
+        return [place for place, known in zip(self._first, found, strict=True) if not known]
+
+    def _remember(self, positions: list[int]) -> None:
+        if self._store is not None:
+            self._store.put(self._space, self._at(positions), self._vectors[positions])
+
+    def _at(self, positions: list[int]) -> list[str]:
+        return [self._texts[position] for position in positions]
+
+    def _keep(self, positions: list[int], made: Any) -> None:
+        vectors = self._checked(positions, made)
+        if not self._vectors.shape[1]:
+            self._vectors = np.empty((len(self._texts), vectors.shape[1]), np.float32)
+        if vectors.shape[1] != self._vectors.shape[1]:
+            raise InputError(
+                f"the encoder {self._encoder.name} gave vectors of length {vectors.shape[1]} and "
+                f"of length {self._vectors.shape[1]} (a changed encoder must change its identity, too)"
+            )
+        self._vectors[positions] = vectors
+
+    def _checked(self, positions: list[int], made: Any) -> np.ndarray:
+        name = self._encoder.name
+        try:
+            with np.errstate(over="ignore"):
+                vectors = np.asarray(made, np.float32)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"the encoder {name} did not give an array of numbers: {error}") from None
+        if vectors.ndim != 2 or len(vectors) != len(positions) or not vectors.shape[1]:
+            raise InputError(
+                f"the encoder {name} must give one vector per text: "
+                f"for {len(positions)} texts it gave an array of shape {vectors.shape}"
+            )
+        wrong = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+        if len(wrong):
+            raise InputError(
+                f"the encoder {name} gave infinity or no number for text {min(positions[row] for row in wrong)}"
+            )
+        return vectors
+
+    def _with_repeats(self) -> np.ndarray:
+        repeats = np.flatnonzero(self._source != np.arange(len(self._source)))
+        for start in range(0, len(repeats), CHUNK):  # in parts: the vectors of word counts are long
+            part = repeats[start : start + CHUNK]
+            self._vectors[part] = self._vectors[self._source[part]]
+        return self._vectors

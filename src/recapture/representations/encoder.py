@@ -1,0 +1,124 @@
+"""What an encoder is, which kinds exist, and how a name becomes one."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import pkgutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from ..errors import InputError
+
+DEFAULT_ENCODER = "all-MiniLM-L6-v2"
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """Turns texts into vectors. Any object with these members will do; inheriting is not needed."""
+
+    name: str
+    cacheable: bool
+    """Whether equal identity and equal text always give the same vector, so that it may be kept on disk."""
+
+    def identity(self) -> dict[str, str]:
+        """Everything the vectors depend on apart from the text, without loading any model.
+
+        Goes into result signatures and cache keys; `encoder` and `kind` are always there.
+        """
+        ...
+
+    def fit(self, texts: Sequence[str]) -> Encoder:
+        """An encoder that has learnt from the reference texts; the same object where there is nothing to learn."""
+        ...
+
+    def encode_batch(self, texts: list[str]) -> np.ndarray:
+        """One row per text."""
+        ...
+
+
+@dataclass(frozen=True)
+class EncoderOptions:
+    """What a caller may ask of an encoder chosen by name; None leaves the choice to the encoder."""
+
+    pooling: str | None = None
+    device: str | None = None
+    offline: bool | None = None
+
+
+@dataclass(frozen=True)
+class EncoderKind:
+    """The declaration at the end of each file in `encoders`."""
+
+    name: str
+    description: str
+    make: Callable[[str, EncoderOptions], Encoder]
+    any_name: bool = False
+    """True for the one kind that takes every name which no other kind has."""
+
+
+class FunctionEncoder:
+    """A caller's own function from a list of texts to an array. Never cached: nobody knows what it depends on."""
+
+    cacheable = False
+
+    def __init__(self, function: Callable[[list[str]], Any]) -> None:
+        self._function = function
+        self.name = str(getattr(function, "__qualname__", type(function).__qualname__))
+
+    def identity(self) -> dict[str, str]:
+        return {"encoder": self.name, "kind": "function", "revision": "unknown"}
+
+    def fit(self, texts: Sequence[str]) -> FunctionEncoder:
+        return self
+
+    def encode_batch(self, texts: list[str]) -> np.ndarray:
+        return np.asarray(self._function(texts))
+
+
+@functools.cache
+def _kinds() -> tuple[EncoderKind, ...]:
+    from . import encoders  # here, because those files import this one
+
+    names = sorted(module.name for module in pkgutil.iter_modules(encoders.__path__))
+    return tuple(importlib.import_module(f"{encoders.__name__}.{name}").KIND for name in names)
+
+
+def list_encoders() -> list[EncoderKind]:
+    """Every declared kind of encoder, by name."""
+    return sorted(_kinds(), key=lambda kind: kind.name)
+
+
+def resolve_encoder(
+    encoder: str | os.PathLike[str] | Encoder | Callable[[list[str]], Any] | None = None,
+    *,
+    pooling: str | None = None,
+    device: str | None = None,
+    offline: bool | None = None,
+) -> Encoder:
+    """The encoder for a name, a folder of weights, a function, or an encoder itself; None gives the default one.
+
+    Weights are found (and, unless offline, fetched) here, but loaded only when a text has to be encoded.
+    """
+    options = EncoderOptions(pooling, device, offline)
+    if encoder is None:
+        encoder = DEFAULT_ENCODER
+    if isinstance(encoder, os.PathLike):
+        encoder = os.path.abspath(encoder)  # noqa: PTH100 - an absolute name can only mean a folder
+    if isinstance(encoder, str):
+        return _by_name(encoder, options)
+    if isinstance(encoder, type) or not (isinstance(encoder, Encoder) or callable(encoder)):
+        raise InputError(f"an encoder is a name, a folder, a function or an Encoder, not {encoder!r}")
+    if pooling is not None or device is not None:
+        raise InputError("pooling and device apply to encoders chosen by name; set them on the given encoder instead")
+    return encoder if isinstance(encoder, Encoder) else FunctionEncoder(encoder)
+
+
+def _by_name(name: str, options: EncoderOptions) -> Encoder:
+    named = [kind for kind in _kinds() if kind.name == name and not kind.any_name]
+    open_kinds = [kind for kind in _kinds() if kind.any_name]
+    return (named or open_kinds)[0].make(name, options)

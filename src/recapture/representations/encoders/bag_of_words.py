@@ -1,0 +1,76 @@
+"""Word counts: no model, no PyTorch, and easy to understand."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...errors import InputError
+from ..encoder import EncoderKind, EncoderOptions
+
+VOCABULARY_SIZE = 5_000
+
+# Runs of Unicode letters, digits and underscores; an apostrophe inside a word belongs to it ("don't" is one word).
+_WORD = re.compile(r"\w+(?:['’]\w+)*")
+
+
+def words(text: str) -> list[str]:
+    """The lower-cased words of a text. Composed and decomposed accents count as the same letter."""
+    return _WORD.findall(unicodedata.normalize("NFC", text.lower()))
+
+
+class BagOfWords:
+    """How often each of the most frequent words of the reference texts occurs: raw counts, a column per word."""
+
+    name = "bag-of-words"
+    cacheable = False  # counting is faster than reading from disk
+
+    def __init__(self, vocabulary: Sequence[str] = ()) -> None:
+        self._column = {word: column for column, word in enumerate(vocabulary)}
+
+    @property
+    def vocabulary(self) -> list[str]:
+        """The counted words in column order: the most frequent first, ties by alphabet. Empty before fitting."""
+        return list(self._column)
+
+    def identity(self) -> dict[str, str]:
+        known = {"encoder": self.name, "kind": "bag-of-words", "words": str(len(self._column)), "dtype": "float32"}
+        if self._column:
+            # No word contains a line break.
+            listed = "\n".join(self._column).encode()
+            known["revision"] = hashlib.blake2b(listed, digest_size=16).hexdigest()
+        return known
+
+    def fit(self, texts: Sequence[str]) -> BagOfWords:
+        counts: Counter[str] = Counter()
+        for text in texts:
+            counts.update(words(text))
+        if not counts:
+            raise InputError("bag-of-words has nothing to learn from: the reference texts contain no words")
+        ranked = sorted(counts, key=lambda word: (-counts[word], word))
+        return BagOfWords(ranked[:VOCABULARY_SIZE])
+
+    def encode_batch(self, texts: list[str]) -> np.ndarray:
+        if not self._column:
+            raise InputError("bag-of-words has no vocabulary yet: call fit with the reference texts first")
+        counts = np.zeros((len(texts), len(self._column)), np.float32)
+        for row, text in zip(counts, texts, strict=True):
+            columns = [self._column[word] for word in words(text) if word in self._column]
+            np.add.at(row, columns, 1)
+        return counts
+
+
+def _make(name: str, options: EncoderOptions) -> BagOfWords:
+    if options.pooling is not None:
+        raise InputError("bag-of-words has no pooling; leave pooling out or choose a sentence encoder")
+    return BagOfWords()
+
+
+KIND = EncoderKind(
+    "bag-of-words", f"counts of the {VOCABULARY_SIZE:,} most frequent words of the reference texts; no PyTorch", _make
+)

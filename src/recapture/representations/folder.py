@@ -1,0 +1,126 @@
+"""What a folder of model weights says about itself, read without PyTorch."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+
+# Everything that can change a vector; other weight formats and documentation lie about too and are left out.
+_TELLING = {".json", ".txt", ".model", ".safetensors", ".tiktoken", ".jinja", ".bpe", ".vocab", ".spm"}
+_PICKLED = {".bin", ".pt", ".pth", ".pkl", ".ckpt"}
+
+# How older sentence-transformers folders write their pooling, in the order in which the parts are joined.
+_OLD_POOLING = {
+    "pooling_mode_cls_token": "cls",
+    "pooling_mode_max_tokens": "max",
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens",
+    "pooling_mode_weightedmean_tokens": "weightedmean",
+    "pooling_mode_lasttoken": "lasttoken",
+}
+
+
+@dataclass(frozen=True)
+class Module:
+    """One step of a sentence-transformers model."""
+
+    kind: str
+    folder: Path
+
+
+def is_model_folder(folder: Path) -> bool:
+    return (folder / "modules.json").is_file() or (folder / "config.json").is_file()
+
+
+def modules(folder: Path) -> list[Module] | None:
+    """The steps that modules.json lists; None for a plain transformers folder, which has no such file."""
+    listing = folder / "modules.json"
+    if not listing.is_file():
+        return None
+    try:
+        return [Module(part["type"].rpartition(".")[2], folder / part["path"]) for part in _read_json(listing)]
+    except (KeyError, TypeError, AttributeError):
+        raise InputError(f"{listing} does not list sentence-transformers modules") from None
+
+
+def pooling_mode(folder: Path) -> str | None:
+    """How token vectors become one vector: "mean", "cls+max", ...; None where the model has no such step.
+
+    A plain transformers folder does not say: it gets the mean.
+    """
+    listed = modules(folder)
+    if listed is None:
+        return "mean"
+    for module in listed:
+        if module.kind == "Pooling":
+            settings = _read_json(module.folder / "config.json")
+            modes = settings.get("pooling_mode") or [new for old, new in _OLD_POOLING.items() if settings.get(old)]
+            return modes if isinstance(modes, str) else "+".join(modes or ["mean"])
+    return None
+
+
+def problem(folder: Path) -> str | None:
+    """Why the weights in this folder cannot be used, or None."""
+    if not is_model_folder(folder):
+        return "has neither modules.json nor config.json"
+    for module in modules(folder) or [Module("Transformer", folder)]:
+        files = list(module.folder.iterdir()) if module.folder.is_dir() else []
+        safe = any(file.suffix == ".safetensors" for file in files)
+        pickled = [file.name for file in files if file.suffix in _PICKLED]
+        if pickled and not safe:
+            return f"keeps weights in pickle form only ({pickled[0]}), which can run code; safetensors are needed"
+        if module.kind == "Transformer":
+            if (module.folder / "adapter_config.json").is_file():
+                return "is an adapter; merge it into its base model first"
+            if not _has_all_weights(module.folder):
+                return "lacks model.safetensors (weights in other forms are not used)"
+        if module.kind == "Pooling" and not (module.folder / "config.json").is_file():
+            return f"lacks {module.folder.name}/config.json"
+    return None
+
+
+def _has_all_weights(folder: Path) -> bool:
+    index = folder / "model.safetensors.index.json"
+    if not index.is_file():
+        return (folder / "model.safetensors").is_file()
+    return all((folder / shard).is_file() for shard in set(_read_json(index).get("weight_map", {}).values()))
+
+
+def content_hash(folder: Path) -> str:
+    """A hash of names and contents of all files that matter; read again only when a size or a date has changed."""
+    files = sorted(
+        (file.relative_to(folder).as_posix(), file.stat().st_size, file.stat().st_mtime_ns)
+        for file in folder.rglob("*")
+        if file.suffix in _TELLING and file.is_file() and not _is_hidden(file.relative_to(folder))
+    )
+    return _hash_files(folder.resolve(), tuple(files))
+
+
+@functools.lru_cache(maxsize=64)
+def _hash_files(folder: Path, files: tuple[tuple[str, int, int], ...]) -> str:
+    whole = hashlib.blake2b(digest_size=16)
+    for name, _, _ in files:
+        content = hashlib.blake2b()
+        with (folder / name).open("rb") as file:
+            while chunk := file.read(1 << 20):
+                content.update(chunk)
+        # Two hashes of fixed length per file, so that no two listings can read the same.
+        whole.update(hashlib.blake2b(name.encode()).digest() + content.digest())
+    return whole.hexdigest()
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def _read_json(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{file} cannot be read as JSON: {error}") from None

