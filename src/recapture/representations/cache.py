@@ -118,7 +118,7 @@ class VectorCache:
     ) -> tuple[int, int]:
         """Remove entries, those that were not used for longest first; how many, and the bytes of their vectors.
 
-        `older_than_days` removes what was last used before that many days, `max_bytes` what then is too much.
+        `older_than_days` removes what was last used longer ago, `max_bytes` what is too much (the bytes of vectors).
         `encoder` limits both to one encoder, and alone removes all that it has.
         """
         if not everything and max_bytes is None and older_than_days is None and encoder is None:
@@ -134,7 +134,8 @@ class VectorCache:
                 doomed = _doomed(db, max_bytes, oldest_day, encoder)
                 db.executemany("DELETE FROM vectors WHERE rowid = ?", ((row,) for row, _ in doomed))
                 db.execute("DELETE FROM spaces WHERE id NOT IN (SELECT space FROM vectors)")
-            db.execute("VACUUM")
+            with contextlib.suppress(sqlite3.OperationalError):  # no room, or in use: the file keeps its size for now
+                db.execute("VACUUM")
             return len(doomed), sum(size for _, size in doomed)
 
         return self._insist(remove) if self.path.is_file() else (0, 0)
@@ -194,15 +195,13 @@ def _doomed(
         ORDER BY used DESC, vectors.rowid DESC"""
     )
     doomed = []
-    kept = 0
+    total = 0
     for row, size, used, owner in rows:
         if encoder is not None and encoder not in (owner, (owner or "").rpartition("/")[2]):
             continue
-        too_old = oldest_day is not None and used < oldest_day
-        if too_old or (max_bytes is not None and kept + size > max_bytes):
+        total += size
+        if (oldest_day is not None and used < oldest_day) or (max_bytes is not None and total > max_bytes):
             doomed.append((row, size))
-        else:
-            kept += size
     return doomed
 
 

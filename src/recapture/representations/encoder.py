@@ -8,6 +8,7 @@ import os
 import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -108,7 +109,7 @@ def resolve_encoder(
     if encoder is None:
         encoder = DEFAULT_ENCODER
     if isinstance(encoder, os.PathLike):
-        encoder = os.path.abspath(encoder)  # noqa: PTH100 - an absolute name can only mean a folder
+        encoder = str(Path(encoder).expanduser().absolute())  # an absolute name can only mean a folder
     if isinstance(encoder, str):
         return _by_name(encoder, options)
     if isinstance(encoder, type) or not (isinstance(encoder, Encoder) or callable(encoder)):

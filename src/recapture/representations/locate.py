@@ -101,37 +101,42 @@ def _from_package(name: str) -> Weights | None:
 
 def _from_hub_cache(name: str) -> tuple[Weights | None, str]:
     """The snapshot in the cache, if it is complete; else what is wrong with it."""
+    fault = ""
+    for alias in _hub_names(name):
+        snapshot = _snapshot(alias)
+        reason = problem(snapshot) if snapshot else None
+        if snapshot and reason is None:
+            return Weights(alias, snapshot, _commit(snapshot)), ""
+        fault = f", and its snapshot in the cache {reason}" if reason else fault
+    return None, fault
+
+
+def _snapshot(name: str) -> Path | None:
     try:
         from huggingface_hub import constants, try_to_load_from_cache
     except ImportError:
-        return None, ""
-    fault = ""
-    for alias in _hub_names(name):
+        return None
+    with contextlib.suppress(ValueError):  # a name that the hub does not allow
         for file in ("modules.json", "config.json"):
-            place = try_to_load_from_cache(alias, file, cache_dir=constants.HF_HUB_CACHE)
-            if not isinstance(place, str):
-                continue
-            snapshot = Path(place).parent
-            reason = problem(snapshot)
-            if reason is None:
-                return Weights(alias, snapshot, _commit(snapshot)), ""
-            fault = f", and its snapshot in the cache {reason}"
-    return None, fault
+            place = try_to_load_from_cache(name, file, cache_dir=constants.HF_HUB_CACHE)
+            if isinstance(place, str):
+                return Path(place).parent
+    return None
 
 
 def _from_hub(name: str) -> Weights:
     try:
         from huggingface_hub import snapshot_download
-        from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
     except ImportError as error:
         raise _not_found(name, f"; the Hugging Face hub was not asked ({error}): {INSTALL_HINT}") from None
+    utils: Any = importlib.import_module("huggingface_hub.utils")
     for alias in _hub_names(name):
         try:
-            with _bars_on_terminals_only():
+            with _bars_on_terminals_only(utils):
                 folder = Path(snapshot_download(alias, allow_patterns=_FETCHED, ignore_patterns=_SKIPPED))
-        except GatedRepoError:
+        except utils.GatedRepoError:
             raise InputError(f"the owner of {alias} on the Hugging Face hub has to grant access to it first") from None
-        except (RepositoryNotFoundError, HFValidationError):
+        except (utils.RepositoryNotFoundError, utils.HFValidationError):
             continue
         except Exception as error:  # the HTTP library, and with it the error, differs from one hub release to the next
             cause = error.__cause__ or error
@@ -142,8 +147,7 @@ def _from_hub(name: str) -> Weights:
 
 
 @contextlib.contextmanager
-def _bars_on_terminals_only() -> Iterator[None]:
-    utils: Any = importlib.import_module("huggingface_hub.utils")
+def _bars_on_terminals_only(utils: Any) -> Iterator[None]:
     hide = not sys.stderr.isatty() and not utils.are_progress_bars_disabled()
     if hide:
         utils.disable_progress_bars()
@@ -180,7 +184,8 @@ def _not_found(name: str, ending: str) -> InputError:
     local = [] if root is None else [path.name for path in Path(root).expanduser().glob("*") if is_model_folder(path)]
     # Folders are offered only where close: there may be hundreds.
     known = {"bag-of-words", DEFAULT_ENCODER, *difflib.get_close_matches(name, local, n=3)}
+    folders = "local folders, those in RECAPTURE_MODELS" if root else "local folders"
     return InputError(
-        f"no encoder called {name!r} ({nearest_names(name, known)}): not among local folders"
-        f"{', those in RECAPTURE_MODELS' if root else ''}, installed weights packages and the Hugging Face cache{ending}"
+        f"no encoder called {name!r} ({nearest_names(name, known)}): "
+        f"not among {folders}, installed weights packages and the Hugging Face cache{ending}"
     )

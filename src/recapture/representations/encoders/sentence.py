@@ -58,7 +58,8 @@ class SentenceEncoder:
     def encode_batch(self, texts: list[str]) -> np.ndarray:
         if self._model is None:
             self._load()
-        texts = [text or self._stand_in for text in texts]
+        if self._stand_in:  # blanks count as nothing: some releases of the library strip them
+            texts = [text if text.strip() else self._stand_in for text in texts]
         with _quiet():
             vectors = self._model.encode(texts, batch_size=len(texts), show_progress_bar=False, convert_to_numpy=True)
         return np.asarray(vectors, np.float32)

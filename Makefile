@@ -1,0 +1,38 @@
+# Each target does its own set-up: a virtual environment in $(VENV), made once and again when the pins change.
+VENV ?= .venv
+PYTHON ?= python3
+BIN := $(VENV)/bin
+# Real evaluation data for the tests that want it; they skip with a reason where the folder is absent.
+export RECAPTURE_DATA ?= $(realpath ../shared/data)
+
+.PHONY: demo test bench lint docs clean
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+	  -e ".[models,offline,parquet,bench,dev]"
+	touch $@
+
+demo: $(VENV)/.ready  ## score three small candidate sets against a reference set
+	$(BIN)/recapture score --offline \
+	  --reference examples/demo/human.txt \
+	  --candidate examples/demo/good.txt \
+	  --candidate examples/demo/collapsed.txt \
+	  --candidate examples/demo/scrambled.txt
+
+test: lint  ## everything that must hold
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.ready
+	$(BIN)/ruff check src tests benchmarks docs
+	$(BIN)/ruff format --check src tests benchmarks docs
+	$(BIN)/mypy
+
+bench: $(VENV)/.ready  ## timings against peers, on this machine
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.ready  ## redraw the pictures
+	$(BIN)/python docs/draw_spheres.py
+
+clean:
+	rm -rf $(VENV) build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

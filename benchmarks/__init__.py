@@ -1,0 +1,1 @@
+"""Measurements, ours and the peers', on the same data in one process: `python -m benchmarks [name ...]`."""

@@ -1,0 +1,17 @@
+import importlib
+import os
+import platform
+import sys
+
+import numpy as np
+
+NAMES = ("neighbours", "memory", "frechet", "capture", "cache")
+
+if __name__ == "__main__":
+    wanted = sys.argv[1:] or NAMES
+    unknown = [name for name in wanted if name not in NAMES]
+    if unknown:
+        sys.exit(f"unknown benchmark {unknown[0]!r}; there are {', '.join(NAMES)}")
+    print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, NumPy {np.__version__}")
+    for name in wanted:
+        importlib.import_module(f"benchmarks.{name}").main()

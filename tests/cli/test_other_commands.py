@@ -1,0 +1,101 @@
+"""`embed`, `list`, `cache`, help and the program as a whole."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import recapture as rc
+from recapture.cli.app import run
+
+LINES = ["one boat", "two boats and a net", "the net", "one boat"]
+
+
+@pytest.fixture
+def texts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "human.txt").write_text("\n".join(LINES) + "\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("suffix", ["npy", "npz", "safetensors"])
+def test_embed_writes_what_score_reads(texts, capsys, suffix):
+    assert run(["embed", "human.txt", "--encoder", "bag-of-words", "--output", f"v.{suffix}"]) == 0
+    assert "4 vectors of" in capsys.readouterr().err
+    from recapture.texts import read_samples
+
+    np.testing.assert_array_equal(read_samples(f"v.{suffix}").vectors, rc.encode(LINES, "bag-of-words"))
+    arguments = ["score", "-r", f"v.{suffix}", "-c", "human.txt", "--metrics", "mmd"]
+    assert run(arguments) == 2  # texts beside vectors
+    (texts / "same").mkdir()
+    assert run(["embed", "human.txt", "--encoder", "bag-of-words", "-o", f"same/w.{suffix}"]) == 0
+    capsys.readouterr()
+    assert run(["score", "-r", f"v.{suffix}", "-c", f"same/w.{suffix}", "--metrics", "frechet", "--format", "csv"]) == 0
+    value = float(capsys.readouterr().out.splitlines()[1].split(",")[3])
+    assert value == pytest.approx(0, abs=1e-12)
+
+
+def test_embed_with_words_from_another_file(texts, capsys):
+    (texts / "other.txt").write_text("boat\nnet net map\n")
+    assert run(["embed", "other.txt", "--encoder", "bag-of-words", "--fit", "human.txt", "-o", "o.npy"]) == 0
+    vectors = np.load("o.npy")
+    assert vectors.shape == (2, len({"one", "boat", "two", "boats", "and", "a", "net", "the"}))
+    assert sorted(vectors[1], reverse=True)[:2] == [2, 0]  # net twice, map unknown
+
+
+@pytest.mark.parametrize("name, word", [("v.txt", ".npy"), ("no/v.npy", "directory")])
+def test_embed_refuses_bad_targets(texts, capsys, name, word):
+    assert run(["embed", "human.txt", "--encoder", "bag-of-words", "-o", name]) == 2
+    assert word in capsys.readouterr().err
+
+
+def test_list_shows_every_declaration(capsys):
+    assert run(["list"]) == 0
+    shown = capsys.readouterr().out
+    for metric in rc.list_metrics().values():
+        assert metric.name in shown and metric.citation in shown and f"{metric.direction} is better" in shown
+        assert all(output.name in shown and output.meaning in shown for output in metric.outputs)
+    assert run(["list", "--format", "json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [metric["name"] for metric in listed] == list(rc.list_metrics())
+    density = next(metric for metric in listed if metric["name"] == "density-coverage")
+    assert density["numbers"][0]["range"] == [0, None]
+
+
+def test_cache_shows_and_prunes(tmp_path, monkeypatch, capsys):
+    from recapture.representations.cache import VectorCache
+
+    monkeypatch.setenv("RECAPTURE_CACHE", str(tmp_path / "kept"))
+    space = {"encoder": "toy", "kind": "test", "revision": "1"}
+    VectorCache().put(space, ["a", "b", "c"], np.ones((3, 4), np.float32))
+    assert run(["cache"]) == 0
+    shown = capsys.readouterr().out
+    assert "3 vectors" in shown and "toy" in shown and str(tmp_path / "kept") in shown
+    assert run(["cache", "--all"]) == 0
+    shown = capsys.readouterr()
+    assert "removed 3 vectors" in shown.err and "0 vectors" in shown.out
+    assert run(["cache", "--max-size", "lots"]) == 2
+    assert "500MB" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["score", "embed", "list", "cache"])
+def test_help_shows_examples(command, capsys):
+    assert run([command, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "Examples:" in shown and f"recapture {command}" in shown
+
+
+def test_program_as_a_whole(texts):
+    """Through the shell: results on stdout alone, exit codes, and no traceback when the reader leaves early."""
+    program = [sys.executable, "-m", "recapture"]
+    ran = subprocess.run([*program, "--version"], capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout.strip()) == (0, f"recapture {rc.__version__}")
+    ran = subprocess.run([*program, "score", "-r", "x", "-c", "y"], capture_output=True, text=True)
+    assert ran.returncode == 2 and ran.stdout == "" and "Traceback" not in ran.stderr
+    ran = subprocess.run([*program, "list"], capture_output=True, text=True)
+    assert ran.returncode == 0 and "\x1b" not in ran.stdout
+    piped = f"{sys.executable} -m recapture list --format json | head -c 1"
+    ran = subprocess.run(piped, shell=True, capture_output=True, text=True)
+    assert ran.stderr == ""

@@ -1,0 +1,183 @@
+"""`recapture score` in every format. The numbers are the settled check values for these seeds, so the golden texts
+below are written from them and not from a run."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+from recapture.cli.app import run
+
+X = np.random.RandomState(0).randn(200, 8)
+Y = np.random.RandomState(1).randn(150, 8) * 1.3 + 0.7
+SETTLED = {"petersen": 0.885714, "quality": 0.742991, "diversity": 0.834625, "capture": 0.925714}
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("human.npy", X)
+    np.save("model_1.npy", Y)
+    np.save("copy.npy", X)
+    return tmp_path
+
+
+def score(capsys, *arguments, code=0):
+    assert run(["score", *map(str, arguments)]) == code
+    return capsys.readouterr()
+
+
+BOTH = ("-r", "human.npy", "-c", "model_1.npy", "-c", "copy.npy", "--metrics", "precision-recall")
+
+TABLE = """\
+ metric             number          model_1.npy   copy.npy
+ ─────────────────────────────────────────────────────────
+ precision-recall   precision   ↑        0.4200     1.0000
+                    recall      ↑        0.9100     1.0000
+
+reference: 200 samples; vectors: vectors as given; k: precision-recall 3
+↑ higher is better, ↓ lower is better
+"""
+
+MARKDOWN = """\
+| candidate | precision ↑ | recall ↑ |
+|---|---:|---:|
+| model_1.npy | 0.4200 | 0.9100 |
+| copy.npy | **1.0000** | **1.0000** |
+
+reference: 200 samples; vectors: vectors as given; k: precision-recall 3
+↑ higher is better, ↓ lower is better
+"""
+
+LATEX = r"""% reference: 200 samples; vectors: vectors as given; k: precision-recall 3
+% ↑ higher is better, ↓ lower is better
+\begin{tabular}{lrr}
+\toprule
+candidate & precision $\uparrow$ & recall $\uparrow$ \\
+\midrule
+model\_1.npy & 0.4200 & 0.9100 \\
+copy.npy & \textbf{1.0000} & \textbf{1.0000} \\
+\bottomrule
+\end{tabular}
+"""
+
+
+@pytest.mark.parametrize("form, expected", [("table", TABLE), ("md", MARKDOWN), ("latex", LATEX)])
+def test_golden_texts(files, capsys, form, expected):
+    assert score(capsys, *BOTH, "--format", form).out == expected
+
+
+def test_json_has_full_precision_and_the_signature(files, capsys):
+    shown = score(capsys, "-r", "human.npy", "-c", "model_1.npy", "--metrics", "mark-evaluate", "--format", "json")
+    result = json.loads(shown.out)["results"]["model_1.npy"]["mark-evaluate"]
+    assert result["values"] == pytest.approx(SETTLED, abs=5e-7)
+    assert result["values"]["petersen"] == 1 - 40 / 350  # to the last digit
+    assert result["details"]["estimates"]["schnabel_quality"] == pytest.approx(439.953271, abs=5e-7)
+    assert result["signature"]["metric"] == "mark-evaluate" and result["signature"]["k"] == 1
+    assert result["signature"]["versions"]["numpy"] == np.__version__
+    assert result["direction"] == "higher" and result["sizes"] == {"reference": 200, "candidate": 150}
+    assert any("set sizes differ" in warning for warning in result["warnings"])
+    assert "arrays" not in result
+    assert shown.err == ""  # warnings are part of the result
+
+
+def test_json_has_no_infinities(files, capsys):
+    np.save("far.npy", X + 1e3)
+    shown = score(capsys, "-r", "human.npy", "-c", "far.npy", "--metrics", "mark-evaluate", "--format", "json")
+    result = json.loads(shown.out, parse_constant=pytest.fail)["results"]["far.npy"]["mark-evaluate"]
+    assert result["details"]["estimates"]["petersen"] is None
+
+
+def test_json_with_flags(files, capsys):
+    shown = score(capsys, *BOTH, "--format", "json", "--arrays")
+    inside = json.loads(shown.out)["results"]["model_1.npy"]["precision-recall"]["arrays"]["candidate_inside"]
+    assert len(inside) == 150 and sum(inside) == 0.42 * 150
+
+
+def test_csv_is_tidy(files, capsys):
+    rows = list(csv.DictReader(io.StringIO(score(capsys, *BOTH, "--format", "csv").out)))
+    assert [(row["candidate"], row["number"], float(row["value"])) for row in rows] == [
+        ("model_1.npy", "precision", 0.42), ("model_1.npy", "recall", 0.91),
+        ("copy.npy", "precision", 1.0), ("copy.npy", "recall", 1.0),
+    ]  # fmt: skip
+    assert json.loads(rows[0]["signature"])["k"] == 3
+    assert (rows[0]["low"], rows[0]["high"], rows[0]["direction"]) == ("0.0", "1.0", "higher")
+
+
+def test_warnings_go_to_stderr(files, capsys):
+    shown = score(capsys, *BOTH)
+    assert "recapture: model_1.npy: set sizes differ" in shown.err
+    assert "set sizes" not in shown.out
+
+
+def test_k_and_balance(files, capsys):
+    options = ("-r", "human.npy", "-c", "model_1.npy", "--format", "json", "--metrics", "precision-recall")
+    at_five = json.loads(score(capsys, *options, "--k", 5).out)["results"]["model_1.npy"]["precision-recall"]
+    assert at_five["values"] == pytest.approx({"precision": 0.4666667, "recall": 0.96}, abs=5e-8)
+    balanced = json.loads(score(capsys, *options, "--balance").out)["results"]["model_1.npy"]["precision-recall"]
+    assert balanced["signature"]["balance"] == {"draws": 10, "seed": 0}
+    assert balanced["details"]["balance_spread"]["precision"] > 0
+    chosen = json.loads(score(capsys, *options, "--balance", 3, "--seed", 5).out)
+    assert chosen["results"]["model_1.npy"]["precision-recall"]["signature"]["balance"] == {"draws": 3, "seed": 5}
+
+
+def test_output_file_is_written_whole(files, capsys):
+    shown = score(capsys, *BOTH, "--format", "md", "--output", "table.md")
+    assert (files / "table.md").read_text(encoding="utf-8") == MARKDOWN
+    assert shown.out == "" and "wrote table.md" in shown.err
+    assert sorted(path.name for path in files.iterdir()) == ["copy.npy", "human.npy", "model_1.npy", "table.md"]
+
+
+def test_interrupting_leaves_no_half_written_output(files, capsys, monkeypatch):
+    (files / "table.md").write_text("before")
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pathlib.Path.write_text", interrupted)
+    assert run(["score", *BOTH, "--format", "md", "--output", "table.md"]) == 130
+    monkeypatch.undo()
+    monkeypatch.chdir(files)
+    assert (files / "table.md").read_text() == "before"
+    assert sorted(path.name for path in files.iterdir()) == ["copy.npy", "human.npy", "model_1.npy", "table.md"]
+
+
+HUMAN = [
+    f"{who} {did} the {what}" for who in ("Ann", "Bo") for did in ("saw", "sold") for what in ("boat", "net", "map")
+]
+
+
+def test_text_formats_side_by_side(tmp_path, monkeypatch, capsys):
+    """Plain lines, JSONL with a field, CSV and standard input give the same numbers for the same texts."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "human.txt").write_text("\n".join(HUMAN) + "\n")
+    (tmp_path / "a.txt").write_text("\n".join(HUMAN) + "\n")
+    (tmp_path / "b.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in HUMAN))
+    (tmp_path / "c.csv").write_text("id,text\n" + "".join(f"{place},{text}\n" for place, text in enumerate(HUMAN)))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO("\n".join(HUMAN).encode())))
+    shown = score(
+        capsys, "-r", "human.txt", "-c", "a.txt", "-c", "b.jsonl", "-c", "c.csv", "-c", "-", "--field", "text",
+        "--encoder", "bag-of-words", "--metrics", "precision-recall", "--k", 1, "--format", "json",
+    )  # fmt: skip
+    results = json.loads(shown.out)["results"]
+    assert list(results) == ["a.txt", "b.jsonl", "c.csv", "-"]
+    assert all(by["precision-recall"]["values"] == {"precision": 1, "recall": 1} for by in results.values())
+    assert results["a.txt"]["precision-recall"]["signature"]["encoder"]["encoder"] == "bag-of-words"
+
+
+def test_empty_texts_are_reported(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "human.txt").write_text("\n".join(HUMAN) + "\n")
+    (tmp_path / "a.txt").write_text("\n".join([*HUMAN, "", "  ", "the boat"]) + "\n")
+    shown = score(capsys, "-r", "human.txt", "-c", "a.txt", "--encoder", "bag-of-words", "--metrics", "frechet")
+    assert "2 of 15 texts of candidate 'a.txt' are empty; they were kept" in shown.err
+
+
+def test_same_file_names_in_two_folders(files, capsys):
+    for folder in ("one", "two"):
+        (files / folder).mkdir()
+        np.save(f"{folder}/out.npy", Y)
+    shown = score(capsys, "-r", "human.npy", "-c", "one/out.npy", "-c", "two/out.npy", "--metrics", "mmd")
+    assert "one/out.npy" in shown.out and "two/out.npy" in shown.out

