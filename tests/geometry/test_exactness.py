@@ -101,9 +101,11 @@ def test_several_tiles_of_real_size():
     reference, candidate = normal(42, 2500, 24).astype(np.float32), normal(43, 1300, 24).astype(np.float32)
     reference /= np.linalg.norm(reference, axis=1, keepdims=True)
     candidate /= np.linalg.norm(candidate, axis=1, keepdims=True)
-    for k, at in found(reference, candidate, (1, 3, 40)).items():
-        expected = oracles.counts(reference, candidate, k)
-        assert (at.x, at.y, at.a, at.b) == tuple(expected[name] for name in "xyab")
+    expected = {k: oracles.counts(reference, candidate, k) for k in (1, 3, 40)}
+    for options in ({}, {"tile": 1200, "threads": 2}, {"tile": 1 << 20, "threads": 2}):
+        with engine(**options):
+            for k, at in found(reference, candidate, (1, 3, 40)).items():
+                assert (at.x, at.y, at.a, at.b) == tuple(expected[k][name] for name in "xyab")
 
 
 def test_every_k_of_a_sweep_equals_that_k_alone():

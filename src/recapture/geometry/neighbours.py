@@ -31,11 +31,17 @@ class Neighbours:
             nearness, self.neighbour = search.found()
         else:  # all samples are equal
             nearness, self.neighbour = np.empty((count, 0), np.float32), np.empty((count, 0), np.int64)
-        self.low = (-2.0 / bounded.unit) * nearness.astype(np.float64)
-        self.margin = bounded.margin / bounded.unit
-        high = self._high(slice(None))
-        self.at_least = self._kth(self.low, self.neighbour, slice(None))
-        self.at_most = self._kth(high, self.neighbour, slice(None))
+        self.low, self.high = np.empty((2, count, kept))
+        self.at_least, self.at_most = np.empty((2, count, k_max))
+        margin = bounded.margin / bounded.unit
+
+        def bound(part: slice) -> None:
+            self.low[part] = (-2.0 / bounded.unit) * nearness[part].astype(np.float64)
+            self.high[part] = self.low[part] + (margin[part, None] + margin[self.neighbour[part]])
+            self.at_least[part] = self._kth(self.low[part], part)
+            self.at_most[part] = self._kth(self.high[part], part)
+
+        run_tiles(bound, blocks(count, 512), "bounds on radii")
         # Whatever was left out is at least as far as the furthest lower bound kept. Where that proves too little,
         # the row is searched again in float64.
         self._settled = np.full(count, -1)
@@ -51,14 +57,14 @@ class Neighbours:
         radii[known] = self._settled_radii[settled[known], k[known] - 1]
         row, k = row[~known], k[~known]
         least, most = self.at_least[row, k - 1, None], self.at_most[row, k - 1, None]
-        low, high = self.low[row], self._high(row)
+        low, high = self.low[row], self.high[row]
         # Only neighbours whose bounds meet the radius' own bounds can be the one; the nearer ones are merely counted.
         squared = np.where(high < least, -1.0, np.inf)
         place, column = np.nonzero((low <= most) & (high >= least))
         squared[place, column] = exact(
             self.rows.values, row[place], self.rows.values, self.neighbour[row[place], column]
         )
-        radii[~known] = self._kth(squared, self.neighbour[row], row, k)[:, 0]
+        radii[~known] = self._kth(squared, row, k)[:, 0]
         return radii
 
     def squared_radii(self) -> np.ndarray:
@@ -69,28 +75,29 @@ class Neighbours:
             found = self.neighbour[block]
             owner = np.repeat(np.arange(block.start, block.stop), found.shape[1])
             squared = exact(self.rows.values, owner, self.rows.values, found.ravel())
-            radii[block] = self._kth(squared.reshape(found.shape), found, block)
+            radii[block] = self._kth(squared.reshape(found.shape), block)
 
         run_tiles(make_exact, blocks(len(radii), 256), "exact radii")
         settled = np.flatnonzero(self._settled >= 0)
         radii[settled] = self._settled_radii[self._settled[settled]]
         return radii
 
-    def _high(self, row: np.ndarray | slice) -> np.ndarray:
-        high: np.ndarray = self.low[row] + (self.margin[row, None] + self.margin[self.neighbour[row]])
-        return high
-
     def _kth(
-        self, squared: np.ndarray, neighbour: np.ndarray, row: np.ndarray | slice, k: np.ndarray | None = None
+        self,
+        squared: np.ndarray,
+        row: np.ndarray | slice,
+        k: np.ndarray | None = None,
+        neighbour: np.ndarray | None = None,
     ) -> np.ndarray:
         """k-th smallest over *samples*: a neighbour counts as often as it occurs, the row itself once less.
 
-        All k up to k_max as columns, or one k per row.
+        All k up to k_max as columns, or one k per row; to the rows' usual neighbours, or to others.
         """
         weight = self.rows.weight
         if self.rows.all_different:
             ordered = np.sort(squared, axis=1)
             return ordered[:, : self.k_max] if k is None else np.take_along_axis(ordered, k[:, None] - 1, axis=1)
+        neighbour = self.neighbour[row] if neighbour is None else neighbour
         order = np.argsort(squared, axis=1)
         nearest_first = np.take_along_axis(squared, order, axis=1)
         others = weight[np.take_along_axis(neighbour, order, axis=1)]
@@ -99,8 +106,7 @@ class Neighbours:
         nearest_first = np.concatenate([np.zeros_like(own, np.float64), nearest_first], axis=1)
         wanted = [k] if k is not None else list(range(1, self.k_max + 1))
         position = np.stack([(reached < np.reshape(one, (-1, 1))).sum(axis=1) for one in wanted], axis=1)
-        # Past the last place: fewer were kept than k, which a second search or an infinite bound covers.
-        return np.take_along_axis(nearest_first, np.minimum(position, nearest_first.shape[1] - 1), axis=1)
+        return np.take_along_axis(nearest_first, position, axis=1)
 
     def _settle(self, open_rows: np.ndarray) -> None:
         parts = [open_rows[start : start + 64] for start in range(0, len(open_rows), 64)]
@@ -133,5 +139,5 @@ class Neighbours:
             high = low[place] + margin + queries.margin[place] / queries.unit
             near = np.flatnonzero(low[place] <= np.partition(high, needed - 1)[needed - 1])
             squared = exact(values, np.full(len(near), row), values, near)
-            radii[place] = self._kth(squared[None], near[None], slice(row, row + 1))
+            radii[place] = self._kth(squared[None], slice(row, row + 1), neighbour=near[None])
         return radii

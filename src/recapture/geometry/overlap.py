@@ -82,8 +82,8 @@ def overlap(reference: PointSet, candidate: PointSet, ks: Sequence[int]) -> Over
     """Count memberships both ways in one pass over the tiles of cross distances."""
     ordered = tuple(sorted(set(ks)))
     crossing = _Crossing(reference, candidate, ordered)
-    size = engine_options().tile
-    tiles = [(i, j) for i in blocks(len(crossing.rows), size) for j in blocks(len(crossing.columns), size)]
+    rows, columns = blocks(len(crossing.rows), crossing.tile), blocks(len(crossing.columns), crossing.tile)
+    tiles = [(i, j) for i in rows for j in columns]
     run_tiles(crossing.visit, tiles, "overlap")
     return Overlap(ordered, crossing.candidates.side(), crossing.references.side())
 
@@ -101,14 +101,14 @@ class _Crossing:
         self.row_margin, self.column_margin = self.rows.margin / self.unit, self.columns.margin / self.unit
         self.row_threshold = self.rows.near(self.candidates.largest[:, -1])
         self.column_threshold = self.columns.near(self.references.largest[:, -1])
+        self.tile = engine_options().tile  # asked here: worker threads do not see the caller's options
         self.local = threading.local()
 
     def visit(self, where: tuple[slice, slice]) -> None:
         i, j = where
         local = self.local
         if not hasattr(local, "buffer"):
-            limit = engine_options().tile
-            size = min(limit, len(self.rows)) * min(limit, len(self.columns))
+            size = min(self.tile, len(self.rows)) * min(self.tile, len(self.columns))
             local.buffer, local.masks, local.block = np.empty(size, np.float32), np.empty((2, size), bool), None
         if local.block != i:
             local.block, local.left = i, self.rows.left(i)
@@ -128,9 +128,8 @@ class _Crossing:
         high = low + (self.row_margin[row] + self.column_margin[column])
         in_reference = self.candidates.earliest(row, low)
         in_candidate = self.references.earliest(column, low)
-        unclear = (in_reference != self.candidates.latest(row, high)) | (
-            in_candidate != self.references.latest(column, high)
-        )
+        unclear = self.candidates.unclear(row, high, in_reference)
+        unclear |= self.references.unclear(column, high, in_candidate)
         pairs = np.flatnonzero(unclear)
         if len(pairs):
             squared = exact(self.reference, row[pairs], self.candidate, column[pairs])
@@ -159,19 +158,21 @@ class _Tally:
         """Position of the first k whose sphere may reach this far."""
         return _count_below(self.largest, sphere, squared)
 
-    def latest(self, sphere: np.ndarray, squared: np.ndarray) -> np.ndarray:
-        """Position of the first k whose sphere surely reaches this far."""
-        return _count_below(self.smallest, sphere, squared)
+    def unclear(self, sphere: np.ndarray, squared: np.ndarray, position: np.ndarray) -> np.ndarray:
+        """Whether the sphere of the k at this position may yet fall short of that distance."""
+        last = len(self.ks) - 1
+        short: np.ndarray = self.smallest[sphere, np.minimum(position, last)] < squared
+        return short & (position <= last)
 
     def settle(self, sphere: np.ndarray, squared: np.ndarray) -> np.ndarray:
         """Position of the first k whose sphere reaches an exact distance, with exact radii where bounds do not tell."""
-        first, last = self.earliest(sphere, squared), self.latest(sphere, squared)
-        open_pairs = np.flatnonzero(first < last)
+        first = self.earliest(sphere, squared)
+        open_pairs = np.flatnonzero(self.unclear(sphere, squared, first))
         while len(open_pairs):
             radii = self.neighbours.exact_at(sphere[open_pairs], self.ks[first[open_pairs]])
             open_pairs = open_pairs[squared[open_pairs] > radii * (1 + SLACK)]
             first[open_pairs] += 1
-            open_pairs = open_pairs[first[open_pairs] < last[open_pairs]]
+            open_pairs = open_pairs[self.unclear(sphere[open_pairs], squared[open_pairs], first[open_pairs])]
         return first
 
     def add(self, sphere: np.ndarray, sample: np.ndarray, first: np.ndarray) -> None:

@@ -21,8 +21,8 @@ Item = TypeVar("Item")
 class EngineOptions:
     """How the work is cut up. No result depends on it."""
 
-    tile: int = 1024
-    """Rows and columns of one tile of distances."""
+    tile: int = 960
+    """Rows and columns of one tile of distances; rows of 2^k floats would fall on the same cache lines."""
     threads: int | None = None
     """Worker threads; None: RECAPTURE_THREADS, or else the cores this process may use."""
 

@@ -36,6 +36,8 @@ class NearestSearch:
         # Diagonal tiles first: they give every row a threshold that lets little through later.
         run_tiles(self._diagonal, range(count), "own neighbours")
         pairs = [(i, j) for i in range(count) for j in range(i + 1, count)]
+        # Tiles that follow each other share no block, so threads seldom wait for each other's merge.
+        pairs.sort(key=lambda pair: (pair[1] - pair[0], pair[0] // (pair[1] - pair[0]) % 2))
         run_tiles(self._off_diagonal, pairs, "own neighbours")
 
     def found(self) -> tuple[np.ndarray, np.ndarray]:
