@@ -192,3 +192,10 @@ def test_bad_input_is_one_clear_sentence(name):
 def test_bad_bandwidth():
     with pytest.raises(InputError, match="bandwidth must be a positive number"):
         rc.mmd(X, Y, bandwidth=-1)
+
+
+def test_no_submodule_takes_the_place_of_a_public_name():
+    """Importing a submodule sets an attribute of its name on the package, which must not hide a function."""
+    import pkgutil
+
+    assert not {module.name for module in pkgutil.iter_modules(rc.__path__)} & set(rc.__all__)

@@ -15,7 +15,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from .errors import InputError
-    from .evaluate import evaluate
+    from .evaluation import evaluate
     from .metrics.density_coverage import density_coverage
     from .metrics.frechet import frechet
     from .metrics.mark_evaluate import mark_evaluate, mark_evaluate_sweep
@@ -30,7 +30,7 @@ _HOME = {
     "InputError": "errors",
     "Result": "results.result",
     "encode": "representations.encode",
-    "evaluate": "evaluate",
+    "evaluate": "evaluation",
     "list_metrics": "metrics.metric",
     "mark_evaluate_sweep": "metrics.mark_evaluate",
 }
@@ -61,7 +61,6 @@ def __getattr__(name: str) -> Any:
             raise
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
     found = getattr(module, name)
-    # Also takes the place of a submodule of the same name (evaluate), which importing it has just put here.
     globals()[name] = found
     return found
 

@@ -67,7 +67,7 @@ def score(
       recapture score -r human.npy -c model.npy --format json --output scores.json
       generate | recapture score -r human.txt -c - --encoder bag-of-words
     """
-    from ..evaluate import choose_metrics, evaluate
+    from ..evaluation import choose_metrics, evaluate
     from ..results import render
     from ..results.write import check_writable, write_text
 
