@@ -27,8 +27,8 @@ print(resident("VmHWM") - base, time.perf_counter() - start)
 def main() -> None:
     print("peak memory beyond the data, Mark-Evaluate + precision/recall + density/coverage, 384 dimensions")
     for rows, bar in ((10_000, 300), (50_000, 600)):
-        child = subprocess.run(
-            [sys.executable, "-c", _CHILD, str(rows)], capture_output=True, text=True, check=True
-        )
+        child = subprocess.run([sys.executable, "-c", _CHILD, str(rows)], capture_output=True, text=True, check=True)
         extra, spent = map(float, child.stdout.split())
-        print(f"  {rows:>6,} v {rows:,}{'':<40} {extra:8.0f} MiB in {spent:.1f} s   (bar: at most {bar} MB)", flush=True)
+        print(
+            f"  {rows:>6,} v {rows:,}{'':<40} {extra:8.0f} MiB in {spent:.1f} s   (bar: at most {bar} MB)", flush=True
+        )

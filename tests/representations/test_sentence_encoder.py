@@ -167,6 +167,21 @@ def test_broken_weights_are_one_clear_error(with_modules: Callable[..., Path]) -
     assert "\n" not in str(caught.value)
 
 
+def test_missing_weights_are_an_error(with_modules: Callable[..., Path]) -> None:
+    """The library would go on with random numbers in their place; a missing pooler, which nothing uses, is fine."""
+    from safetensors.torch import load_file, save_file
+
+    for lost, fine in (("layer.1.", False), ("pooler", True)):
+        folder = with_modules(f"without-{lost.strip('.')}", "Pooling")
+        weights = {name: value for name, value in load_file(folder / "model.safetensors").items() if lost not in name}
+        save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+        if fine:
+            assert np.isfinite(encode(SHORT, folder, cache=False)).all()
+        else:
+            with pytest.raises(InputError, match=r"no weights for encoder\.layer\.1\..* and \d+ more"):
+                encode(SHORT, folder, cache=False)
+
+
 def test_a_models_own_code_is_not_run(with_modules: Callable[..., Path], tmp_path: Path) -> None:
     folder = with_modules("coded", "Pooling")
     listing = folder / "modules.json"

@@ -185,7 +185,8 @@ def _not_found(name: str, ending: str) -> InputError:
     # Folders are offered only where close: there may be hundreds.
     known = {"bag-of-words", DEFAULT_ENCODER, *difflib.get_close_matches(name, local, n=3)}
     folders = "local folders, those in RECAPTURE_MODELS" if root else "local folders"
+    hint = "" if set(_aliases(name)) & known else f" ({nearest_names(name, known)})"
     return InputError(
-        f"no encoder called {name!r} ({nearest_names(name, known)}): "
+        f"no encoder called {name!r}{hint}: "
         f"not among {folders}, installed weights packages and the Hugging Face cache{ending}"
     )

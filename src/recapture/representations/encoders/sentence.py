@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import importlib.metadata
 import logging
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -29,8 +30,6 @@ class SentenceEncoder:
 
     def __init__(self, weights: Weights, pooling: str | None = None, device: str | None = None) -> None:
         own_pooling = pooling_mode(weights.folder)
-        if pooling is not None and pooling not in POOLINGS:
-            raise InputError(f"no pooling called {pooling!r}; {nearest_names(pooling, POOLINGS)}")
         if pooling is not None and own_pooling is None:
             raise InputError(f"the encoder {weights.name} has no pooling step, so its pooling cannot be {pooling!r}")
         self.name = weights.name
@@ -73,7 +72,7 @@ class SentenceEncoder:
             ) from None
         device = _usable_device(self._device)
         try:
-            with _quiet(), warnings.catch_warnings():
+            with _quiet(), _reported_as_missing() as missing, warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 # Always a folder, always local: nothing here may ask the hub, run a model's own code or unpickle.
                 model = SentenceTransformer(
@@ -86,6 +85,11 @@ class SentenceEncoder:
         except Exception as error:  # whatever a model folder can be wrong in
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
             raise InputError(f"the encoder {self.name} in {self._weights.folder} cannot be loaded: {reason}") from error
+        if missing:
+            more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+            raise InputError(
+                f"the encoder {self.name} has no weights for {missing[0]}{more}; the library would make them up"
+            )
         if self._replaces_pooling:
             self._replace_pooling(model)
         self._stand_in = _prepare_tokenizer(getattr(model, "tokenizer", None))
@@ -154,6 +158,34 @@ def _quiet() -> Iterator[None]:
             transformers_logging.enable_progress_bar()
 
 
+@contextlib.contextmanager
+def _reported_as_missing() -> Iterator[list[str]]:
+    """Names of weights that a model needs and its folder lacks: the library fills them with random numbers and a log
+    line. A missing pooler is no matter, since no pooling here uses it.
+    """
+    missing: list[str] = []
+
+    class Catcher(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            text = record.getMessage()
+            names = re.findall(r"^(\S+)\s*\|\s*MISSING", text, re.MULTILINE)  # a table, from transformers 5 on
+            if "newly initialized" in text:  # a sentence with a list, before
+                names += re.findall(r"'([\w.]+)'", text)
+            missing.extend(name for name in names if "pooler" not in name)
+
+    logger = logging.getLogger("transformers.modeling_utils")
+    catcher, level, propagate = Catcher(), logger.level, logger.propagate
+    logger.addHandler(catcher)
+    logger.setLevel(logging.WARNING)
+    logger.propagate = False
+    try:
+        yield missing
+    finally:
+        logger.removeHandler(catcher)
+        logger.setLevel(level)
+        logger.propagate = propagate
+
+
 def _version(library: str) -> str:
     try:
         return importlib.metadata.version(library)
@@ -162,6 +194,8 @@ def _version(library: str) -> str:
 
 
 def _make(name: str, options: EncoderOptions) -> SentenceEncoder:
+    if options.pooling is not None and options.pooling not in POOLINGS:
+        raise InputError(f"no pooling called {options.pooling!r}; {nearest_names(options.pooling, POOLINGS)}")
     return SentenceEncoder(find_weights(name, options.offline), options.pooling, options.device)
 
 
