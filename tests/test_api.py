@@ -110,7 +110,8 @@ def test_signature_says_how_the_number_was_made():
     assert signature["metric"] == "mmd" and signature["encoder"] == "vectors as given"
     assert signature["versions"]["numpy"] == np.__version__
     assert rc.prd(X, Y, clusters=5, seed=3).signature["clusters"] == 5
-    assert rc.prd(X, Y, clusters=5, seed=3).signature["cluster_seed"] == 3
+    assert rc.prd(X, Y, clusters=5, seed=3).signature["seed"] == 3
+    assert rc.evaluate(X, Y, metrics="prd", seed=3)["candidate"]["prd"].values == rc.prd(X, Y, seed=3).values
 
 
 def test_result_is_frozen_and_travels():

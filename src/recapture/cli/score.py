@@ -36,7 +36,7 @@ from .options import (
     metavar="[DRAWS]",
     help=f"Average over equal-size subsamples of the larger set ({DEFAULT_DRAWS} unless said).",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, help="For --balance.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="For PRD's clusterings and --balance.")
 @output_format(["table", "json", "csv", "md", "latex"])
 @click.option("--arrays", is_flag=True, help="With json: also per-sample flags and curves.")
 @click.option("--output", "-o", metavar="FILE", help="Write here instead of to stdout.")

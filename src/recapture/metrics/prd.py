@@ -34,8 +34,8 @@ def prd(
     **options: Any,
 ) -> Result:
     """PRD of a candidate set: `.f8`, `.f1_8`, their `.spread`, and the mean curve `.precision`, `.recall`."""
-    parameters = {"clusters": clusters, "angles": angles, "clusterings": clusterings, "cluster_seed": seed}
-    return measure(METRIC, reference, candidate, **parameters, **options)
+    parameters = {"clusters": clusters, "angles": angles, "clusterings": clusterings}
+    return measure(METRIC, reference, candidate, seed=seed, **parameters, **options)
 
 
 def prd_curve(reference: np.ndarray, candidate: np.ndarray, angles: int = 1001) -> tuple[np.ndarray, np.ndarray]:
@@ -54,7 +54,7 @@ def f_beta(precision: np.ndarray, recall: np.ndarray, beta: float) -> float:
     return float(np.max(np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)))
 
 
-def _measure(pair: Pair, clusters: int, angles: int, clusterings: int, cluster_seed: int) -> Measurement:
+def _measure(pair: Pair, clusters: int, angles: int, clusterings: int, seed: int) -> Measurement:
     if clusters < 1 or angles < 3 or clusterings < 1:
         raise InputError("prd needs at least 1 cluster, 3 angles and 1 clustering")
     n, m = len(pair.reference), len(pair.candidate)
@@ -63,7 +63,7 @@ def _measure(pair: Pair, clusters: int, angles: int, clusterings: int, cluster_s
     curves = np.empty((clusterings, 2, angles))
 
     def run(number: int) -> None:
-        label = _cluster(rows, weight, min(clusters, len(rows)), cluster_seed + number)[inverse]
+        label = _cluster(rows, weight, min(clusters, len(rows)), seed + number)[inverse]
         reference = np.bincount(label[:n], minlength=clusters) / n
         candidate = np.bincount(label[n:], minlength=clusters) / m
         curves[number] = prd_curve(reference, candidate, angles)
@@ -133,7 +133,7 @@ METRIC = Metric(
     ),
     direction="higher",
     measure=_measure,
-    defaults={"clusters": 20, "angles": 1001, "clusterings": 10, "cluster_seed": 0},
+    defaults={"clusters": 20, "angles": 1001, "clusterings": 10, "seed": 0},
     swapped={"f8": "f1_8", "f1_8": "f8"},
     libraries=("numpy", "scikit-learn"),
     order=40,

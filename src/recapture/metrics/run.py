@@ -59,7 +59,8 @@ def measure_pair(
                 f"{points.name} has {len(points)} sample{'s' * (len(points) != 1)}: "
                 f"{metric.name} needs at least {metric.least_samples}"
             )
-    settings = {**metric.defaults, **parameters}
+    # One seed for all that is drawn at random: subsamples, and clusterings where the metric has them.
+    settings = {**metric.defaults, **({"seed": seed} if "seed" in metric.defaults else {}), **parameters}
     draws = check_draws(balance)
     measured = metric.measure(pair, **settings)
     if draws and len(pair.reference) != len(pair.candidate):
