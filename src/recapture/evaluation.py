@@ -8,8 +8,8 @@ from typing import Any
 from .errors import InputError
 from .geometry.points import PointSet
 from .metrics.metric import Metric, find_metric, list_metrics
-from .metrics.pair import Pair
-from .metrics.run import check_draws, measure_pair
+from .metrics.pair import Pair, check_k
+from .metrics.run import Job, check_draws, measure_pair
 from .results.result import Result
 
 
@@ -35,23 +35,21 @@ def evaluate(
     chosen = choose_metrics(metrics)
     check_draws(balance)
     named = _named(candidates)
-    from .representations.vectors import vectors_of
+    from .representations.vectors import holds_texts, vectors_of
 
+    if k is not None and holds_texts(references) and all(map(len, (references, *named.values()))):
+        # Before texts are encoded, which may take long.
+        check_k(k, (reference_name, len(references)), *((_label(name), len(given)) for name, given in named.items()))
     vectors, identity = vectors_of([references, *named.values()], [reference_name, *named], encoder, **encoding)
     reference = PointSet(vectors[0], reference_name)
     results: dict[str, dict[str, Result]] = {}
     for (name, given), values in zip(named.items(), vectors[1:], strict=True):
-        label = "candidate" if name == "candidate" else f"candidate {name!r}"
+        label = _label(name)
         notes = [*_empty_texts(references, reference_name), *_empty_texts(given, label)]
-        parameters = {metric.name: {} if k is None or not metric.uses_neighbours else {"k": k} for metric in chosen}
-        ks = [{**m.defaults, **parameters[m.name]}["k"] for m in chosen if m.uses_neighbours]
-        pair = Pair(reference, PointSet(values, label), ks)
-        results[name] = {
-            metric.name: measure_pair(
-                metric, pair, parameters[metric.name], identity, balance=balance, seed=seed, notes=notes
-            )
-            for metric in chosen
-        }
+        jobs = [Job(metric, {"k": k} if k is not None and metric.uses_neighbours else {}) for metric in chosen]
+        pair = Pair(reference, PointSet(values, label))
+        measured = measure_pair(jobs, pair, identity, balance=balance, seed=seed, notes=notes)
+        results[name] = {result.metric: result for result in measured}
     return results
 
 
@@ -72,6 +70,11 @@ def _named(candidates: Any) -> dict[str, Any]:
             raise InputError("there is no candidate: the mapping is empty")
         return {str(name): given for name, given in candidates.items()}
     return {"candidate": candidates}
+
+
+def _label(name: str) -> str:
+    """What messages call a candidate."""
+    return name if name == "candidate" else f"candidate {name!r}"
 
 
 def _empty_texts(given: Any, label: str) -> list[str]:

@@ -23,11 +23,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .. import population
+from ..errors import InputError
 from ..geometry.overlap import OverlapAt
 from ..results.result import Result
 from .metric import Measurement, Metric, Output
 from .pair import Pair
-from .run import measure, measure_pair, point_sets
+from .run import Job, measure, measure_pair, point_sets
 
 _NEAR_FLOOR = 0.05
 _HIGH_FLOOR = 0.97
@@ -46,10 +47,12 @@ def mark_evaluate_sweep(
     reference: Any, candidate: Any, ks: Iterable[int], *, encoder: Any = None, **options: Any
 ) -> dict[int, Result]:
     """`mark_evaluate` at several k from one pass over the distances."""
-    ks = list(ks)
+    jobs = {k: Job(METRIC, {"k": k}) for k in ks}
+    if not jobs:
+        raise InputError("there is no k to sweep over")
     reference, candidate, identity = point_sets(reference, candidate, encoder)
-    pair = Pair(reference, candidate, ks)
-    return {k: measure_pair(METRIC, pair, {"k": k}, identity, **options) for k in ks}
+    results = measure_pair(list(jobs.values()), Pair(reference, candidate), identity, **options)
+    return dict(zip(jobs, results, strict=True))
 
 
 def estimates(n: int, m: int, k: int, x: int, y: int, a: int, b: int) -> dict[str, float]:

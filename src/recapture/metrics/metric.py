@@ -32,6 +32,8 @@ class Measurement:
     details: Mapping[str, Any] = field(default_factory=dict)
     arrays: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Choices made on the way that belong in the signature."""
 
 
 @dataclass(frozen=True)

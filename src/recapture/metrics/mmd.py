@@ -36,9 +36,9 @@ def _measure(pair: Pair, bandwidth: float | None) -> Measurement:
     reference, candidate = pair.reference.values, pair.candidate.values
     # Near the data, products of float64 rows give distances to many digits.
     centre = (reference.mean(axis=0, dtype=np.float64) + candidate.mean(axis=0, dtype=np.float64)) / 2
-    settings: dict[str, Any] = {"bandwidth_rule": "given"}
+    rule = "given"
     if bandwidth is None:
-        bandwidth, settings["bandwidth_rule"] = median_bandwidth(reference, candidate, centre)
+        bandwidth, rule = median_bandwidth(reference, candidate, centre)
     elif not (math.isfinite(bandwidth) and bandwidth > 0):
         raise InputError(f"bandwidth must be a positive number, not {bandwidth}")
     n, m = len(reference), len(candidate)
@@ -50,8 +50,8 @@ def _measure(pair: Pair, bandwidth: float | None) -> Measurement:
         details={
             "biased": max(0.0, (within_r + n) / n**2 + (within_c + m) / m**2 - across),
             "bandwidth": bandwidth,
-            "settings": settings,
         },
+        settings={"bandwidth_rule": rule},
     )
 
 

@@ -17,9 +17,9 @@ _UNEQUAL = 1.1
 
 
 class Pair:
-    """Two sets of samples under comparison. `ks`: neighbourhood sizes that will be asked for, found in one pass."""
+    """Two sets of samples under comparison."""
 
-    def __init__(self, reference: PointSet, candidate: PointSet, ks: Iterable[int] = ()) -> None:
+    def __init__(self, reference: PointSet, candidate: PointSet) -> None:
         if reference.values.shape[1] != candidate.values.shape[1]:
             raise InputError(
                 f"{reference.name} has {reference.values.shape[1]} dimensions and {candidate.name} has "
@@ -27,31 +27,24 @@ class Pair:
             )
         self.reference = reference
         self.candidate = candidate
-        self._ks = {self.check_k(k) for k in ks}
+        self._sides = (reference.name, len(reference)), (candidate.name, len(candidate))
+        self._ks: set[int] = set()
         self._overlap: Overlap | None = None
 
     @property
     def sizes(self) -> dict[str, int]:
         return {"reference": len(self.reference), "candidate": len(self.candidate)}
 
+    def expect(self, ks: Iterable[int]) -> None:
+        """Neighbourhood sizes that will be asked for: all of them are then found in one pass."""
+        self._ks |= {check_k(k, *self._sides) for k in ks}
+
     def overlap_at(self, k: int) -> OverlapAt:
         """Memberships at one k."""
-        self._ks.add(self.check_k(k))
+        self.expect([k])
         if self._overlap is None or k not in self._overlap.ks:
             self._overlap = overlap(self.reference, self.candidate, tuple(self._ks))
         return self._overlap.at(k)
-
-    def check_k(self, k: Any) -> int:
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
-            raise InputError(f"k must be a whole number, not {k!r}")
-        if k < 1:
-            raise InputError(f"k must be at least 1, not {k}")
-        smaller = min((self.reference, self.candidate), key=len)
-        if k >= len(smaller):
-            raise InputError(
-                f"k = {k} needs at least {int(k) + 1} samples a side, but {smaller.name} has {len(smaller)}"
-            )
-        return int(k)
 
     def neighbourhood_warnings(self) -> list[str]:
         """Where nearest-neighbour numbers say less than they seem to."""
@@ -71,3 +64,15 @@ class Pair:
                 "use balance for equal-size subsamples"
             )
         return warnings
+
+
+def check_k(k: Any, *sides: tuple[str, int]) -> int:
+    """A neighbourhood size that every side (its name and number of samples) can serve."""
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
+        raise InputError(f"k must be a whole number, not {k!r}")
+    if k < 1:
+        raise InputError(f"k must be at least 1, not {k}")
+    name, count = min(sides, key=lambda side: side[1])
+    if k >= count:
+        raise InputError(f"k = {k} needs at least {k + 1} samples a side, but {name} has {count}")
+    return int(k)

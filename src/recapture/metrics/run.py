@@ -1,10 +1,10 @@
-"""From a declared metric and two sets to a Result."""
+"""From declared metrics and two sets to Results."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,13 @@ from .pair import Pair
 DEFAULT_DRAWS = 10
 
 
+class Job(NamedTuple):
+    """A metric and the parameters that differ from its defaults."""
+
+    metric: Metric
+    parameters: Mapping[str, Any]
+
+
 def measure(
     metric: Metric,
     reference: Any,
@@ -31,7 +38,8 @@ def measure(
 ) -> Result:
     """Run one metric on arrays or texts, reference first. Every metric's public function is a call of this."""
     reference, candidate, identity = point_sets(reference, candidate, encoder)
-    return measure_pair(metric, Pair(reference, candidate), parameters, identity, balance=balance, seed=seed)
+    pair = Pair(reference, candidate)
+    return measure_pair([Job(metric, parameters)], pair, identity, balance=balance, seed=seed)[0]
 
 
 def point_sets(reference: Any, candidate: Any, encoder: Any) -> tuple[PointSet, PointSet, Any]:
@@ -43,36 +51,48 @@ def point_sets(reference: Any, candidate: Any, encoder: Any) -> tuple[PointSet, 
 
 
 def measure_pair(
-    metric: Metric,
+    jobs: Sequence[Job],
     pair: Pair,
-    parameters: Mapping[str, Any],
     identity: Any = None,
     *,
     balance: bool | int = False,
     seed: int = 0,
     notes: Sequence[str] = (),
-) -> Result:
-    """The same for a prepared pair, whose neighbourhoods several metrics may share."""
+) -> list[Result]:
+    """Several metrics (or one at several k) on one pair, whose neighbourhoods they share."""
+    draws = check_draws(balance)
+    for job in jobs:
+        _check_sizes(job.metric, pair)
+    # One seed for all that is drawn at random: subsamples, and clusterings where a metric has them.
+    jobs = [
+        Job(metric, {**metric.defaults, **({"seed": seed} if "seed" in metric.defaults else {}), **parameters})
+        for metric, parameters in jobs
+    ]
+    measured = _measure_all(jobs, pair)
+    if draws and len(pair.reference) != len(pair.candidate):
+        measured = _balanced(jobs, pair, measured, draws, seed)
+    balancing = {"balance": {"draws": draws, "seed": seed}} if draws else {}
+    return [_result(job, pair, each, balancing, identity, notes) for job, each in zip(jobs, measured, strict=True)]
+
+
+def _check_sizes(metric: Metric, pair: Pair) -> None:
     for points in (pair.reference, pair.candidate):
         if len(points) < metric.least_samples:
             raise InputError(
                 f"{points.name} has {len(points)} sample{'s' * (len(points) != 1)}: "
                 f"{metric.name} needs at least {metric.least_samples}"
             )
-    # One seed for all that is drawn at random: subsamples, and clusterings where the metric has them.
-    settings = {**metric.defaults, **({"seed": seed} if "seed" in metric.defaults else {}), **parameters}
-    draws = check_draws(balance)
-    measured = metric.measure(pair, **settings)
-    if draws and len(pair.reference) != len(pair.candidate):
-        measured = _balanced(metric, pair, settings, measured, draws, seed)
-    signature = {
-        "metric": metric.name,
-        **settings,
-        **measured.details.get("settings", {}),
-        **({"balance": {"draws": draws, "seed": seed}} if draws else {}),
-        "encoder": identity or "vectors as given",
-        "versions": {"recapture": __version__, **{name: _version(name) for name in metric.libraries}},
-    }
+
+
+def _measure_all(jobs: Sequence[Job], pair: Pair) -> list[Measurement]:
+    pair.expect(parameters["k"] for metric, parameters in jobs if metric.uses_neighbours)
+    return [metric.measure(pair, **parameters) for metric, parameters in jobs]
+
+
+def _result(
+    job: Job, pair: Pair, measured: Measurement, balancing: Mapping[str, Any], identity: Any, notes: Sequence[str]
+) -> Result:
+    metric, parameters = job
     return Result(
         metric=metric.name,
         values={output.name: float(measured.values[output.name]) for output in metric.outputs},
@@ -80,8 +100,15 @@ def measure_pair(
         ranges={output.name: output.range for output in metric.outputs},
         sizes=pair.sizes,
         warnings=(*notes, *measured.warnings),
-        signature=signature,
-        details={name: value for name, value in measured.details.items() if name != "settings"},
+        signature={
+            "metric": metric.name,
+            **parameters,
+            **measured.settings,
+            **balancing,
+            "encoder": identity or "vectors as given",
+            "versions": {"recapture": __version__, **{name: _version(name) for name in metric.libraries}},
+        },
+        details=measured.details,
         arrays=measured.arrays,
     )
 
@@ -90,14 +117,14 @@ def check_draws(balance: bool | int) -> int:
     """balance=True: the usual number of subsamples; balance=20: that many; False: none."""
     if balance is True:
         return DEFAULT_DRAWS
-    if int(balance) != balance or balance < 0:
+    if not isinstance(balance, (int, np.integer)) or balance < 0:
         raise InputError(f"balance must be true, false or a number of subsamples, not {balance!r}")
     return int(balance)
 
 
 def _balanced(
-    metric: Metric, pair: Pair, settings: Mapping[str, Any], whole: Measurement, draws: int, seed: int
-) -> Measurement:
+    jobs: Sequence[Job], pair: Pair, whole: Sequence[Measurement], draws: int, seed: int
+) -> list[Measurement]:
     """Means over seeded subsamples of the larger set, each as large as the smaller set.
 
     Flags per sample stay those of the whole sets.
@@ -105,22 +132,15 @@ def _balanced(
     size = min(pair.sizes.values())
     rng = np.random.default_rng(seed)
     runs = []
-    with Progress(f"{metric.name}, balanced", draws, "draw") as progress:
+    with Progress("balanced subsamples", draws, "draw") as progress:
         for _ in range(draws):
             reference, candidate = (
                 points if len(points) == size else _subsample(points, size, rng)
                 for points in (pair.reference, pair.candidate)
             )
-            runs.append(metric.measure(Pair(reference, candidate), **settings))
+            runs.append(_measure_all(jobs, Pair(reference, candidate)))
             progress.advance()
-    spread = {name: float(np.std([run.values[name] for run in runs], ddof=min(1, draws - 1))) for name in whole.values}
-    unequal = [warning for warning in whole.warnings if not warning.startswith("set sizes differ")]
-    return Measurement(
-        values=_mean([run.values for run in runs]),
-        details={**_mean([run.details for run in runs]), "balance_spread": spread},
-        arrays=whole.arrays,
-        warnings=tuple(unequal),
-    )
+    return [_mean_measurement(each, original) for *each, original in zip(*runs, whole, strict=True)]
 
 
 def _subsample(points: PointSet, size: int, rng: np.random.Generator) -> PointSet:
@@ -128,18 +148,30 @@ def _subsample(points: PointSet, size: int, rng: np.random.Generator) -> PointSe
     return PointSet(points.values[rows], points.name)
 
 
+def _mean_measurement(runs: Sequence[Measurement], whole: Measurement) -> Measurement:
+    spread = {
+        name: float(np.std([run.values[name] for run in runs], ddof=min(1, len(runs) - 1))) for name in whole.values
+    }
+    return Measurement(
+        values=_mean([run.values for run in runs]),
+        details={**_mean([run.details for run in runs]), "balance_spread": spread},
+        arrays=whole.arrays,
+        # What holds for the subsamples: no longer that the sizes differ, perhaps that they are small.
+        warnings=tuple(dict.fromkeys(warning for run in runs for warning in run.warnings)),
+        settings=whole.settings,
+    )
+
+
 def _mean(runs: Sequence[Any]) -> Any:
-    """Mean of numbers, through nested mappings; None where any run has none; anything else as in the first run."""
+    """Mean of numbers, through nested mappings; None where any run has none."""
     first = runs[0]
     if isinstance(first, Mapping):
         return {key: _mean([run[key] for run in runs]) for key in first}
-    if any(run is None for run in runs):
-        return None
-    return float(np.mean(runs)) if isinstance(first, (int, float)) and not isinstance(first, bool) else first
+    return None if any(run is None for run in runs) else float(np.mean(runs))
 
 
 def _version(package: str) -> str:
     try:
         return version(package)
-    except PackageNotFoundError:  # pragma: no cover - a source tree that was never installed
+    except PackageNotFoundError:  # a source tree that was never installed
         return "unknown"
