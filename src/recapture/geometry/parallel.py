@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, TypeVar
 
 from ..errors import InputError
@@ -61,7 +61,7 @@ def run_tiles(work: Callable[[Item], None], tiles: Sequence[Item], title: str) -
     """Call `work` once for every tile, in no promised order; the first error stops the rest."""
     threads = min(engine_options().thread_count(), len(tiles))
     if threads <= 1:
-        limits = _one_blas_thread() if engine_options().thread_count() == 1 else contextlib.nullcontext()
+        limits = _one_blas_thread if engine_options().thread_count() == 1 else contextlib.nullcontext()
         with limits, Progress(title, len(tiles), "tile") as progress:
             for tile in tiles:
                 work(tile)
@@ -69,7 +69,7 @@ def run_tiles(work: Callable[[Item], None], tiles: Sequence[Item], title: str) -
         return
     pool = ThreadPoolExecutor(threads, thread_name_prefix="recapture")
     try:
-        with _one_blas_thread(), Progress(title, len(tiles), "tile") as progress:
+        with _one_blas_thread, Progress(title, len(tiles), "tile") as progress:
             for _ in pool.map(work, tiles):
                 progress.advance()
     finally:
@@ -81,13 +81,29 @@ def blocks(count: int, size: int) -> list[slice]:
     return [slice(start, min(start + size, count)) for start in range(0, count, size)]
 
 
-@lru_cache(maxsize=1)
-def _controller() -> Any:
-    from threadpoolctl import ThreadpoolController
+class _OneBlasThread:
+    """Limit BLAS to one thread while any caller is inside. The limit belongs to the whole process: only the first
+    caller sets it and only the last one lifts it, or callers in parallel would restore each other's limits.
+    """
 
-    return ThreadpoolController()
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        from threadpoolctl import ThreadpoolController
+
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                self._limit = ThreadpoolController().limit(limits=1, user_api="blas")
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limit.restore_original_limits()
 
 
-def _one_blas_thread() -> contextlib.AbstractContextManager[Any]:
-    limits: contextlib.AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
-    return limits
+_one_blas_thread = _OneBlasThread()
