@@ -105,6 +105,36 @@ def test_metrics_take_texts_too():
     assert rc.precision_recall(references, references, encoder="bag-of-words").precision == 1
 
 
+def test_results_show_themselves_and_write_themselves_down():
+    results = rc.evaluate(X, {"<b>one</b>": Y, "two": X}, metrics="precision-recall")
+    assert "<b>one</b>" in str(results) and "precision" in str(results)
+    assert "&lt;b&gt;one&lt;/b&gt;" in results._repr_html_() and "<b>one" not in results._repr_html_()
+    assert json.loads(results.to_json())["results"]["two"]["precision-recall"]["values"]["recall"] == 1
+    assert results.to_latex().count("textbf") == 2 and results.to_markdown().startswith("| candidate |")
+    assert len(results.to_csv().splitlines()) == 5
+    assert isinstance(results, dict) and results == {name: dict(by) for name, by in results.items()}
+
+
+def test_read_gives_texts_or_vectors(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n{"text": "two\\u2028halves"}\n')
+    assert rc.read(tmp_path / "a.jsonl") == ["one", "two\u2028halves"]
+    np.save(tmp_path / "a.npy", X)
+    np.testing.assert_array_equal(rc.read(tmp_path / "a.npy"), X)
+
+
+def test_sets_in_the_forms_people_have_them():
+    """Generators, object arrays, lists of arrays: the same numbers."""
+    expected = rc.precision_recall(X, Y).values
+    column = np.empty(len(Y), object)
+    column[:] = list(Y)
+    for given in (list(Y), Y.tolist(), column, (row for row in Y)):
+        assert rc.precision_recall(X, given).values == expected
+    words = ["a boat", "the sea", "an oar", "a net"] * 3
+    expected = rc.precision_recall(words, words[:8], encoder="bag-of-words").values
+    for given in (tuple(words[:8]), np.array(words[:8]), np.array(words[:8], object), iter(words[:8])):
+        assert rc.precision_recall(words, given, encoder="bag-of-words").values == expected
+
+
 def test_signature_says_how_the_number_was_made():
     signature = rc.mmd(X, Y).signature
     assert signature["metric"] == "mmd" and signature["encoder"] == "vectors as given"
@@ -178,6 +208,9 @@ BAD = {
     "one string": ("a text", Y, {}, "list of texts, not one string"),
     "empty list": ([], ["a", "b"], {"encoder": "bag-of-words"}, "reference is empty"),
     "balance": (X, Y, {"balance": -1}, "balance"),
+    "several lists": (["a", "b"], [["a"], ["b"]], {"encoder": "bag-of-words"}, "name several sets in a mapping"),
+    "a text that is none": (["a", None], ["b"], {"encoder": "bag-of-words"}, "text 1 of reference is not a string"),
+    "k without neighbours": (X, Y, {"k": 2, "metrics": "mmd"}, "k was given, but mmd has no neighbourhoods"),
     "ragged": ([[1, 2], [3]], Y, {}, "rectangular"),
 }
 
@@ -188,6 +221,19 @@ def test_bad_input_is_one_clear_sentence(name):
     with pytest.raises(InputError, match=message) as caught:
         rc.evaluate(reference, candidate, **options)
     assert "\n" not in str(caught.value)
+
+
+def test_misspelt_options_name_the_function():
+    for call in (rc.mark_evaluate, rc.frechet, rc.evaluate):
+        with pytest.raises(TypeError, match=rf"{call.__name__}\(\) got an unexpected keyword argument 'K'"):
+            call(X, Y, K=1)
+
+
+def test_few_samples_in_many_dimensions_bring_a_warning():
+    wide = np.random.default_rng(1).standard_normal((2, 20, 30))
+    assert "fewer samples" in rc.frechet(*wide).warnings[0]
+    assert "set sizes differ" in rc.frechet(X, X[:30]).warnings[0]
+    assert rc.frechet(X, X).warnings == ()
 
 
 def test_bad_bandwidth():

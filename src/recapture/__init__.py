@@ -24,19 +24,23 @@ if TYPE_CHECKING:
     from .metrics.prd import prd
     from .metrics.precision_recall import precision_recall
     from .representations.encode import encode
-    from .results.result import Result
+    from .results import Result, Results
+    from .texts import read
 
 _HOME = {
     "InputError": "errors",
-    "Result": "results.result",
+    "Result": "results",
+    "Results": "results",
     "encode": "representations.encode",
     "evaluate": "evaluation",
     "list_metrics": "metrics.metric",
     "mark_evaluate_sweep": "metrics.mark_evaluate",
+    "read": "texts",
 }
 __all__ = [
     "InputError",
     "Result",
+    "Results",
     "density_coverage",
     "encode",
     "evaluate",
@@ -47,6 +51,7 @@ __all__ = [
     "mmd",
     "prd",
     "precision_recall",
+    "read",
 ]
 
 
@@ -66,4 +71,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted(["__version__", *__all__])

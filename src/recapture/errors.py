@@ -16,7 +16,7 @@ class InputError(ValueError):
 def nearest_names(wanted: str, known: Iterable[str]) -> str:
     """' Did you mean ...?' for a misspelt name, or the list of all names when nothing is close."""
     names = sorted(known)
-    close = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5)
+    close = difflib.get_close_matches(wanted, names, n=3, cutoff=0.65)
     if close:
         return "did you mean " + " or ".join(close) + "?"
     return "known: " + ", ".join(names)

@@ -10,7 +10,7 @@ from .geometry.points import PointSet
 from .metrics.metric import Metric, find_metric, list_metrics
 from .metrics.pair import Pair, check_k
 from .metrics.run import Job, check_draws, measure_pair
-from .results.result import Result
+from .results import Results
 
 
 def evaluate(
@@ -22,15 +22,20 @@ def evaluate(
     *,
     balance: bool | int = False,
     seed: int = 0,
+    pooling: str | None = None,
+    device: str | None = None,
+    batch_size: int | None = None,
+    offline: bool | None = None,
+    cache: Any = None,
     reference_name: str = "reference",
-    **encoding: Any,
-) -> dict[str, dict[str, Result]]:
-    """{candidate: {metric: Result}}.
+) -> Results:
+    """{candidate: {metric: Result}}, as a dict that also shows itself as a table.
 
     references: a list of texts, or an array of ready vectors; candidates: the same, or a mapping of names to such.
     metrics: names (default: all); encoder: see `encode`; k: one neighbourhood size for all metrics that have one
-    (None: each its own default). balance, seed: average over equal-size subsamples. reference_name: what messages
-    call the reference. Further keywords (`pooling`, `device`, `batch_size`, `offline`, `cache`) go to `encode`.
+    (None: each its own default). balance: average over that many subsamples (True: 10), all as large as the smallest
+    of all sets, so that candidates can be compared. seed: for those and for PRD's clusterings. pooling, device,
+    batch_size, offline, cache: for `encode`. reference_name: what messages call the reference.
     """
     chosen = choose_metrics(metrics)
     check_draws(balance)
@@ -40,15 +45,21 @@ def evaluate(
     if k is not None and holds_texts(references) and all(map(len, (references, *named.values()))):
         # Before texts are encoded, which may take long.
         check_k(k, (reference_name, len(references)), *((_label(name), len(given)) for name, given in named.items()))
+    if k is not None and not any(metric.uses_neighbours for metric in chosen):
+        raise InputError(f"k was given, but {', '.join(metric.name for metric in chosen)} has no neighbourhoods")
+    options = {"pooling": pooling, "device": device, "batch_size": batch_size, "offline": offline, "cache": cache}
+    encoding = {name: value for name, value in options.items() if value is not None}
     vectors, identity = vectors_of([references, *named.values()], [reference_name, *named], encoder, **encoding)
     reference = PointSet(vectors[0], reference_name)
-    results: dict[str, dict[str, Result]] = {}
-    for (name, given), values in zip(named.items(), vectors[1:], strict=True):
-        label = _label(name)
-        notes = [*_empty_texts(references, reference_name), *_empty_texts(given, label)]
-        jobs = [Job(metric, {"k": k} if k is not None and metric.uses_neighbours else {}) for metric in chosen]
-        pair = Pair(reference, PointSet(values, label))
-        measured = measure_pair(jobs, pair, identity, balance=balance, seed=seed, notes=notes)
+    sets = {name: PointSet(values, _label(name)) for name, values in zip(named, vectors[1:], strict=True)}
+    jobs = [Job(metric, {"k": k} if k is not None and metric.uses_neighbours else {}) for metric in chosen]
+    smallest = min(map(len, (reference, *sets.values())))
+    results = Results()
+    for name, candidate in sets.items():
+        notes = [*_empty_texts(references, reference_name), *_empty_texts(named[name], candidate.name)]
+        measured = measure_pair(
+            jobs, Pair(reference, candidate), identity, balance=balance, balance_size=smallest, seed=seed, notes=notes
+        )
         results[name] = {result.metric: result for result in measured}
     return results
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from types import TracebackType
 from typing import Any
 
@@ -16,8 +17,10 @@ class Progress:
     def __enter__(self) -> Progress:
         from tqdm import tqdm  # at first use: keeps `import recapture` light
 
+        # Some terminals report a width of 0, which tqdm would fill with nothing.
+        columns = shutil.get_terminal_size().columns
         # disable=None means "off unless stderr is a terminal".
-        self._bar = tqdm(**self._settings, delay=2.0, disable=None, leave=False, dynamic_ncols=True)
+        self._bar = tqdm(**self._settings, delay=2.0, disable=None, leave=False, ncols=columns)
         return self
 
     def __exit__(

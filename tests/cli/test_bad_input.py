@@ -66,7 +66,20 @@ CASES = {
     "candidate twice": (["-r", "human.txt", "-c", "model.txt", "-c", "model.txt"], ["model.txt", "twice"]),
     "no candidate": (["-r", "human.txt"], ["--candidate"]),
     "unknown option": (["-r", "human.txt", "-c", "model.txt", "--encodr", "x"], ["--encodr", "--encoder"]),
-    "flags without JSON": (["-r", "points.npy", "-c", "points.npy", "--arrays"], ["--arrays", "json"]),
+    "flags without JSON": (
+        ["-r", "points.npy", "-c", "points.npy", "--arrays", "--format", "md"],
+        ["--arrays", "json", "md"],
+    ),
+    "k without neighbours": (["-r", "points.npy", "-c", "wide.npy", "--metrics", "mmd", "--k", "2"], ["k", "mmd"]),
+    "too few names": (["-r", "human.txt", "-c", "model.txt", "-c", "single.txt", "--name", "a"], ["2", "1 names"]),
+    "one name twice": (
+        ["-r", "human.txt", "-c", "model.txt", "-c", "single.txt", "--name", "a", "--name", "a"],
+        ["same name"],
+    ),
+    "reference field where there is none": (
+        ["-r", "human.txt", "--reference-field", "text", "-c", "records.jsonl", "--field", "txt"],
+        ["human.txt", "'text'"],
+    ),
     "pooling": (["-r", "human.txt", "-c", "model.txt", "--pooling", "median"], ["median", "mean"]),
 }
 

@@ -7,8 +7,11 @@ import json
 
 import numpy as np
 import pytest
+from test_population import log_likelihood
 
+import recapture as rc
 from recapture.cli.app import run
+from recapture.results import render
 
 X = np.random.RandomState(0).randn(200, 8)
 Y = np.random.RandomState(1).randn(150, 8) * 1.3 + 0.7
@@ -37,7 +40,7 @@ TABLE = """\
  precision-recall   precision   ↑        0.4200     1.0000
                     recall      ↑        0.9100     1.0000
 
-reference: 200 samples; vectors: vectors as given; k: precision-recall 3
+reference: 200 samples; candidates: 150, 200; vectors: vectors as given; k: precision-recall 3
 ↑ higher is better, ↓ lower is better
 """
 
@@ -47,12 +50,13 @@ MARKDOWN = """\
 | model_1.npy | 0.4200 | 0.9100 |
 | copy.npy | **1.0000** | **1.0000** |
 
-reference: 200 samples; vectors: vectors as given; k: precision-recall 3
+reference: 200 samples; candidates: 150, 200; vectors: vectors as given; k: precision-recall 3
 ↑ higher is better, ↓ lower is better
 """
 
-LATEX = r"""% reference: 200 samples; vectors: vectors as given; k: precision-recall 3
+LATEX = r"""% reference: 200 samples; candidates: 150, 200; vectors: vectors as given; k: precision-recall 3
 % ↑ higher is better, ↓ lower is better
+% needs \usepackage{booktabs}
 \begin{tabular}{lrr}
 \toprule
 candidate & precision $\uparrow$ & recall $\uparrow$ \\
@@ -117,10 +121,14 @@ def test_k_and_balance(files, capsys):
     at_five = json.loads(score(capsys, *options, "--k", 5).out)["results"]["model_1.npy"]["precision-recall"]
     assert at_five["values"] == pytest.approx({"precision": 0.4666667, "recall": 0.96}, abs=5e-8)
     balanced = json.loads(score(capsys, *options, "--balance").out)["results"]["model_1.npy"]["precision-recall"]
-    assert balanced["signature"]["balance"] == {"draws": 10, "seed": 0}
+    assert balanced["signature"]["balance"] == {"size": 150, "draws": 10, "seed": 0}
     assert balanced["details"]["balance_spread"]["precision"] > 0
     chosen = json.loads(score(capsys, *options, "--balance", 3, "--seed", 5).out)
-    assert chosen["results"]["model_1.npy"]["precision-recall"]["signature"]["balance"] == {"draws": 3, "seed": 5}
+    assert chosen["results"]["model_1.npy"]["precision-recall"]["signature"]["balance"] == {
+        "size": 150,
+        "draws": 3,
+        "seed": 5,
+    }
 
 
 def test_output_file_is_written_whole(files, capsys):
@@ -173,6 +181,77 @@ def test_empty_texts_are_reported(tmp_path, monkeypatch, capsys):
     (tmp_path / "a.txt").write_text("\n".join([*HUMAN, "", "  ", "the boat"]) + "\n")
     shown = score(capsys, "-r", "human.txt", "-c", "a.txt", "--encoder", "bag-of-words", "--metrics", "frechet")
     assert "2 of 15 texts of candidate 'a.txt' are empty; they were kept" in shown.err
+
+
+def test_fields_formats_and_names_of_their_own(tmp_path, monkeypatch, capsys):
+    """Reference and candidates keep their texts under different fields; JSONL comes through standard input."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "human.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in HUMAN))
+    (tmp_path / "human.txt").write_text("\n".join(HUMAN) + "\n")
+    records = "".join(json.dumps({"output": text}) + "\n" for text in HUMAN)
+    (tmp_path / "model.jsonl").write_text(records)
+    options = ("--encoder", "bag-of-words", "--metrics", "precision-recall", "--k", 1, "--format", "csv")
+    shown = score(
+        capsys, "-r", "human.jsonl", "--reference-field", "text", "-c", "model.jsonl", "--field", "output",
+        "--name", "model 7", *options,
+    )  # fmt: skip
+    assert [row.split(",")[:4] for row in shown.out.splitlines()[1:]] == [
+        ["model 7", "precision-recall", "precision", "1.0"], ["model 7", "precision-recall", "recall", "1.0"],
+    ]  # fmt: skip
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(records.encode())))
+    shown = score(capsys, "-r", "human.txt", "-c", "-", "--input-format", "jsonl", "--field", "output", *options)
+    assert ",1.0," in shown.out
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(records.encode())))
+    shown = score(capsys, "-r", "human.txt", "-c", "-", *options)
+    assert "standard input is read as plain lines, but they look like JSON" in shown.err
+
+
+ENDINGS = [("t.json", "{"), ("t.csv", "candidate,"), ("t.md", "|"), ("t.tex", "%"), ("t", " metric")]
+
+
+@pytest.mark.parametrize("name, start", ENDINGS)
+def test_format_follows_the_ending_of_the_output(files, capsys, name, start):
+    score(capsys, *BOTH, "--output", name)
+    assert (files / name).read_text(encoding="utf-8").startswith(start)
+
+
+def test_inputs_are_not_overwritten(files, capsys):
+    shown = score(capsys, *BOTH, "--output", "./copy.npy", code=2)
+    assert "copy.npy: it is an input" in shown.err
+    np.testing.assert_array_equal(np.load("copy.npy"), X)
+
+
+def test_balanced_candidates_are_compared_at_one_size(files, capsys):
+    """All sides come down to the smallest set, and the table says so."""
+    np.save("few.npy", Y[:60])
+    shown = score(capsys, *BOTH, "-c", "few.npy", "--balance", 4)
+    assert "means over 4 subsamples of 60 a side, seed 0" in shown.out
+    content = json.loads(score(capsys, *BOTH, "-c", "few.npy", "--balance", 4, "--format", "json").out)["results"]
+    assert {by["precision-recall"]["signature"]["balance"]["size"] for by in content.values()} == {60}
+    assert content["copy.npy"]["precision-recall"]["details"]["balance_spread"]["recall"] > 0
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 120])
+def test_no_number_is_cut_on_a_narrow_terminal(columns):
+    """Candidates that do not fit side by side stand in blocks below each other."""
+    names = [f"model-with-a-rather-long-name-{number}.txt" for number in range(7)]
+    results = rc.evaluate(X, {name: Y[: 100 + place] for place, name in enumerate(names)}, metrics="precision-recall")
+    text = render.to_table(results, width=columns)
+    for by_metric in results.values():
+        for value in by_metric["precision-recall"].values.values():
+            assert f"{value:.4f}" in text
+    table = text.partition("\nreference:")[0]
+    assert columns < 80 or max(map(len, table.splitlines())) <= columns
+    assert columns >= 80 or text.count("precision-recall  ") == 7  # one block each
+
+
+def test_scores_with_a_floor_are_shown_without_it_too(files, capsys):
+    """CAPTURE at k = 1: (score - floor) / (1 - floor), with the floor of 200 v 150 samples in 60-digit arithmetic."""
+    shown = score(capsys, "-r", "human.npy", "-c", "model_1.npy", "--metrics", "mark-evaluate")
+    floor = 1 - (max(range(350, 700), key=lambda n: log_likelihood(n, 350, 700, 350)) - 350) / 350
+    row = next(line for line in shown.out.splitlines() if "capture adjusted" in line)
+    assert float(row.split()[-1]) == pytest.approx((SETTLED["capture"] - floor) / (1 - floor), abs=1e-4)
+    assert "petersen adjusted" not in shown.out  # its floor is 0
 
 
 def test_same_file_names_in_two_folders(files, capsys):

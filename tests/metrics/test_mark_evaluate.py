@@ -164,7 +164,7 @@ def test_unequal_sizes_shift_scores_and_balance_mends_it():
     balanced = rc.mark_evaluate(large, small, balance=20)
     assert abs(balanced.quality - balanced.diversity) < 0.06 < shifted.quality - shifted.diversity
     assert not warned(balanced, "set sizes differ")
-    assert balanced.signature["balance"] == {"draws": 20, "seed": 0}
+    assert balanced.signature["balance"] == {"size": 100, "draws": 20, "seed": 0}
     assert len(balanced.reference_inside) == 1000
 
 

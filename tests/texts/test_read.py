@@ -598,7 +598,7 @@ def test_adding_a_format_is_adding_one_file(tmp_path: Path, monkeypatch: pytest.
         "FORMATS = (Format('shouted', ('.loud',), _read),)\n",
     )
     monkeypatch.setattr(texts, "__path__", [*texts.__path__, str(tmp_path)])
-    monkeypatch.setattr(texts.read, "_formats", texts.read._formats.__wrapped__)
+    monkeypatch.setattr(texts.reading, "_formats", texts.reading._formats.__wrapped__)
     try:
         assert "shouted" in format_names()
         assert read_samples(put(tmp_path / "a.loud", "hello\n")).texts == ("HELLO",)

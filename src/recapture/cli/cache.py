@@ -6,7 +6,7 @@ import re
 
 import click
 
-from ..errors import InputError
+from ..errors import InputError, nearest_names
 from .options import say
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -38,6 +38,9 @@ def cache(max_size: int | None, older_than: int | None, encoder: str | None, eve
     from ..representations.cache import VectorCache
 
     store = VectorCache()
+    kept = {space.encoder for space in store.summary().spaces}
+    if encoder is not None and not any(encoder in (name, name.rpartition("/")[2]) for name in kept):
+        raise InputError(f"no vectors of encoder {encoder!r} are kept: {nearest_names(encoder, kept or ['none'])}")
     if max_size is not None or older_than is not None or encoder is not None or everything:
         entries, freed = store.prune(
             max_bytes=max_size, older_than_days=older_than, encoder=encoder, everything=everything

@@ -43,9 +43,9 @@ def embed(
 
     if Path(output).suffix not in _SUFFIXES:
         raise InputError(f"cannot write {output}: the name must end in {', '.join(_SUFFIXES)}")
-    check_writable(output)
+    check_writable(output, keep=(file, fit or file))
     paths = [fit, file] if fit else [file]
-    sets = [_texts(samples) for samples in read_together(paths, field=field, format=input_format)]
+    sets = [_texts(samples) for samples in read_together(paths, [input_format] * len(paths), field=field)]
     vectors, _ = vectors_of(sets, paths, encoder, **chosen_encoding(**encoding))
     with whole_file(output) as temporary:
         _save(temporary, vectors[-1])
@@ -56,6 +56,8 @@ def embed(
 def _texts(samples: Samples) -> tuple[str, ...]:
     if samples.texts is None:
         raise InputError(f"{samples.source} holds vectors, not texts")
+    for note in samples.notes:
+        say(note)
     if samples.empty:
         say(f"{samples.source}: {samples.empty} of {len(samples)} texts are empty; they were kept")
     return samples.texts

@@ -19,7 +19,7 @@ def input_options(command: Command) -> Command:
     """--field and --input-format."""
     formats = ", ".join(format_names())
     for option in (
-        click.option("--input-format", metavar="NAME", help=f"Where the file name does not tell: {formats}."),
+        click.option("--input-format", metavar="NAME", help=f"How to read (default: by the file name): {formats}."),
         click.option("--field", metavar="NAME", help="Column, key or array to read (default: text)."),
     ):
         command = option(command)
@@ -51,13 +51,15 @@ def chosen_encoding(
     return {name: value for name, value in options.items() if value is not None}
 
 
-def output_format(known: list[str], default: str = "table") -> Callable[[Command], Command]:
-    def check(_: click.Context, __: click.Parameter, name: str) -> str:
-        if name not in known:
+def output_format(
+    known: list[str], default: str | None = "table", default_text: str = "table"
+) -> Callable[[Command], Command]:
+    def check(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
+        if name is not None and name not in known:
             raise InputError(f"unknown output format {name!r}: {nearest_names(name, known)}")
         return name
 
-    text = f"{', '.join(known[:-1])} or {known[-1]} (default: {default})."
+    text = f"{', '.join(known[:-1])} or {known[-1]} (default: {default_text})."
     return click.option("--format", "form", default=default, metavar="NAME", callback=check, help=text)
 
 

@@ -9,8 +9,8 @@ import click
 
 from ..errors import InputError
 from ..metrics.run import DEFAULT_DRAWS
-from ..results.result import Result
-from ..texts import Samples, read_together
+from ..results import Results
+from ..texts import Samples, read_samples, read_together
 from .options import (
     chosen_encoding,
     encoding_options,
@@ -20,13 +20,20 @@ from .options import (
     terminal_width,
 )
 
+_ENDINGS = {".json": "json", ".csv": "csv", ".md": "md", ".tex": "latex"}
+
 
 @click.command()
 @click.option("--reference", "-r", required=True, metavar="FILE", help="Human texts or vectors; - for stdin.")
 @click.option("--candidate", "-c", required=True, multiple=True, metavar="FILE", help="Generated ones; repeatable.")
+@click.option(
+    "--name", multiple=True, metavar="NAME", help="What to call each candidate, in order (default: its file)."
+)
 @click.option("--metrics", metavar="NAMES", help="Comma-separated (default: all; see recapture list).")
 @click.option("--k", type=int, help="Neighbourhood size (default: each metric's own).")
 @input_options
+@click.option("--reference-field", metavar="NAME", help="The same for the reference, where it differs.")
+@click.option("--reference-format", metavar="NAME", help="How to read the reference (default: by its file name).")
 @encoding_options
 @click.option(
     "--balance",
@@ -37,20 +44,25 @@ from .options import (
     help=f"Average over equal-size subsamples of the larger set ({DEFAULT_DRAWS} unless said).",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, help="For PRD's clusterings and --balance.")
-@output_format(["table", "json", "csv", "md", "latex"])
+@output_format(
+    ["table", "json", "csv", "md", "latex"], default=None, default_text="by the ending of --output, else table"
+)
 @click.option("--arrays", is_flag=True, help="With json: also per-sample flags and curves.")
 @click.option("--output", "-o", metavar="FILE", help="Write here instead of to stdout.")
 def score(
     reference: str,
     candidate: tuple[str, ...],
+    name: tuple[str, ...],
     metrics: str | None,
     k: int | None,
     field: str | None,
     input_format: str | None,
+    reference_field: str | None,
+    reference_format: str | None,
     encoder: str | None,
     balance: int | None,
     seed: int,
-    form: str,
+    form: str | None,
     arrays: bool,
     output: str | None,
     **encoding: Any,
@@ -64,20 +76,31 @@ def score(
     Examples:
       recapture score --reference human.txt --candidate model.txt
       recapture score -r human.txt -c a.txt -c b.jsonl --field text --metrics mark-evaluate,precision-recall --k 1
-      recapture score -r human.npy -c model.npy --format json --output scores.json
+      recapture score -r human.jsonl --reference-field text -c model.jsonl --field output --name "model 7"
+      recapture score -r human.npy -c model.npy --output scores.json
       generate | recapture score -r human.txt -c - --encoder bag-of-words
     """
     from ..evaluation import choose_metrics, evaluate
     from ..results import render
     from ..results.write import check_writable, write_text
 
+    form = form or _ENDINGS.get(Path(output or "").suffix, "table")
     if arrays and form != "json":
         raise InputError(f"--arrays goes with --format json, not {form}")
     if output:
-        check_writable(output)
+        check_writable(output, keep=(reference, *candidate))
     chosen = [metric.name for metric in choose_metrics(metrics)]
-    names = _names(candidate)
-    references, *given = read_together([reference, *candidate], field=field, format=input_format)
+    names = _names(candidate, name)
+    if (reference, *candidate).count("-") > 1:
+        raise InputError("standard input (-) can serve for one input only")
+    formats = [reference_format, *[input_format] * len(candidate)]
+    if reference_field is None:
+        references, *given = read_together([reference, *candidate], formats, field=field)
+    else:
+        references = read_samples(reference, field=reference_field, format=reference_format)
+        given = read_together(candidate, formats[1:], field=field)
+    for note in dict.fromkeys(note for samples in (references, *given) for note in samples.notes):
+        say(note)
     results = evaluate(
         _content(references),
         {name: _content(samples) for name, samples in zip(names, given, strict=True)},
@@ -109,21 +132,29 @@ def _content(samples: Samples) -> Any:
     return samples.vectors if samples.texts is None else samples.texts
 
 
-def _names(paths: tuple[str, ...]) -> list[str]:
-    """File names, or whole paths where two files share a name."""
+def _names(paths: tuple[str, ...], given: tuple[str, ...]) -> list[str]:
+    """As the user says; else file names, or whole paths where two files share a name."""
     for path in paths:
         if paths.count(path) > 1:
             raise InputError(f"candidate {path} is given twice")
+    if given:
+        if len(given) != len(paths):
+            raise InputError(f"there are {len(paths)} candidates and {len(given)} names")
+        if len(set(given)) < len(given):
+            raise InputError("two candidates have the same name")
+        return list(given)
     names = [path if path == "-" else Path(path).name for path in paths]
     return names if len(set(names)) == len(names) else list(paths)
 
 
-def _warn(results: dict[str, dict[str, Result]]) -> None:
-    """Each warning once, with the metrics it concerns."""
-    seen: dict[tuple[str, str], list[str]] = {}
+def _warn(results: Results) -> None:
+    """Each warning once: with the metrics it concerns, and with the candidate unless it holds for all."""
+    seen: dict[str, dict[str, list[str]]] = {}
     for candidate, by_metric in results.items():
         for metric, result in by_metric.items():
             for warning in result.warnings:
-                seen.setdefault((candidate, warning), []).append(metric)
-    for (candidate, warning), concerned in seen.items():
-        say(f"{candidate}: {warning} [{', '.join(concerned)}]")
+                seen.setdefault(warning, {}).setdefault(candidate, []).append(metric)
+    for warning, by_candidate in seen.items():
+        shared = len(by_candidate) == len(results) or all(repr(name) in warning for name in by_candidate)
+        concerned = ", ".join(dict.fromkeys(metric for metrics in by_candidate.values() for metric in metrics))
+        say(f"{'' if shared else ', '.join(by_candidate) + ': '}{warning} [{concerned}]")

@@ -39,6 +39,8 @@ def _to_numpy(values: Any, name: str) -> np.ndarray:
         values = values.numpy()
     try:
         matrix = np.asarray(values)
+        if matrix.dtype.kind == "O" and matrix.ndim == 1:  # a column of vectors
+            matrix = np.array([np.asarray(row) for row in matrix])
     except ValueError as error:
         raise InputError(f"{name} is not a rectangular table of numbers: {error}") from None
     if matrix.dtype.kind == "b":

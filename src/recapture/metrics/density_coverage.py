@@ -16,9 +16,11 @@ from .pair import Pair
 from .run import measure
 
 
-def density_coverage(reference: Any, candidate: Any, k: int = 5, **options: Any) -> Result:
+def density_coverage(
+    reference: Any, candidate: Any, k: int = 5, *, balance: bool | int = False, seed: int = 0, encoder: Any = None
+) -> Result:
     """Density (1 on average for equal distributions, not bounded above) and coverage of a candidate set."""
-    return measure(METRIC, reference, candidate, k=k, **options)
+    return measure(METRIC, reference, candidate, k=k, balance=balance, seed=seed, encoder=encoder)
 
 
 def _measure(pair: Pair, k: int) -> Measurement:

@@ -17,7 +17,7 @@ import numpy as np
 from ..geometry.points import PointSet
 from ..results.result import Result
 from .metric import INFINITY, Measurement, Metric, Output
-from .pair import Pair
+from .pair import UNEQUAL, Pair
 from .run import measure
 
 _BLOCK = 4096
@@ -25,16 +25,34 @@ _BLOCK = 4096
 _TOLERANCE = 1e-9
 
 
-def frechet(reference: Any, candidate: Any, **options: Any) -> Result:
+def frechet(
+    reference: Any, candidate: Any, *, balance: bool | int = False, seed: int = 0, encoder: Any = None
+) -> Result:
     """Squared Fréchet distance of two sets, 0 at best; `.value`."""
-    return measure(METRIC, reference, candidate, **options)
+    return measure(METRIC, reference, candidate, balance=balance, seed=seed, encoder=encoder)
 
 
 def _measure(pair: Pair) -> Measurement:
     mean_r, mean_c = (points.values.mean(axis=0, dtype=np.float64) for points in (pair.reference, pair.candidate))
     gap = float(np.sum((mean_r - mean_c) ** 2))
     spread = _covariance_distance(_Rows(pair.reference, mean_r), _Rows(pair.candidate, mean_c))
-    return Measurement(values={"value": gap + spread}, details={"mean_part": gap, "covariance_part": spread})
+    return Measurement(
+        values={"value": gap + spread},
+        details={"mean_part": gap, "covariance_part": spread},
+        warnings=tuple(_warnings(len(pair.reference), len(pair.candidate), pair.reference.values.shape[1])),
+    )
+
+
+def _warnings(n: int, m: int, dimensions: int) -> list[str]:
+    warnings = []
+    if min(n, m) <= dimensions:
+        warnings.append(
+            f"fewer samples ({min(n, m)}) than dimensions ({dimensions}) can fix a covariance: "
+            "the distance is biased upwards; compare only sets of equal size"
+        )
+    elif max(n, m) > UNEQUAL * min(n, m):
+        warnings.append(f"set sizes differ ({n} reference, {m} candidate): smaller sets have a larger distance")
+    return warnings
 
 
 def _covariance_distance(a: _Rows, b: _Rows) -> float:

@@ -34,24 +34,32 @@ _NEAR_FLOOR = 0.05
 _HIGH_FLOOR = 0.97
 
 
-def mark_evaluate(reference: Any, candidate: Any, k: int = 1, **options: Any) -> Result:
+def mark_evaluate(
+    reference: Any, candidate: Any, k: int = 1, *, balance: bool | int = False, seed: int = 0, encoder: Any = None
+) -> Result:
     """Population scores of a candidate set against a reference set, in [0, 1], higher is better.
 
-    reference, candidate: arrays (samples x dimensions), or lists of texts. Options: `balance` (average over seeded
-    equal-size subsamples), `seed`, `encoder` (for texts).
+    reference, candidate: arrays (samples x dimensions), or lists of texts, which `encoder` turns into vectors.
+    balance: average over that many seeded equal-size subsamples (True: 10).
     """
-    return measure(METRIC, reference, candidate, k=k, **options)
+    return measure(METRIC, reference, candidate, k=k, balance=balance, seed=seed, encoder=encoder)
 
 
 def mark_evaluate_sweep(
-    reference: Any, candidate: Any, ks: Iterable[int], *, encoder: Any = None, **options: Any
+    reference: Any,
+    candidate: Any,
+    ks: Iterable[int],
+    *,
+    balance: bool | int = False,
+    seed: int = 0,
+    encoder: Any = None,
 ) -> dict[int, Result]:
     """`mark_evaluate` at several k from one pass over the distances."""
     jobs = {k: Job(METRIC, {"k": k}) for k in ks}
     if not jobs:
         raise InputError("there is no k to sweep over")
     reference, candidate, identity = point_sets(reference, candidate, encoder)
-    results = measure_pair(list(jobs.values()), Pair(reference, candidate), identity, **options)
+    results = measure_pair(list(jobs.values()), Pair(reference, candidate), identity, balance=balance, seed=seed)
     return dict(zip(jobs, results, strict=True))
 
 

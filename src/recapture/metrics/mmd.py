@@ -27,9 +27,17 @@ _POOL_FOR_MEDIAN = 5000
 _POOL_SEED = 0
 
 
-def mmd(reference: Any, candidate: Any, bandwidth: float | None = None, **options: Any) -> Result:
+def mmd(
+    reference: Any,
+    candidate: Any,
+    bandwidth: float | None = None,
+    *,
+    balance: bool | int = False,
+    seed: int = 0,
+    encoder: Any = None,
+) -> Result:
     """Squared MMD of two sets, 0 for equal distributions: `.value` unbiased, `.biased`, `.bandwidth` used."""
-    return measure(METRIC, reference, candidate, bandwidth=bandwidth, **options)
+    return measure(METRIC, reference, candidate, bandwidth=bandwidth, balance=balance, seed=seed, encoder=encoder)
 
 
 def _measure(pair: Pair, bandwidth: float | None) -> Measurement:
@@ -51,7 +59,7 @@ def _measure(pair: Pair, bandwidth: float | None) -> Measurement:
             "biased": max(0.0, (within_r + n) / n**2 + (within_c + m) / m**2 - across),
             "bandwidth": bandwidth,
         },
-        settings={"bandwidth_rule": rule},
+        settings={"bandwidth": bandwidth, "bandwidth_rule": rule},
     )
 
 

@@ -13,7 +13,8 @@ from ..geometry.points import PointSet
 
 _TINY = 50
 _MANY_DUPLICATES = 0.1
-_UNEQUAL = 1.1
+# Sets that differ by more than a tenth need a warning.
+UNEQUAL = 1.1
 
 
 class Pair:
@@ -58,7 +59,7 @@ class Pair:
                     f"{points.duplicates} of {len(points)} samples of {points.name} repeat others: "
                     "their spheres shrink to points"
                 )
-        if max(n, m) > _UNEQUAL * min(n, m):
+        if max(n, m) > UNEQUAL * min(n, m):
             warnings.append(
                 f"set sizes differ ({n} reference, {m} candidate), which shifts quality against diversity: "
                 "use balance for equal-size subsamples"

@@ -20,7 +20,7 @@ from ..geometry.distinct import distinct_rows
 from ..geometry.parallel import run_tiles
 from ..results.result import Result
 from .metric import Measurement, Metric, Output
-from .pair import Pair
+from .pair import UNEQUAL, Pair
 from .run import measure
 
 
@@ -30,12 +30,14 @@ def prd(
     clusters: int = 20,
     angles: int = 1001,
     clusterings: int = 10,
+    *,
+    balance: bool | int = False,
     seed: int = 0,
-    **options: Any,
+    encoder: Any = None,
 ) -> Result:
     """PRD of a candidate set: `.f8`, `.f1_8`, their `.spread`, and the mean curve `.precision`, `.recall`."""
     parameters = {"clusters": clusters, "angles": angles, "clusterings": clusterings}
-    return measure(METRIC, reference, candidate, seed=seed, **parameters, **options)
+    return measure(METRIC, reference, candidate, balance=balance, seed=seed, encoder=encoder, **parameters)
 
 
 def prd_curve(reference: np.ndarray, candidate: np.ndarray, angles: int = 1001) -> tuple[np.ndarray, np.ndarray]:
@@ -86,7 +88,7 @@ def _warnings(n: int, m: int, clusters: int, distinct: int) -> list[str]:
     warnings = []
     if distinct < clusters:
         warnings.append(f"only {distinct} different samples for {clusters} clusters: one cluster each")
-    if max(n, m) > 1.1 * min(n, m):
+    if max(n, m) > UNEQUAL * min(n, m):
         warnings.append(f"set sizes differ ({n} reference, {m} candidate): the larger set shapes the clusters more")
     return warnings
 

@@ -16,9 +16,11 @@ from .pair import Pair
 from .run import measure
 
 
-def precision_recall(reference: Any, candidate: Any, k: int = 3, **options: Any) -> Result:
+def precision_recall(
+    reference: Any, candidate: Any, k: int = 3, *, balance: bool | int = False, seed: int = 0, encoder: Any = None
+) -> Result:
     """Share of candidates that look like references, and of references that the candidates reach."""
-    return measure(METRIC, reference, candidate, k=k, **options)
+    return measure(METRIC, reference, candidate, k=k, balance=balance, seed=seed, encoder=encoder)
 
 
 def _measure(pair: Pair, k: int) -> Measurement:

@@ -56,10 +56,14 @@ def measure_pair(
     identity: Any = None,
     *,
     balance: bool | int = False,
+    balance_size: int | None = None,
     seed: int = 0,
     notes: Sequence[str] = (),
 ) -> list[Result]:
-    """Several metrics (or one at several k) on one pair, whose neighbourhoods they share."""
+    """Several metrics (or one at several k) on one pair, whose neighbourhoods they share.
+
+    balance_size: samples a side in balanced subsamples; None: as many as the smaller side has.
+    """
     draws = check_draws(balance)
     for job in jobs:
         _check_sizes(job.metric, pair)
@@ -69,9 +73,10 @@ def measure_pair(
         for metric, parameters in jobs
     ]
     measured = _measure_all(jobs, pair)
-    if draws and len(pair.reference) != len(pair.candidate):
-        measured = _balanced(jobs, pair, measured, draws, seed)
-    balancing = {"balance": {"draws": draws, "seed": seed}} if draws else {}
+    size = balance_size or min(pair.sizes.values())
+    if draws and max(pair.sizes.values()) > size:
+        measured = _balanced(jobs, pair, measured, size, draws, seed)
+    balancing = {"balance": {"size": size, "draws": draws, "seed": seed}} if draws else {}
     return [_result(job, pair, each, balancing, identity, notes) for job, each in zip(jobs, measured, strict=True)]
 
 
@@ -123,13 +128,9 @@ def check_draws(balance: bool | int) -> int:
 
 
 def _balanced(
-    jobs: Sequence[Job], pair: Pair, whole: Sequence[Measurement], draws: int, seed: int
+    jobs: Sequence[Job], pair: Pair, whole: Sequence[Measurement], size: int, draws: int, seed: int
 ) -> list[Measurement]:
-    """Means over seeded subsamples of the larger set, each as large as the smaller set.
-
-    Flags per sample stay those of the whole sets.
-    """
-    size = min(pair.sizes.values())
+    """Means over seeded subsamples of `size` rows of each set that has more. Flags per sample stay the whole sets'."""
     rng = np.random.default_rng(seed)
     runs = []
     with Progress("balanced subsamples", draws, "draw") as progress:

@@ -14,7 +14,7 @@ from .cache import VectorCache
 from .encoder import Encoder, resolve_encoder
 
 # Written to the cache together; what an interrupted run has finished of these is not made again.
-CHUNK = 1_024
+CHUNK = 256
 
 
 def encode(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ def vectors_of(
     The first set is the reference: an encoder that learns learns from it alone, so that a candidate's vectors do not
     depend on which other candidates are scored beside it.
     """
+    sets = [list(given) if isinstance(given, Iterator) else given for given in sets]
     texts = [holds_texts(given) for given in sets]
     if not any(texts):
         if encoder is not None or encoding:
@@ -31,22 +32,33 @@ def vectors_of(
     from .encode import encode
     from .encoder import resolve_encoder
 
-    for name, given in zip(names, sets, strict=True):
-        if len(given) == 0:
-            raise InputError(f"{name} is empty: it has no texts")
+    listed = [_checked(given, name) for given, name in zip(sets, names, strict=True)]
     options = {key: encoding.pop(key) for key in ("pooling", "device", "offline") if key in encoding}
-    resolved = resolve_encoder(encoder, **options).fit(list(sets[0]))
-    together = encode([text for given in sets for text in given], resolved, **encoding)
-    ends = np.cumsum([len(given) for given in sets])[:-1]
+    resolved = resolve_encoder(encoder, **options).fit(listed[0])
+    together = encode([text for texts in listed for text in texts], resolved, **encoding)
+    ends = np.cumsum([len(texts) for texts in listed])[:-1]
     return np.split(together, ends), dict(resolved.identity())
 
 
 def holds_texts(given: Any) -> bool:
-    """Whether a set is a list of strings rather than of vectors. An empty list could be either: it counts as texts."""
-    if isinstance(given, str):
+    """Whether a set is a list (array, column) of strings rather than of vectors. An empty list counts as texts."""
+    if isinstance(given, (str, bytes)):
         raise InputError("a set must be a list of texts, not one string")
-    if isinstance(given, np.ndarray):
-        return given.dtype.kind in "UTO" and given.ndim == 1
-    if isinstance(given, (list, tuple)) or type(given).__name__ in ("Series", "Column"):
-        return len(given) == 0 or isinstance(given[0] if isinstance(given, (list, tuple)) else next(iter(given)), str)
-    return False
+    if isinstance(given, np.ndarray) and given.dtype.kind != "O":
+        return given.dtype.kind in "UT"
+    if not isinstance(given, Iterable) or type(given).__module__.partition(".")[0] == "torch":
+        return False
+    some = [item for _, item in zip(range(100), given, strict=False)]
+    if any(isinstance(item, (list, tuple)) and item and isinstance(item[0], str) for item in some):
+        raise InputError("a set must be a list of texts, not a list of lists of texts; name several sets in a mapping")
+    return any(isinstance(item, str) for item in some) or (isinstance(given, (list, tuple)) and not some)
+
+
+def _checked(given: Any, name: str) -> list[str]:
+    texts = list(given)
+    if not texts:
+        raise InputError(f"{name} is empty: it has no texts")
+    for position, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InputError(f"text {position} of {name} is not a string but {type(text).__name__}")
+    return texts

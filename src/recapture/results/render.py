@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import math
@@ -12,7 +13,8 @@ from typing import Any, NamedTuple
 from .. import __version__
 from .result import Result, plain, short
 
-Results = Mapping[str, Mapping[str, Result]]
+Given = Mapping[str, Mapping[str, Result]]
+_LONGEST_HEAD = 24
 
 
 class Number(NamedTuple):
@@ -33,66 +35,106 @@ class Number(NamedTuple):
 
     def best(self) -> set[int]:
         """Positions of the best candidates, where there is a choice."""
-        if len(set(self.values)) < 2:
+        known = [value for value in self.values if not math.isnan(value)]
+        if len(set(known)) < 2:
             return set()
-        top = (max if self.direction == "higher" else min)(self.values)
+        top = (max if self.direction == "higher" else min)(known)
         return {position for position, value in enumerate(self.values) if value == top}
 
 
-def numbers(results: Results) -> Iterator[Number]:
+def numbers(results: Given) -> Iterator[Number]:
+    """Every number of every metric; where a score has a floor, the score without it stands below."""
     first = next(iter(results.values()))
     for metric, result in first.items():
+        columns = [by_metric[metric] for by_metric in results.values()]
         for name in result.values:
-            values = tuple(by_metric[metric].values[name] for by_metric in results.values())
-            yield Number(metric, name, result.direction, values)
+            yield Number(metric, name, result.direction, tuple(column.values[name] for column in columns))
+            if any(column.details.get("floors", {}).get(name) for column in columns):
+                adjusted = (column.details["adjusted"][name] for column in columns)
+                values = tuple(math.nan if value is None else value for value in adjusted)
+                yield Number(metric, f"{name} adjusted", result.direction, values)
 
 
-def to_table(results: Results, *, color: bool = False, width: int | None = None) -> str:
-    """Numbers down, candidates across; the best of each row in bold on a terminal."""
+def _cell(value: float) -> str:
+    return "-" if math.isnan(value) else short(value)
+
+
+def to_table(results: Given, *, color: bool = False, width: int | None = None) -> str:
+    """Numbers down, candidates across, in as many blocks as the width asks for; best of each row bold in colour."""
+    rows = list(numbers(results))
+    names = list(results)
+    labels = max(len(row.metric) for row in rows) + max(len(row.name) for row in rows) + 12
+    blocks: list[list[int]] = [[]]
+    used = labels
+    for position, name in enumerate(names):
+        needed = min(max(len(name), 8), _LONGEST_HEAD) + 3
+        if width and blocks[-1] and used + needed > width:
+            blocks.append([])
+            used = labels
+        blocks[-1].append(position)
+        used += needed
+    tables = [_block(rows, names, positions, color) for positions in blocks]
+    return "\n\n".join([*tables, "\n".join(_caption(results))]) + "\n"
+
+
+def _block(rows: list[Number], names: list[str], positions: list[int], color: bool) -> str:
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("metric", no_wrap=True)
-    table.add_column("number", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    for candidate in results:
-        table.add_column(Text(candidate), justify="right", overflow="fold")
+    for head in ("metric", "number", ""):
+        table.add_column(head, no_wrap=True)
+    for position in positions:
+        table.add_column(Text(names[position]), justify="right", overflow="fold", max_width=_LONGEST_HEAD)
     previous = None
-    for number in numbers(results):
-        best = number.best()
-        cells = [
-            Text(short(value), style="bold" if position in best else "") for position, value in enumerate(number.values)
-        ]
-        table.add_row(number.metric if number.metric != previous else "", number.name, number.arrow, *cells)
-        previous = number.metric
+    for row in rows:
+        best = row.best()
+        cells = [Text(_cell(row.values[at]), style="bold" if at in best else "") for at in positions]
+        table.add_row(row.metric if row.metric != previous else "", row.name, row.arrow, *cells)
+        previous = row.metric
     stream = io.StringIO()
-    # Without a terminal no column is squeezed to fit one.
-    Console(file=stream, force_terminal=color, width=width or 10_000, highlight=False, no_color=not color).print(table)
-    lines = [line.rstrip() for line in stream.getvalue().splitlines()]
-    return "\n".join([*(line for line in lines if line), "", *_caption(results)]) + "\n"
+    # Wide enough for anything: what does not fit the terminal was put into another block.
+    Console(file=stream, force_terminal=color, width=10_000, highlight=False, no_color=not color).print(table)
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines() if line.strip())
 
 
-def _caption(results: Results) -> list[str]:
-    first = next(iter(next(iter(results.values())).values()))
+def _caption(results: Given) -> list[str]:
+    columns = [next(iter(by_metric.values())) for by_metric in results.values()]
+    first = columns[0]
+    sizes = list(dict.fromkeys(column.sizes["candidate"] for column in columns))
+    counted = ", ".join(f"{column.sizes['candidate']:,}" for column in columns) if len(sizes) > 1 else f"{sizes[0]:,}"
+    encoder = first.signature["encoder"]
+    if not isinstance(encoder, str):
+        encoder = f"{encoder['encoder']} (revision {str(encoder.get('revision', 'unknown'))[:12]})"
     ks = {
         name: result.signature["k"] for name, result in next(iter(results.values())).items() if "k" in result.signature
     }
-    encoder = first.signature["encoder"]
-    described = (
-        encoder
-        if isinstance(encoder, str)
-        else " ".join(str(encoder[part]) for part in ("encoder", "revision") if encoder.get(part))
-    )
-    parts = [f"reference: {first.sizes['reference']:,} samples", f"vectors: {described}"]
+    parts = [f"reference: {first.sizes['reference']:,} samples", f"candidates: {counted}", f"vectors: {encoder}"]
     if ks:
         parts.append("k: " + ", ".join(f"{name} {k}" for name, k in ks.items()))
+    balance = first.signature.get("balance")
+    if balance:
+        parts.append(f"means over {balance['draws']} subsamples of {balance['size']:,} a side, seed {balance['seed']}")
     return ["; ".join(parts), "↑ higher is better, ↓ lower is better"]
 
 
-def to_json(results: Results, *, arrays: bool = False) -> str:
+def to_html(results: Given) -> str:
+    """A table for notebooks, every text escaped."""
+    rows = list(numbers(results))
+    heads = "".join(f"<th>{html.escape(name)}</th>" for name in results)
+    body = ""
+    for row in rows:
+        best = row.best()
+        cells = (f"<b>{_cell(value)}</b>" if at in best else _cell(value) for at, value in enumerate(row.values))
+        body += f"<tr><td>{html.escape(row.metric)}</td><td>{html.escape(row.name)} {row.arrow}</td>"
+        body += "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+    caption = html.escape("; ".join(_caption(results)))
+    return f"<table><caption>{caption}</caption><tr><th>metric</th><th>number</th>{heads}</tr>{body}</table>"
+
+
+def to_json(results: Given, *, arrays: bool = False) -> str:
     """Full precision and the whole signature. JSON has no infinity: unbounded or infinite numbers are null."""
     content = {
         "recapture": __version__,
@@ -112,7 +154,7 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def to_csv(results: Results) -> str:
+def to_csv(results: Given) -> str:
     """One row per candidate and number, in full precision."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
@@ -128,7 +170,7 @@ def to_csv(results: Results) -> str:
     return stream.getvalue()
 
 
-def to_markdown(results: Results) -> str:
+def to_markdown(results: Given) -> str:
     """Candidates down, numbers across."""
     columns = list(numbers(results))
     escape = {ord("|"): "\\|", ord("\n"): " "}
@@ -138,20 +180,20 @@ def to_markdown(results: Results) -> str:
     ]
     for position, candidate in enumerate(results):
         cells = [
-            f"**{short(column.values[position])}**" if position in column.best() else short(column.values[position])
+            f"**{_cell(column.values[position])}**" if position in column.best() else _cell(column.values[position])
             for column in columns
         ]
         lines.append(f"| {candidate.translate(escape)} | " + " | ".join(cells) + " |")
     return "\n".join([*lines, "", *_caption(results)]) + "\n"
 
 
-def to_latex(results: Results) -> str:
+def to_latex(results: Given) -> str:
     """A booktabs table: candidates down, numbers across."""
     columns = list(numbers(results))
     arrows = {"↑": r"$\uparrow$", "↓": r"$\downarrow$"}
     heads = [f"{_latex(column.label)} {arrows[column.arrow]}" for column in columns]
     lines = [
-        *(f"% {line}" for line in _caption(results)),
+        *(f"% {line}" for line in (*_caption(results), r"needs \usepackage{booktabs}")),
         r"\begin{tabular}{l" + "r" * len(columns) + "}",
         r"\toprule",
         " & ".join(["candidate", *heads]) + r" \\",
@@ -160,7 +202,7 @@ def to_latex(results: Results) -> str:
     for position, candidate in enumerate(results):
         cells = []
         for column in columns:
-            text = short(column.values[position])
+            text = _cell(column.values[position])
             cells.append(rf"\textbf{{{text}}}" if position in column.best() else text)
         lines.append(" & ".join([_latex(candidate), *cells]) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
@@ -176,7 +218,7 @@ def _latex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in text)
 
 
-FORMATS: dict[str, Callable[[Results], str]] = {
+FORMATS: dict[str, Callable[[Given], str]] = {
     "table": to_table,
     "json": to_json,
     "csv": to_csv,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..errors import InputError
@@ -35,9 +35,12 @@ def whole_file(path: str | Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def check_writable(path: str | Path) -> None:
-    """Refuse a target that cannot be written before the work is done, not after."""
+def check_writable(path: str | Path, keep: Sequence[str] = ()) -> None:
+    """Refuse a target that cannot be written, or that is one of the inputs, before the work is done, not after."""
     target = Path(path)
+    for source in keep:
+        if target.exists() and Path(source).exists() and target.samefile(source):
+            raise InputError(f"cannot write {path}: it is an input, which would be lost")
     if target.is_dir():
         raise InputError(f"cannot write {path}: it is a directory")
     if not target.parent.is_dir():

@@ -4,6 +4,6 @@ A format is one module of this package that declares `FORMATS`; adding such a fi
 """
 
 from .base import Samples
-from .read import format_names, read_samples, read_together
+from .reading import format_names, read, read_samples, read_together
 
-__all__ = ["Samples", "format_names", "read_samples", "read_together"]
+__all__ = ["Samples", "format_names", "read", "read_samples", "read_together"]

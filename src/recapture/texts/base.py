@@ -23,6 +23,8 @@ class Samples:
     """(samples, dimensions), in the number type of the file."""
     empty: int
     """How many texts are empty or only whitespace. They are counted, never dropped."""
+    notes: tuple[str, ...] = ()
+    """Sentences about what looks odd."""
 
     def __len__(self) -> int:
         return len(self.vectors if self.texts is None else self.texts)  # type: ignore[arg-type]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import pkgutil
+import warnings
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 from ..errors import InputError, nearest_names
 from .base import Format, Samples
@@ -30,19 +32,25 @@ def read_samples(
     return chosen.read(source, field) if chosen.is_text else _read_binary(source, chosen, field)
 
 
-def read_together(paths: Sequence[str], *, field: str | None = None, format: str | None = None) -> list[Samples]:  # noqa: A002
+def read(path: str | os.PathLike[str], *, field: str | None = None, format: str | None = None) -> Any:  # noqa: A002
+    """The texts of a file as a list, or its ready vectors as an array. Options as for `read_samples`."""
+    samples = read_samples(path, field=field, format=format)
+    for note in samples.notes:
+        warnings.warn(note, stacklevel=2)
+    return samples.vectors if samples.texts is None else list(samples.texts)
+
+
+def read_together(paths: Sequence[str], formats: Sequence[str | None], *, field: str | None = None) -> list[Samples]:
     """Several inputs under one `field`. Plain lines and single arrays, which have none, may stand beside the others."""
-    if paths.count("-") > 1:
-        raise InputError("standard input (-) can serve for one input only")
     sources = [Source(path) for path in paths]
-    chosen = [_choose(source, format) for source in sources]
+    chosen = [_choose(source, name) for source, name in zip(sources, formats, strict=True)]
     mixed = any(known.has_fields for known in chosen)
     samples = []
     for source, known in zip(sources, chosen, strict=True):
         # Only where the name shows that there are no fields: records under an odd suffix must not pass as lines.
         plain = source.path == "-" or source.suffixes[0] in known.suffixes
         skip = mixed and plain and not known.has_fields
-        samples.append(read_samples(source.path, field=None if skip else field, format=format))
+        samples.append(read_samples(source.path, field=None if skip else field, format=known.name))
     return samples
 
 
