@@ -47,7 +47,7 @@ def _warnings(n: int, m: int, dimensions: int) -> list[str]:
     warnings = []
     if min(n, m) <= dimensions:
         warnings.append(
-            f"fewer samples ({min(n, m)}) than dimensions ({dimensions}) can fix a covariance: "
+            f"{min(n, m)} samples are few for a covariance in {dimensions} dimensions: "
             "the distance is biased upwards; compare only sets of equal size"
         )
     elif max(n, m) > UNEQUAL * min(n, m):
