@@ -37,6 +37,25 @@ def test_large_integers_keep_their_margin():
     assert not BoundedRows.of(grid, Frame.of(grid)).is_exact
 
 
+def test_integers_just_too_large_to_add_exactly():
+    """Squared norms beyond 2^21: sums of halves could pass 2^24, where float32 begins to skip integers."""
+    row = np.array([[1448, 1, 0]])  # 1448^2 + 1 = 2^21 - 447, the last that fits
+    assert BoundedRows.of(row, Frame(np.zeros(3), 1.0)).is_exact
+    assert not BoundedRows.of(np.array([[1449, 1, 0]]), Frame(np.zeros(3), 1.0)).is_exact
+
+
+@pytest.mark.parametrize("spread", [1, 1e-3])
+def test_bounds_hold_between_integers_and_fractions(spread):
+    rng = np.random.default_rng(8)
+    whole, fractions = rng.integers(-700, 700, (50, 3)), spread * rng.standard_normal((60, 3))
+    frame = Frame.of(whole, fractions)
+    left = BoundedRows.of(whole, frame, may_be_exact=False)
+    right = BoundedRows.of(fractions, frame)
+    low = -2.0 * (left.left(slice(None)) @ right.right.T).astype(np.float64)
+    true = oracles.squared_distances(whole, fractions)
+    assert (low <= true).all() and (true <= low + left.margin[:, None] + right.margin).all()
+
+
 def test_thresholds_round_outwards():
     """A pair exactly on the threshold must pass: float32 rounding may only lower it."""
     rows = BoundedRows.of(np.eye(3), Frame.of(np.eye(3)))

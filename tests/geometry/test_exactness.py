@@ -51,6 +51,25 @@ INPUTS = {
     "tiny numbers": (1e-20 * normal(35, 80), 1e-20 * normal(36, 80)),
     "huge numbers": (1e60 * normal(37, 80), 1e60 * normal(38, 80)),
     "one set far away": (normal(39, 80), normal(40, 80) + 1e5),
+    "integers against fractions": (whole(41, 60, 1, 600), whole(42, 60, 1, 600) + jitter(43, (60, 1), 1e-6)),
+    "fractions against integers": (whole(44, 60, 2, 60) + jitter(45, (60, 2), 1e-7), whole(46, 60, 2, 60)),
+    "far integers against near fractions": (np.array([[-500], [0], [500]] * 4), np.arange(1, 13)[:, None] * 1e-6),
+    "integral float16 against float64": (whole(47, 60, 2, 900).astype(np.float16), 900 * np.abs(normal(48, 60, 2))),
+    "integers against next to nothing": (whole(69, 40, 1, 9) * 8, 1e-35 * normal(70, 40, 1)),
+    "integers and next to nothing": (
+        np.vstack([whole(71, 40, 1, 9) * 8, 1e-20 * normal(72, 9, 1)]),
+        whole(73, 40, 1, 9),
+    ),
+    "a wild candidate": (normal(49, 50, 8), normal(50, 50, 8) * np.where(np.arange(50) == 3, 1e20, 1)[:, None]),
+    "a huge candidate set": (normal(51, 40), 1e40 * normal(52, 40)),
+    "a huge reference": (1e25 * normal(53, 40), normal(54, 40)),
+    "a tiny reference": (1e-30 * normal(55, 40), normal(56, 40)),
+    "tiny numbers squared": (1e-150 * normal(57, 30, 3), 1e-150 * normal(58, 30, 3)),
+    "squares that underflow": (1e-157 * normal(59, 30, 3), 1e-157 * normal(60, 30, 3)),
+    "subnormal numbers": (1e-310 * normal(61, 30, 3), 1e-310 * normal(62, 30, 3)),
+    "tiny against ordinary": (1e-160 * normal(63, 40), normal(64, 40)),
+    "largest numbers": (1e149 * normal(65, 40, 3), 1e149 * normal(66, 40, 3)),
+    "many ties, mixed": (np.repeat(whole(67, 40, 2, 9), 2, axis=0), whole(68, 70, 2, 9) * 0.5),
 }
 
 
@@ -80,7 +99,9 @@ def test_radii_equal_brute_force(name):
     for points in INPUTS[name]:
         radii = PointSet(points).radii(max(KS))
         for k in KS:
-            np.testing.assert_allclose(radii[:, k - 1] ** 2, oracles.squared_radii(points, k), rtol=4e-15)
+            expected = oracles.squared_radii(points, k)
+            # Compared as distances: squares of subnormal ones are all 0.
+            np.testing.assert_allclose(radii[:, k - 1], np.sqrt(expected), rtol=4e-15)
 
 
 @pytest.mark.parametrize("name", ["random", "integer grid", "repeated rows", "near-ties"])

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .neighbours import Neighbours
 from .parallel import blocks, engine_options, run_tiles
 from .points import PointSet
-from .products import BoundedRows, exact, tile_product
+from .products import BoundedRows, Frame, exact, tile_product
 
 # Spheres are closed, with a hair of slack so that ties do not hang on the order of summation.
 SLACK = 1e-12
@@ -95,14 +96,30 @@ class _Crossing:
         self.reference, self.candidate = reference.distinct.values, candidate.distinct.values
         self.candidates = _Tally(reference, candidate, ks)
         self.references = _Tally(candidate, reference, ks)
-        self.rows = self.candidates.neighbours.bounded
-        self.columns = BoundedRows.of(self.candidate, self.candidates.neighbours.frame)
+        self.rows, self.columns = self._bounded(self.candidates.neighbours)
         self.unit = self.rows.unit
         self.row_margin, self.column_margin = self.rows.margin / self.unit, self.columns.margin / self.unit
         self.row_threshold = self.rows.near(self.candidates.largest[:, -1])
         self.column_threshold = self.columns.near(self.references.largest[:, -1])
         self.tile = engine_options().tile  # asked here: worker threads do not see the caller's options
         self.local = threading.local()
+
+    def _bounded(self, neighbours: Neighbours) -> tuple[BoundedRows, BoundedRows]:
+        """Both sides in one frame: the reference's own where it serves the candidate, too."""
+        frame = neighbours.frame
+        if not frame.holds(self.candidate):
+            frame = Frame.of(self.reference, self.candidate)
+        columns = BoundedRows.of(self.candidate, frame)
+        same_frame = frame is neighbours.frame
+        if same_frame and neighbours.bounded.is_exact == columns.is_exact:
+            return neighbours.bounded, columns
+        # Integers on one side alone: their product with the other side rounds.
+        if not columns.is_exact:
+            return BoundedRows.of(self.reference, frame, may_be_exact=False), columns
+        rows = neighbours.bounded if same_frame else BoundedRows.of(self.reference, frame)
+        if not rows.is_exact:
+            columns = BoundedRows.of(self.candidate, frame, may_be_exact=False)
+        return rows, columns
 
     def visit(self, where: tuple[slice, slice]) -> None:
         i, j = where

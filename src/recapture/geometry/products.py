@@ -2,16 +2,17 @@
 
 A float32 product gives every squared distance within a known margin. Write x for a centred row and let
 
-    h(x, y) = x.y - (1/2 - eta) |x|^2 - (1/2 - eta) |y|^2,      eta = gamma(d + 2) + 2u,
+    h(x, y) = x.y - (1/2 - eta) |x|^2 - (1/2 - eta) |y|^2,      eta = gamma(d + 2) + gamma64(d) / 2 + 2u,
 
-where u is the unit roundoff and gamma(n) = n u / (1 - n u) bounds the relative error of an n-term sum in any order
+where u is the unit roundoff, gamma64 stands for the norms, which are summed in float64, 2u for the rounding of centred
+rows and norm terms, and gamma(n) = n u / (1 - n u) bounds the relative error of an n-term sum in any order
 of summation (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 3.1). Two extra columns put
 both norm terms into the product itself, so the tile the BLAS returns *is* h, and
 
     low = -2 h <= |x - y|^2 <= low + margin(x) + margin(y),     margin(x) = 4 eta |x|^2.
 
 Who is near a boundary is decided from `low` and the margins; what stays undecided is computed by `exact`, in float64
-from coordinate differences. Rows of small integers need no margin: float32 holds every partial sum exactly.
+from coordinate differences. Where *both* sides are small integers no margin is needed: every partial sum is exact.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from .parallel import blocks, run_tiles
 _EXACT_NORM: dict[type, float] = {np.float32: 2.0**21, np.float64: 2.0**50}
 # A product that underflows is wrong by at most the smallest normal float32; doubled for good measure.
 _UNDERFLOW = 2.0**-125
+# Data between these keep their scale; larger or smaller ones could overflow or vanish in float32.
+_SMALL, _LARGE = 1e-8, 1e8
 _CHUNK = 256
 
 
@@ -37,16 +40,19 @@ class Frame:
     scale: float
 
     @classmethod
-    def of(cls, values: np.ndarray) -> Frame:
+    def of(cls, values: np.ndarray, *others: np.ndarray) -> Frame:
+        """An origin amid `values` and a scale at which they, and `others`, stay finite when squared in float32."""
         # The median of some rows: unlike the mean it is not dragged away by a few wild rows.
         sample = values[:: max(1, len(values) // 256)].astype(np.float64)
         centre = np.median(sample, axis=0)
         if _integral(sample):
             centre = np.rint(centre)  # integers stay integers
-        reach = max(abs(float(values.min())), abs(float(values.max()))) + float(np.abs(centre).max())
-        # Ordinary data keep their scale; very large or small ones would overflow or vanish in float32.
-        ordinary = reach == 0 or 1e-8 < reach < 1e8
-        return cls(centre, 1.0 if ordinary else 2.0 ** -np.ceil(np.log2(reach)))
+        reach = max(_largest(points) for points in (values, *others)) + float(np.abs(centre).max())
+        return cls(centre, 1.0 if _SMALL < reach < _LARGE else power_of_two_below(reach))
+
+    def holds(self, values: np.ndarray) -> bool:
+        """Whether these rows, too, stay finite when squared in float32."""
+        return (_largest(values) + float(np.abs(self.centre).max())) * self.scale < _LARGE
 
     def apply(self, values: np.ndarray) -> np.ndarray:
         centred: np.ndarray = (values - self.centre) * self.scale
@@ -65,26 +71,33 @@ class BoundedRows:
     """Scaled squared distance of one true squared distance (a power of two)."""
 
     @classmethod
-    def of(cls, values: np.ndarray, frame: Frame, dtype: type[np.floating] = np.float32) -> BoundedRows:
+    def of(
+        cls, values: np.ndarray, frame: Frame, dtype: type[np.floating] = np.float32, *, may_be_exact: bool = True
+    ) -> BoundedRows:
+        """may_be_exact: whether rows of small integers go without a margin; only if the other side of the product is
+        integral, too.
+        """
         rows, dimensions = values.shape
         right = np.empty((rows, dimensions + 2), dtype)
         norms = np.empty(rows)
         integral = np.zeros(rows, bool)
+        integral_frame = frame.scale == 1 and _integral(frame.centre[None])
 
         def fill(part: slice) -> None:
             block = frame.apply(values[part])
             right[part, :dimensions] = block
             norms[part] = np.einsum("ij,ij->i", block, block)
-            integral[part] = _integral(block)
+            # Of the rows as given: near zero, subtracting the centre would round a fraction to an integer.
+            integral[part] = integral_frame and _integral(values[part])
 
         run_tiles(fill, blocks(rows, 512), "preparing rows")
-        if integral.all() and norms.max() <= _EXACT_NORM[dtype]:
+        if may_be_exact and integral.all() and norms.max() <= _EXACT_NORM[dtype]:
             eta = floor = 0.0
         else:
             roundoff = float(np.finfo(dtype).eps) / 2
-            terms = (dimensions + 2) * roundoff
-            # 1.01 absorbs second-order terms and the rounding of the norms themselves.
-            eta, floor = 1.01 * (terms / (1 - terms) + 2 * roundoff), (dimensions + 2) * _UNDERFLOW
+            # 1.01 absorbs second-order terms.
+            eta = 1.01 * (_gamma(dimensions + 2, roundoff) + _gamma(dimensions, 2.0**-53) / 2 + 2 * roundoff)
+            floor = (dimensions + 2) * _UNDERFLOW
         right[:, dimensions] = -(0.5 - eta) * norms + floor
         right[:, dimensions + 1] = 1
         return cls(right, 4 * eta * norms + 4 * floor, frame.scale**2)
@@ -111,6 +124,19 @@ class BoundedRows:
         # Rounding must never lift the threshold, or a pair on the boundary would be lost.
         lower = np.nextafter(rounded, self.right.dtype.type(-np.inf))
         return np.where(rounded.astype(np.float64) > limit, lower, rounded)
+
+
+def power_of_two_below(reach: float) -> float:
+    """A power of two that brings `reach` to about 1; its square, too, is a finite float64. 1 for nothing to scale."""
+    return float(2.0 ** np.clip(-np.ceil(np.log2(reach)), -500, 400)) if reach else 1.0
+
+
+def _gamma(terms: int, roundoff: float) -> float:
+    return terms * roundoff / (1 - terms * roundoff)
+
+
+def _largest(values: np.ndarray) -> float:
+    return max(abs(float(values.min())), abs(float(values.max())))
 
 
 def _integral(block: np.ndarray) -> bool:
