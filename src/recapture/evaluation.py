@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .errors import InputError
@@ -49,16 +49,21 @@ def evaluate(
         raise InputError(f"k was given, but {', '.join(metric.name for metric in chosen)} has no neighbourhoods")
     options = {"pooling": pooling, "device": device, "batch_size": batch_size, "offline": offline, "cache": cache}
     encoding = {name: value for name, value in options.items() if value is not None}
-    vectors, identity = vectors_of([references, *named.values()], [reference_name, *named], encoder, **encoding)
-    reference = PointSet(vectors[0], reference_name)
-    sets = {name: PointSet(values, _label(name)) for name, values in zip(named, vectors[1:], strict=True)}
+    labels = [reference_name, *map(_label, named)]
+    made = vectors_of([references, *named.values()], labels, encoder, **encoding)
+    reference, *sets = (PointSet(values, label) for values, label in zip(made.sets, labels, strict=True))
     jobs = [Job(metric, {"k": k} if k is not None and metric.uses_neighbours else {}) for metric in chosen]
-    smallest = min(map(len, (reference, *sets.values())))
+    smallest = min(map(len, (reference, *sets)))
     results = Results()
-    for name, candidate in sets.items():
-        notes = [*_empty_texts(references, reference_name), *_empty_texts(named[name], candidate.name)]
+    for name, candidate, notes in zip(named, sets, made.notes[1:], strict=True):
         measured = measure_pair(
-            jobs, Pair(reference, candidate), identity, balance=balance, balance_size=smallest, seed=seed, notes=notes
+            jobs,
+            Pair(reference, candidate),
+            made.identity,
+            balance=balance,
+            balance_size=smallest,
+            seed=seed,
+            notes=[*made.notes[0], *notes],
         )
         results[name] = {result.metric: result for result in measured}
     return results
@@ -69,7 +74,7 @@ def choose_metrics(names: str | Iterable[str] | None) -> list[Metric]:
     if names is None:
         return list(list_metrics().values())
     listed = names.split(",") if isinstance(names, str) else list(names)
-    chosen = {metric.name: metric for metric in (find_metric(name) for name in listed if name.strip())}
+    chosen = {metric.name: metric for metric in (find_metric(str(name)) for name in listed if str(name).strip())}
     if not chosen:
         raise InputError("no metric was named")
     return list(chosen.values())
@@ -79,17 +84,13 @@ def _named(candidates: Any) -> dict[str, Any]:
     if isinstance(candidates, Mapping):
         if not candidates:
             raise InputError("there is no candidate: the mapping is empty")
-        return {str(name): given for name, given in candidates.items()}
+        named = {str(name): given for name, given in candidates.items()}
+        if len(named) < len(candidates):
+            raise InputError("two candidates have the same name")
+        return named
     return {"candidate": candidates}
 
 
 def _label(name: str) -> str:
     """What messages call a candidate."""
     return name if name == "candidate" else f"candidate {name!r}"
-
-
-def _empty_texts(given: Any, label: str) -> list[str]:
-    if not isinstance(given, Sequence) or not all(isinstance(text, str) for text in given):
-        return []
-    empty = sum(not text.strip() for text in given)
-    return [f"{empty} of {len(given)} texts of {label} are empty; they were kept"] if empty else []

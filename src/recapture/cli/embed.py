@@ -41,15 +41,17 @@ def embed(
     from ..representations.vectors import vectors_of
     from ..results.write import check_writable, whole_file
 
-    if Path(output).suffix not in _SUFFIXES:
+    if fit and encoder != "bag-of-words":
+        raise InputError("--fit goes with --encoder bag-of-words: other encoders do not learn")
+    if Path(output).suffix.lower() not in _SUFFIXES:
         raise InputError(f"cannot write {output}: the name must end in {', '.join(_SUFFIXES)}")
     check_writable(output, keep=(file, fit or file))
     paths = [fit, file] if fit else [file]
     sets = [_texts(samples) for samples in read_together(paths, [input_format] * len(paths), field=field)]
-    vectors, _ = vectors_of(sets, paths, encoder, **chosen_encoding(**encoding))
+    vectors = vectors_of(sets, paths, encoder, **chosen_encoding(**encoding)).sets[-1]
     with whole_file(output) as temporary:
-        _save(temporary, vectors[-1])
-    rows, dimensions = vectors[-1].shape
+        _save(temporary, vectors)
+    rows, dimensions = vectors.shape
     say(f"wrote {output}: {rows:,} vectors of {dimensions} dimensions")
 
 
@@ -64,9 +66,9 @@ def _texts(samples: Samples) -> tuple[str, ...]:
 
 
 def _save(path: Path, vectors: np.ndarray) -> None:
-    if path.suffix == ".npy":
+    if path.suffix.lower() == ".npy":
         np.save(path, vectors, allow_pickle=False)
-    elif path.suffix == ".npz":
+    elif path.suffix.lower() == ".npz":
         np.savez(path, embeddings=vectors)
     else:
         from safetensors.numpy import save_file

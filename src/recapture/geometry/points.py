@@ -28,6 +28,11 @@ class PointSet:
         return distinct_rows(self.values)
 
     @property
+    def bounds(self) -> tuple[float, float]:
+        """Smallest and largest number in the set."""
+        return float(self.values.min()), float(self.values.max())
+
+    @property
     def duplicates(self) -> int:
         """Rows that repeat an earlier row."""
         return len(self) - len(self.distinct.weight)

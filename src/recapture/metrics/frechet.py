@@ -10,11 +10,12 @@ the singular values of A B'. No matrix square root is taken: nothing can turn co
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from ..geometry.points import PointSet
+from ..geometry.products import power_of_two_below
 from ..results.result import Result
 from .metric import INFINITY, Measurement, Metric, Output
 from .pair import UNEQUAL, Pair
@@ -33,9 +34,12 @@ def frechet(
 
 
 def _measure(pair: Pair) -> Measurement:
-    mean_r, mean_c = (points.values.mean(axis=0, dtype=np.float64) for points in (pair.reference, pair.candidate))
-    gap = float(np.sum((mean_r - mean_c) ** 2))
-    spread = _covariance_distance(_Rows(pair.reference, mean_r), _Rows(pair.candidate, mean_c))
+    # Fourth powers of the data appear on the way: very large or small ones are brought near 1 first.
+    reach = max(abs(float(bound)) for points in (pair.reference, pair.candidate) for bound in points.bounds)
+    scale = 1.0 if 1e-60 < reach < 1e60 else power_of_two_below(reach)
+    a, b = _Rows(pair.reference.values, scale), _Rows(pair.candidate.values, scale)
+    gap = float(np.sum((a.mean - b.mean) ** 2)) / scale**2
+    spread = _covariance_distance(a, b) / scale**2
     return Measurement(
         values={"value": gap + spread},
         details={"mean_part": gap, "covariance_part": spread},
@@ -75,23 +79,24 @@ def _by_covariances(c: np.ndarray, c_other: np.ndarray, total: float) -> float |
     if squares[0] <= 0:
         return None
     roots = np.sqrt(squares)
-    # An eigenvalue is right to about eps times the largest one; its root loses digits where it is small.
-    error = 8 * np.finfo(float).eps * squares[-1] * float(np.sum(0.5 / roots))
+    # An eigenvalue is right to about eps |C| |C'|; its root loses digits where it is small.
+    error = 8 * np.finfo(float).eps * float(np.linalg.norm(c) * np.linalg.norm(c_other)) * float(np.sum(0.5 / roots))
     return float(roots.sum()) if error <= _TOLERANCE * total else None
 
 
 class _Rows:
     """Centred rows over sqrt(count - 1), never held as a whole when there are many."""
 
-    def __init__(self, points: PointSet, mean: np.ndarray) -> None:
-        self.values, self.mean = points.values, mean
-        self.count, self.dimensions = points.values.shape
+    def __init__(self, values: np.ndarray, scale: float) -> None:
+        self.values, self.scale = values, scale
+        self.count, self.dimensions = values.shape
+        self.mean = values.mean(axis=0, dtype=np.float64) * scale
         self.variance = sum(float(np.sum(block**2)) for block in self._blocks())
 
-    def _blocks(self) -> Any:
+    def _blocks(self) -> Iterator[np.ndarray]:
         size = max(_BLOCK, 2 * self.dimensions)
         for start in range(0, self.count, size):
-            yield (self.values[start : start + size] - self.mean) / np.sqrt(self.count - 1)
+            yield (self.values[start : start + size] * self.scale - self.mean) / np.sqrt(self.count - 1)
 
     def covariance(self) -> np.ndarray:
         total = np.zeros((self.dimensions, self.dimensions))

@@ -28,7 +28,7 @@ from ..geometry.overlap import OverlapAt
 from ..results.result import Result
 from .metric import Measurement, Metric, Output
 from .pair import Pair
-from .run import Job, measure, measure_pair, point_sets
+from .run import Job, make_pair, measure, measure_pair
 
 _NEAR_FLOOR = 0.05
 _HIGH_FLOOR = 0.97
@@ -58,8 +58,8 @@ def mark_evaluate_sweep(
     jobs = {k: Job(METRIC, {"k": k}) for k in ks}
     if not jobs:
         raise InputError("there is no k to sweep over")
-    reference, candidate, identity = point_sets(reference, candidate, encoder)
-    results = measure_pair(list(jobs.values()), Pair(reference, candidate), identity, balance=balance, seed=seed)
+    pair, identity, notes = make_pair(reference, candidate, encoder)
+    results = measure_pair(list(jobs.values()), pair, identity, balance=balance, seed=seed, notes=notes)
     return dict(zip(jobs, results, strict=True))
 
 

@@ -31,6 +31,9 @@ class Measurement:
     values: Mapping[str, float]
     details: Mapping[str, Any] = field(default_factory=dict)
     arrays: Mapping[str, Any] = field(default_factory=dict)
+    """One entry per sample."""
+    curves: Mapping[str, Any] = field(default_factory=dict)
+    """Arrays that belong to no sample."""
     warnings: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Choices made on the way that belong in the signature."""

@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..geometry.distinct import distinct_rows
 from ..geometry.parallel import blocks, engine_options, run_tiles
+from ..geometry.products import exact
 from ..results.result import Result
 from .metric import Measurement, Metric, Output
 from .pair import Pair
@@ -42,16 +44,17 @@ def mmd(
 
 def _measure(pair: Pair, bandwidth: float | None) -> Measurement:
     reference, candidate = pair.reference.values, pair.candidate.values
-    # Near the data, products of float64 rows give distances to many digits.
-    centre = (reference.mean(axis=0, dtype=np.float64) + candidate.mean(axis=0, dtype=np.float64)) / 2
+    # Near the data, products of float64 rows give distances to many digits: each set amid itself, both amid both.
+    mean_r, mean_c = (points.mean(axis=0, dtype=np.float64) for points in (reference, candidate))
+    centre = (mean_r + mean_c) / 2
     rule = "given"
     if bandwidth is None:
         bandwidth, rule = median_bandwidth(reference, candidate, centre)
-    elif not (math.isfinite(bandwidth) and bandwidth > 0):
-        raise InputError(f"bandwidth must be a positive number, not {bandwidth}")
+    elif isinstance(bandwidth, (bool, str)) or not (math.isfinite(bandwidth) and bandwidth > 0):
+        raise InputError(f"bandwidth must be a positive number, not {bandwidth!r}")
     n, m = len(reference), len(candidate)
-    within_r = _off_diagonal_sum(reference, centre, bandwidth)
-    within_c = _off_diagonal_sum(candidate, centre, bandwidth)
+    within_r = _off_diagonal_sum(reference, mean_r, bandwidth)
+    within_c = _off_diagonal_sum(candidate, mean_c, bandwidth)
     across = 2 * _cross_sum(reference, candidate, centre, bandwidth) / (n * m)
     return Measurement(
         values={"value": within_r / (n * (n - 1)) + within_c / (m * (m - 1)) - across},
@@ -72,21 +75,35 @@ def median_bandwidth(reference: np.ndarray, candidate: np.ndarray, centre: np.nd
         share = round(_POOL_FOR_MEDIAN * len(reference) / total)
         reference = _sample(reference, share)
         candidate = _sample(candidate, _POOL_FOR_MEDIAN - share)
-    pooled = np.concatenate([reference - centre, candidate - centre])
-    distances = np.empty(len(pooled) * (len(pooled) - 1) // 2)
+    rows = distinct_rows(np.concatenate([reference - centre, candidate - centre]))
+    # Equal rows are at distance 0, which a difference of products would only come near to.
+    apart = _pair_distances(rows.values)
+    weight = rows.weight
+    if not rows.all_different:
+        upper = np.triu_indices(len(weight), 1)
+        apart = np.repeat(apart, weight[upper[0]] * weight[upper[1]])
+    together = int(np.sum(weight * (weight - 1) // 2))
+    median = float(np.median(np.concatenate([np.zeros(together), apart]) if together else apart))
+    if median == 0 and len(apart):
+        rule = rule.replace("median", "median non-zero")
+        median = float(np.median(apart))
+    # All points equal: any width gives the kernel 1 everywhere.
+    return median / 2 or 1.0, rule
+
+
+def _pair_distances(values: np.ndarray) -> np.ndarray:
+    """Distances of all unordered pairs of different rows, row by row."""
+    distances = np.empty(len(values) * (len(values) - 1) // 2)
     filled = 0
-    for row in blocks(len(pooled), 512):
-        squared = _squared_distances(pooled[row], pooled[row.start :])
+    for row in blocks(len(values), 512):
+        squared = _squared_distances(values[row], values[row.start :])
+        norms = np.einsum("ij,ij->i", values[row.start :], values[row.start :])
+        close = np.nonzero(squared < 1e-6 * (norms[: len(squared), None] + norms))
+        squared[close] = exact(values, close[0] + row.start, values, close[1] + row.start)
         upper = squared[np.triu_indices(len(squared), 1, squared.shape[1])]
         distances[filled : filled + len(upper)] = upper
         filled += len(upper)
-    np.sqrt(distances, out=distances)
-    median = float(np.median(distances))
-    if median == 0 and distances.any():
-        rule = rule.replace("median", "median non-zero")
-        median = float(np.median(distances[distances > 0]))
-    # All points equal: any width gives the kernel 1 everywhere.
-    return median / 2 or 1.0, rule
+    return np.sqrt(distances, out=distances)
 
 
 def _sample(values: np.ndarray, size: int) -> np.ndarray:
@@ -102,7 +119,10 @@ def _squared_distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def _kernel(a: np.ndarray, b: np.ndarray, bandwidth: float) -> np.ndarray:
     kernel = _squared_distances(a, b)
-    kernel *= -0.5 / bandwidth**2
+    # Divided twice: the square of a narrow width would vanish. What is then beyond all numbers has kernel 0.
+    with np.errstate(over="ignore"):
+        kernel /= -2 * bandwidth
+        kernel /= bandwidth
     np.exp(kernel, out=kernel)
     return kernel
 

@@ -18,6 +18,7 @@ import numpy as np
 from ..errors import InputError
 from ..geometry.distinct import distinct_rows
 from ..geometry.parallel import run_tiles
+from ..geometry.products import power_of_two_below
 from ..results.result import Result
 from .metric import Measurement, Metric, Output
 from .pair import UNEQUAL, Pair
@@ -57,8 +58,9 @@ def f_beta(precision: np.ndarray, recall: np.ndarray, beta: float) -> float:
 
 
 def _measure(pair: Pair, clusters: int, angles: int, clusterings: int, seed: int) -> Measurement:
-    if clusters < 1 or angles < 3 or clusterings < 1:
-        raise InputError("prd needs at least 1 cluster, 3 angles and 1 clustering")
+    for name, value, least in (("clusters", clusters, 1), ("angles", angles, 3), ("clusterings", clusterings, 1)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+            raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
     n, m = len(pair.reference), len(pair.candidate)
     pooled = np.concatenate([pair.reference.values, pair.candidate.values])
     rows, weight, inverse = _canonical(pooled)
@@ -79,7 +81,7 @@ def _measure(pair: Pair, clusters: int, angles: int, clusterings: int, seed: int
     return Measurement(
         values={name: float(np.mean(each)) for name, each in scores.items()},
         details={"spread": {name: float(np.std(each, ddof=min(1, clusterings - 1))) for name, each in scores.items()}},
-        arrays={"precision": precision, "recall": recall},
+        curves={"precision": precision, "recall": recall},
         warnings=tuple(_warnings(n, m, clusters, len(rows))),
     )
 
@@ -109,7 +111,7 @@ def _canonical(pooled: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     reach = float(np.abs(values).max())
     # A power of two changes no digit; float32 halves the work of the clustering.
     return (
-        (values * 2.0 ** -np.ceil(np.log2(reach)) if reach else values).astype(np.float32),
+        (values * power_of_two_below(reach)).astype(np.float32),
         distinct.weight[order].astype(np.float32),
         rank[distinct.inverse],
     )

@@ -37,17 +37,17 @@ def measure(
     **parameters: Any,
 ) -> Result:
     """Run one metric on arrays or texts, reference first. Every metric's public function is a call of this."""
-    reference, candidate, identity = point_sets(reference, candidate, encoder)
-    pair = Pair(reference, candidate)
-    return measure_pair([Job(metric, parameters)], pair, identity, balance=balance, seed=seed)[0]
+    pair, identity, notes = make_pair(reference, candidate, encoder)
+    return measure_pair([Job(metric, parameters)], pair, identity, balance=balance, seed=seed, notes=notes)[0]
 
 
-def point_sets(reference: Any, candidate: Any, encoder: Any) -> tuple[PointSet, PointSet, Any]:
-    """Both sides as checked arrays, and what encoded them (None for arrays that came ready)."""
+def make_pair(reference: Any, candidate: Any, encoder: Any) -> tuple[Pair, Any, list[str]]:
+    """Both sides as checked arrays, what encoded them (None for arrays that came ready), and notes on their texts."""
     from ..representations.vectors import vectors_of
 
-    (reference, candidate), identity = vectors_of([reference, candidate], ["reference", "candidate"], encoder)
-    return PointSet(reference, "reference"), PointSet(candidate, "candidate"), identity
+    made = vectors_of([reference, candidate], ["reference", "candidate"], encoder)
+    pair = Pair(PointSet(made.sets[0], "reference"), PointSet(made.sets[1], "candidate"))
+    return pair, made.identity, [note for notes in made.notes for note in notes]
 
 
 def measure_pair(
@@ -65,6 +65,8 @@ def measure_pair(
     balance_size: samples a side in balanced subsamples; None: as many as the smaller side has.
     """
     draws = check_draws(balance)
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise InputError(f"seed must be a whole number of at least 0, not {seed!r}")
     for job in jobs:
         _check_sizes(job.metric, pair)
     # One seed for all that is drawn at random: subsamples, and clusterings where a metric has them.
@@ -74,9 +76,10 @@ def measure_pair(
     ]
     measured = _measure_all(jobs, pair)
     size = balance_size or min(pair.sizes.values())
+    balancing = {}
     if draws and max(pair.sizes.values()) > size:
         measured = _balanced(jobs, pair, measured, size, draws, seed)
-    balancing = {"balance": {"size": size, "draws": draws, "seed": seed}} if draws else {}
+        balancing = {"balance": {"size": size, "draws": draws, "seed": seed}}
     return [_result(job, pair, each, balancing, identity, notes) for job, each in zip(jobs, measured, strict=True)]
 
 
@@ -114,7 +117,7 @@ def _result(
             "versions": {"recapture": __version__, **{name: _version(name) for name in metric.libraries}},
         },
         details=measured.details,
-        arrays=measured.arrays,
+        arrays={**measured.arrays, **measured.curves},
     )
 
 
@@ -157,8 +160,9 @@ def _mean_measurement(runs: Sequence[Measurement], whole: Measurement) -> Measur
         values=_mean([run.values for run in runs]),
         details={**_mean([run.details for run in runs]), "balance_spread": spread},
         arrays=whole.arrays,
-        # What holds for the subsamples: no longer that the sizes differ, perhaps that they are small.
-        warnings=tuple(dict.fromkeys(warning for run in runs for warning in run.warnings)),
+        curves={name: np.mean([run.curves[name] for run in runs], axis=0) for name in whole.curves},
+        # The first subsample speaks for all: its sizes, repeats and floors are theirs.
+        warnings=runs[0].warnings,
         settings=whole.settings,
     )
 

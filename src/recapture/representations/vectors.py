@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import InputError
 
 
-def vectors_of(
-    sets: Sequence[Any], names: Sequence[str], encoder: Any = None, **encoding: Any
-) -> tuple[list[Any], dict[str, Any] | None]:
-    """Vectors of every set, and the encoder's identity (None when the sets are arrays already).
+class Encoded(NamedTuple):
+    """Several sets in one space."""
+
+    sets: list[Any]
+    identity: dict[str, Any] | None
+    """What made the vectors; None when the sets were arrays already."""
+    notes: list[list[str]]
+    """Sentences about each set's texts."""
+
+
+def vectors_of(sets: Sequence[Any], names: Sequence[str], encoder: Any = None, **encoding: Any) -> Encoded:
+    """Vectors of every set, with the encoder's identity and what there is to say about the texts.
 
     The first set is the reference: an encoder that learns learns from it alone, so that a candidate's vectors do not
     depend on which other candidates are scored beside it.
@@ -21,9 +29,12 @@ def vectors_of(
     sets = [list(given) if isinstance(given, Iterator) else given for given in sets]
     texts = [holds_texts(given) for given in sets]
     if not any(texts):
-        if encoder is not None or encoding:
-            raise InputError("an encoder was named, but the sets are vectors already")
-        return list(sets), None
+        # To stay offline or without a cache is easily granted; the rest cannot apply.
+        useless = [name for name in encoding if name not in ("offline", "cache")]
+        if encoder is not None or useless:
+            what = "an encoder" if encoder is not None else useless[0]
+            raise InputError(f"{what} was named, but the sets are vectors already")
+        return Encoded(list(sets), None, [[] for _ in sets])
     if not all(texts):
         raise InputError(
             f"{names[texts.index(True)]} holds texts and {names[texts.index(False)]} holds vectors: "
@@ -37,7 +48,13 @@ def vectors_of(
     resolved = resolve_encoder(encoder, **options).fit(listed[0])
     together = encode([text for texts in listed for text in texts], resolved, **encoding)
     ends = np.cumsum([len(texts) for texts in listed])[:-1]
-    return np.split(together, ends), dict(resolved.identity())
+    notes = [_notes(texts, name) for texts, name in zip(listed, names, strict=True)]
+    return Encoded(np.split(together, ends), dict(resolved.identity()), notes)
+
+
+def _notes(texts: list[str], name: str) -> list[str]:
+    empty = sum(not text.strip() for text in texts)
+    return [f"{empty} of {len(texts)} texts of {name} are empty; they were kept"] if empty else []
 
 
 def holds_texts(given: Any) -> bool:
