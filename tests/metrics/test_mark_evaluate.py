@@ -168,6 +168,26 @@ def test_unequal_sizes_shift_scores_and_balance_mends_it():
     assert len(balanced.reference_inside) == 1000
 
 
+def test_balanced_scores_warn_for_themselves():
+    """Not of what only the whole sets show: their sizes, or a Petersen score of 1."""
+    whole = rc.mark_evaluate(X, X[:100])
+    assert warned(whole, "Petersen is 1") and warned(whole, "set sizes differ")
+    balanced = rc.mark_evaluate(X, X[:100], balance=5)
+    assert balanced.petersen < 1
+    assert not warned(balanced, "Petersen is 1") and not warned(balanced, "set sizes differ")
+    assert "balance" not in rc.mark_evaluate(X[:100], Y[:100], balance=5).signature  # nothing to balance
+
+
+def test_balanced_prd_has_the_mean_curve():
+    from recapture.metrics.prd import METRIC as PRD
+    from recapture.metrics.run import measure
+
+    rng = np.random.default_rng(2)
+    draws = [np.sort(rng.choice(200, 150, replace=False)) for _ in range(2)]
+    curves = [measure(PRD, X[rows], Y, seed=2).precision for rows in draws]
+    np.testing.assert_allclose(rc.prd(X, Y, balance=2, seed=2).precision, np.mean(curves, axis=0))
+
+
 def test_balance_is_the_mean_over_seeded_subsamples():
     by_hand = []
     rng = np.random.default_rng(9)

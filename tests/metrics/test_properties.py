@@ -74,13 +74,11 @@ def test_moving_and_scaling_both_sets_changes_nothing(metric, seed, shift, scale
     assert values(metric, scale * reference + shift, scale * candidate + shift) == pytest.approx(expected, rel=1e-6)
 
 
-@EACH
+@pytest.mark.parametrize("metric", [m for m in METRICS if m.name != "prd"], ids=lambda metric: metric.name)
 @few
 @given(seed=SEEDS)
 def test_turning_the_axes_changes_little(metric, seed):
     """Distances do not know the axes. PRD's clusters start from rows in an order that does, so it may move."""
-    if metric.name == "prd":
-        return
     reference, candidate = two_sets(seed)
     turn = np.linalg.qr(np.random.default_rng(seed).standard_normal((reference.shape[1],) * 2))[0]
     expected = values(metric, reference, candidate)

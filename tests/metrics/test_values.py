@@ -67,20 +67,21 @@ def test_prd_extremes():
     assert f_beta(np.array([1.0]), np.array([0.5]), 8) == pytest.approx(32.5 / 64.5)
 
 
-def test_prd_of_separate_clusters_counts_shares():
-    """Ten well-separated clumps, candidate only on five of them: every clustering finds them.
-
-    Histograms: q = 1/10 on ten bins, p = 1/5 on five. F_1/8 is nearly 1 (precision 1 is reached at recall 1/2).
+def test_prd_of_two_clumps_in_closed_form():
+    """Half of the reference in each of two far clumps, all candidates in one: any 2-means finds the clumps, so
+    q = [1/2, 1/2], p = [1, 0], and along the curve precision = min(l / 2, 1), recall = min(1/2, 1 / l).
     """
     rng = np.random.default_rng(3)
-    centres = 1000 * np.eye(10)
-    reference = np.repeat(centres, 40, axis=0) + rng.standard_normal((400, 10))
-    candidate = np.repeat(centres[:5], 80, axis=0) + rng.standard_normal((400, 10))
-    result = rc.prd(reference, candidate, clusters=10)
-    precision, recall = prd_curve(np.full(10, 0.1), np.repeat([0.2, 0.0], 5))
-    assert result.f8 == pytest.approx(f_beta(precision, recall, 8), abs=0.12)
-    assert result.f1_8 == pytest.approx(f_beta(precision, recall, 1 / 8), abs=0.02)
-    assert result.f1_8 > 0.95 > 0.6 > result.f8
+    reference = rng.standard_normal((400, 5)) + np.where(np.arange(400) % 2, 1000, 0)[:, None]
+    candidate = rng.standard_normal((400, 5))
+    result = rc.prd(reference, candidate, clusters=2)
+    slope = np.tan(np.linspace(1e-10, np.pi / 2 - 1e-10, 1001))
+    precision, recall = np.minimum(slope / 2, 1), np.minimum(0.5, 1 / slope)
+    np.testing.assert_allclose(result.precision, precision, atol=1e-12)
+    np.testing.assert_allclose(result.recall, recall, atol=1e-12)
+    best = {beta: np.max((1 + beta**2) * precision * recall / (beta**2 * precision + recall)) for beta in (8, 1 / 8)}
+    assert (result.f8, result.f1_8) == pytest.approx((best[8], best[1 / 8]), abs=1e-12)
+    assert max(result.spread.values()) < 1e-15
 
 
 def test_prd_is_seeded_and_reports_its_spread():
@@ -143,6 +144,12 @@ def test_frechet_is_never_negative_and_always_real(d):
             assert isinstance(value, float) and value >= 0
 
 
+@pytest.mark.parametrize("scale", [1e-120, 1e-70, 1e75, 1e140])
+def test_frechet_of_very_large_and_small_numbers(scale):
+    """A squared length: it grows with the square of the data."""
+    assert rc.frechet(scale * X, scale * Y).value == pytest.approx(scale**2 * rc.frechet(X, Y).value, rel=1e-9)
+
+
 def test_frechet_keeps_its_digits_on_ill_conditioned_data():
     """Variances from 1 down to 1e-24: the fast route must hand over to the careful one."""
     rng = np.random.default_rng(7)
@@ -189,6 +196,31 @@ def test_mmd_of_degenerate_sets():
     assert result.bandwidth == pytest.approx(np.median(distances[distances > 0]) / 2)
     assert "non-zero" in result.signature["bandwidth_rule"]
     assert result.biased == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_mmd_with_many_copies_of_one_row(dtype):
+    """Their distances are 0, not the rounding error of a product: the median of the others counts."""
+    rng = np.random.default_rng(9)
+    points = rng.standard_normal((40, 100)).astype(dtype)
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    copies = np.repeat(points[:1], 200, axis=0)
+    distances = scipy.spatial.distance.pdist(np.vstack([points, copies]).astype(np.float64))
+    result = rc.mmd(points, copies)
+    assert result.bandwidth == pytest.approx(np.median(distances[distances > 0]) / 2, rel=1e-6)
+    assert result.value == pytest.approx(mmd_by_definition(*map(np.float64, (points, copies)), result.bandwidth)[0])
+
+
+def test_mmd_of_sets_far_apart():
+    a = np.random.default_rng(10).standard_normal((30, 3))
+    b = np.random.default_rng(11).standard_normal((25, 3)) + 1e8
+    assert rc.mmd(a, b, bandwidth=1).value == pytest.approx(mmd_by_definition(a, b, 1)[0], rel=1e-6)
+
+
+def test_mmd_of_a_very_narrow_kernel_sees_only_equal_rows():
+    assert rc.mmd(X[:20], Y[:20], bandwidth=1e-200).value == 0
+    same = rc.mmd(X[:20], X[:20], bandwidth=1e-200)
+    assert same.biased == pytest.approx(0, abs=1e-15) and same.value == pytest.approx(-2 / 20)
 
 
 def test_mmd_names_the_subsample_behind_its_bandwidth():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
+from typing import Any
 
 import click
 
@@ -32,14 +34,12 @@ for command in (score, embed, list_command, cache):
     app.add_command(command)
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Run the program and leave with its exit code."""
-    sys.exit(run(arguments))
-
-
 def run(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit code."""
     try:
-        app.main(args=arguments, prog_name="recapture", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            app.main(args=arguments, prog_name="recapture", standalone_mode=False)
         sys.stdout.flush()
     except InputError as error:
         return _refuse(str(error))
@@ -55,8 +55,22 @@ def run(arguments: list[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         # Whoever read our output has left; keep Python from complaining when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
+    except OSError as error:
+        if error.filename is not None:  # not about our output: nothing a sentence could mend
+            raise
+        _discard_output()
+        return _refuse(f"cannot write the results: {error.strerror or error}")
     return 0
+
+
+def _discard_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """A library's warning as one of our messages, without the source line that Python would add."""
+    click.echo("recapture: " + " ".join(str(message).split()), err=True)
 
 
 def _refuse(message: str) -> int:

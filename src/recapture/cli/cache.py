@@ -16,7 +16,7 @@ def _bytes(_: click.Context, __: click.Parameter, text: str | None) -> int | Non
     if text is None:
         return None
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", text.strip(), re.IGNORECASE)
-    if not match:
+    if not match or len(match[1]) > 20:
         raise InputError(f"--max-size must be a size such as 500MB or 2G, not {text!r}")
     return int(float(match[1]) * _UNITS[match[2].upper()])
 
@@ -37,6 +37,8 @@ def cache(max_size: int | None, older_than: int | None, encoder: str | None, eve
     """
     from ..representations.cache import VectorCache
 
+    if everything and encoder is not None:
+        raise InputError("--all removes everything: leave --encoder out, or --all")
     store = VectorCache()
     kept = {space.encoder for space in store.summary().spaces}
     if encoder is not None and not any(encoder in (name, name.rpartition("/")[2]) for name in kept):

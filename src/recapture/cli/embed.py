@@ -66,11 +66,12 @@ def _texts(samples: Samples) -> tuple[str, ...]:
 
 
 def _save(path: Path, vectors: np.ndarray) -> None:
-    if path.suffix.lower() == ".npy":
-        np.save(path, vectors, allow_pickle=False)
-    elif path.suffix.lower() == ".npz":
-        np.savez(path, embeddings=vectors)
-    else:
-        from safetensors.numpy import save_file
+    with path.open("wb") as file:
+        if path.suffix.lower() == ".npy":
+            np.save(file, vectors, allow_pickle=False)
+        elif path.suffix.lower() == ".npz":
+            np.savez(file, embeddings=vectors)
+        else:
+            from safetensors.numpy import save
 
-        save_file({"embeddings": np.ascontiguousarray(vectors)}, path)
+            file.write(save({"embeddings": np.ascontiguousarray(vectors)}))

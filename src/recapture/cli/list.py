@@ -15,13 +15,15 @@ from .options import output_format
 @click.command("list")
 @output_format(["table", "json"])
 def list_command(form: str) -> None:
-    """List the metrics: their numbers, direction, range, needs, defaults and citation.
+    """List the metrics (their numbers, direction, range, needs, defaults and citation) and the kinds of encoder.
 
     \b
     Examples:
       recapture list
       recapture list --format json
     """
+    from ..representations.encoder import list_encoders
+
     if form == "json":
         content = [_describe(metric) for metric in list_metrics().values()]
         click.echo(json.dumps(content, indent=2, ensure_ascii=False))
@@ -35,6 +37,9 @@ def list_command(form: str) -> None:
         if parameters:
             click.echo(f"    defaults: {parameters}")
         click.echo(f"    {metric.citation}")
+    click.echo("encoders")
+    for kind in list_encoders():
+        click.echo(f"    {kind.name}: {kind.description}")
 
 
 def _describe(metric: Metric) -> dict[str, object]:

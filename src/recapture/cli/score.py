@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +145,8 @@ def _names(paths: tuple[str, ...], given: tuple[str, ...]) -> list[str]:
             raise InputError("two candidates have the same name")
         return list(given)
     names = [path if path == "-" else Path(path).name for path in paths]
-    return names if len(set(names)) == len(names) else list(paths)
+    names = names if len(set(names)) == len(names) else list(paths)
+    return [os.fsencode(name).decode("utf-8", "replace") for name in names]  # names that are not UTF-8, too
 
 
 def _warn(results: Results) -> None:

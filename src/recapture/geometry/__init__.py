@@ -1,5 +1,6 @@
 """From two arrays of vectors: nearest-neighbour radii and who lies inside whose spheres, exactly.
 
-`points` holds one set, `products` turns tiles of it into distance bounds, `radii` finds each row's nearest
-neighbours in its own set, `overlap` counts memberships between two sets, `parallel` runs the tiles.
+`points` holds one checked set (`arrays`) with equal rows folded (`distinct`), `products` turns tiles into distance
+bounds, `search` finds each row's nearest rows in its own set and `neighbours` their radii, `overlap` counts memberships
+between two sets, `parallel` runs the tiles.
 """

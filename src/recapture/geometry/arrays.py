@@ -43,6 +43,8 @@ def _to_numpy(values: Any, name: str) -> np.ndarray:
             matrix = np.array([np.asarray(row) for row in matrix])
     except ValueError as error:
         raise InputError(f"{name} is not a rectangular table of numbers: {error}") from None
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise InputError(f"{name} has masked values: fill or drop them first")
     if matrix.dtype.kind == "b":
         return matrix.astype(np.uint8)
     if matrix.dtype.kind not in "fiu":

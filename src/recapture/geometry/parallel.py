@@ -31,7 +31,7 @@ class EngineOptions:
             return self.threads
         chosen = os.environ.get("RECAPTURE_THREADS", "")
         if chosen:
-            if not chosen.isdigit() or int(chosen) < 1:
+            if not chosen.isdecimal() or int(chosen) < 1:
                 raise InputError(f"RECAPTURE_THREADS must be a whole number of at least 1, not {chosen!r}")
             return int(chosen)
         if hasattr(os, "sched_getaffinity"):

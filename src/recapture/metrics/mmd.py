@@ -12,12 +12,13 @@ distance between all pairs of the pooled samples.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from ..geometry.distinct import distinct_rows
+from ..geometry.distinct import DistinctRows, distinct_rows
 from ..geometry.parallel import blocks, engine_options, run_tiles
 from ..geometry.products import exact
 from ..results.result import Result
@@ -53,9 +54,9 @@ def _measure(pair: Pair, bandwidth: float | None) -> Measurement:
     elif isinstance(bandwidth, (bool, str)) or not (math.isfinite(bandwidth) and bandwidth > 0):
         raise InputError(f"bandwidth must be a positive number, not {bandwidth!r}")
     n, m = len(reference), len(candidate)
-    within_r = _off_diagonal_sum(reference, mean_r, bandwidth)
-    within_c = _off_diagonal_sum(candidate, mean_c, bandwidth)
-    across = 2 * _cross_sum(reference, candidate, centre, bandwidth) / (n * m)
+    within_r = _off_diagonal_sum(pair.reference.distinct, mean_r, bandwidth)
+    within_c = _off_diagonal_sum(pair.candidate.distinct, mean_c, bandwidth)
+    across = 2 * _cross_sum(pair.reference.distinct, pair.candidate.distinct, centre, bandwidth) / (n * m)
     return Measurement(
         values={"value": within_r / (n * (n - 1)) + within_c / (m * (m - 1)) - across},
         details={
@@ -92,14 +93,11 @@ def median_bandwidth(reference: np.ndarray, candidate: np.ndarray, centre: np.nd
 
 
 def _pair_distances(values: np.ndarray) -> np.ndarray:
-    """Distances of all unordered pairs of different rows, row by row."""
+    """Distances of all unordered pairs of rows, row by row."""
     distances = np.empty(len(values) * (len(values) - 1) // 2)
     filled = 0
     for row in blocks(len(values), 512):
         squared = _squared_distances(values[row], values[row.start :])
-        norms = np.einsum("ij,ij->i", values[row.start :], values[row.start :])
-        close = np.nonzero(squared < 1e-6 * (norms[: len(squared), None] + norms))
-        squared[close] = exact(values, close[0] + row.start, values, close[1] + row.start)
         upper = squared[np.triu_indices(len(squared), 1, squared.shape[1])]
         distances[filled : filled + len(upper)] = upper
         filled += len(upper)
@@ -112,8 +110,13 @@ def _sample(values: np.ndarray, size: int) -> np.ndarray:
 
 
 def _squared_distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    squared: np.ndarray = np.einsum("ij,ij->i", a, a)[:, None] + np.einsum("ij,ij->i", b, b) - 2 * (a @ b.T)
-    np.maximum(squared, 0, out=squared)
+    norms_a, norms_b = (np.einsum("ij,ij->i", rows, rows) for rows in (a, b))
+    total = norms_a[:, None] + norms_b
+    squared: np.ndarray = total - 2 * (a @ b.T)
+    # Rows this close have lost their digits in the product; among different rows of a set they are few.
+    total *= 1e-9
+    close = np.nonzero(squared < total)
+    squared[close] = exact(a, close[0], b, close[1])
     return squared
 
 
@@ -127,31 +130,41 @@ def _kernel(a: np.ndarray, b: np.ndarray, bandwidth: float) -> np.ndarray:
     return kernel
 
 
-def _off_diagonal_sum(values: np.ndarray, centre: np.ndarray, bandwidth: float) -> float:
-    """Sum of k(v_i, v_j) over i != j, each unordered pair computed once."""
-    parts = blocks(len(values), engine_options().tile)
+def _off_diagonal_sum(rows: DistinctRows, centre: np.ndarray, bandwidth: float) -> float:
+    """Sum of k(v_i, v_j) over samples i != j; each unordered pair of different rows is computed once."""
+    weight = rows.weight.astype(np.float64)
+    parts = blocks(len(weight), engine_options().tile)
     tiles = [(i, j) for i in range(len(parts)) for j in range(i, len(parts))]
-    sums = np.empty(len(tiles))
 
-    def add(number: int) -> None:
-        i, j = tiles[number]
-        kernel = _kernel(values[parts[i]] - centre, values[parts[j]] - centre, bandwidth)
+    def total(tile: tuple[int, int]) -> float:
+        i, j = (parts[number] for number in tile)
+        kernel = _kernel(rows.values[i] - centre, rows.values[j] - centre, bandwidth)
         if i == j:
             np.fill_diagonal(kernel, 0)
-        sums[number] = kernel.sum() * (1 if i == j else 2)
+        return float(weight[i] @ kernel @ weight[j]) * (1 if i == j else 2)
 
-    run_tiles(add, range(len(tiles)), "kernel")
-    return math.fsum(sums)  # one order of summation, however the tiles were shared out
+    return float(np.sum(weight * (weight - 1))) + _sum_over(tiles, total)
 
 
-def _cross_sum(reference: np.ndarray, candidate: np.ndarray, centre: np.ndarray, bandwidth: float) -> float:
+def _cross_sum(reference: DistinctRows, candidate: DistinctRows, centre: np.ndarray, bandwidth: float) -> float:
+    """Sum of k(r_i, c_j) over all samples."""
     size = engine_options().tile
-    tiles = [(i, j) for i in blocks(len(reference), size) for j in blocks(len(candidate), size)]
+    tiles = [(i, j) for i in blocks(len(reference.weight), size) for j in blocks(len(candidate.weight), size)]
+
+    def total(tile: tuple[slice, slice]) -> float:
+        i, j = tile
+        kernel = _kernel(reference.values[i] - centre, candidate.values[j] - centre, bandwidth)
+        return float(reference.weight[i] @ kernel @ candidate.weight[j])
+
+    return _sum_over(tiles, total)
+
+
+def _sum_over(tiles: list[Any], total: Callable[[Any], float]) -> float:
+    """In one order of summation, however the tiles were shared out."""
     sums = np.empty(len(tiles))
 
     def add(number: int) -> None:
-        i, j = tiles[number]
-        sums[number] = _kernel(reference[i] - centre, candidate[j] - centre, bandwidth).sum()
+        sums[number] = total(tiles[number])
 
     run_tiles(add, range(len(tiles)), "kernel")
     return math.fsum(sums)

@@ -21,6 +21,7 @@ import numpy as np
 
 from ..errors import InputError
 from .database import Database, writing
+from .folder import expanded
 
 Result = TypeVar("Result")
 
@@ -57,15 +58,15 @@ def cache_folder() -> Path:
     """RECAPTURE_CACHE, else the user's own cache folder."""
     own = os.environ.get("RECAPTURE_CACHE")
     if own:
-        return Path(own).expanduser()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "recapture"
+        return expanded(own)
+    return Path(os.environ.get("XDG_CACHE_HOME") or expanded("~/.cache")) / "recapture"
 
 
 class VectorCache:
     """Vectors by text and encoder identity, in a file in the given folder. Trouble with it only costs speed."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
-        self.path = (cache_folder() if path is None else Path(path).expanduser()) / _FILE_NAME
+        self.path = (cache_folder() if path is None else expanded(path)) / _FILE_NAME
         self._database = Database(self.path, _TABLES, _PAGE_SIZE)
         self._unusable = False
 

@@ -8,12 +8,12 @@ import os
 import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from ..errors import InputError
+from .folder import expanded
 
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 
@@ -109,7 +109,7 @@ def resolve_encoder(
     if encoder is None:
         encoder = DEFAULT_ENCODER
     if isinstance(encoder, os.PathLike):
-        encoder = str(Path(encoder).expanduser().absolute())  # an absolute name can only mean a folder
+        encoder = str(expanded(encoder).absolute())  # an absolute name can only mean a folder
     if isinstance(encoder, str):
         return _by_name(encoder, options)
     if isinstance(encoder, type) or not (isinstance(encoder, Encoder) or callable(encoder)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,10 +33,20 @@ class Module:
 
     kind: str
     folder: Path
+    library: str = "sentence_transformers"
+    """Where its code is."""
+
+
+def expanded(path: str | os.PathLike[str]) -> Path:
+    """A path with ~ filled in where there is such a user, and left alone where there is not."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - Path.expanduser raises for an unknown user
 
 
 def is_model_folder(folder: Path) -> bool:
-    return (folder / "modules.json").is_file() or (folder / "config.json").is_file()
+    try:
+        return (folder / "modules.json").is_file() or (folder / "config.json").is_file()
+    except OSError:  # a name that is too long for a folder
+        return False
 
 
 def modules(folder: Path) -> list[Module] | None:
@@ -44,7 +55,10 @@ def modules(folder: Path) -> list[Module] | None:
     if not listing.is_file():
         return None
     try:
-        return [Module(part["type"].rpartition(".")[2], folder / part["path"]) for part in _read_json(listing)]
+        return [
+            Module(part["type"].rpartition(".")[2], folder / part["path"], part["type"].partition(".")[0])
+            for part in _read_json(listing)
+        ]
     except (KeyError, TypeError, AttributeError):
         raise InputError(f"{listing} does not list sentence-transformers modules") from None
 
@@ -70,6 +84,8 @@ def problem(folder: Path) -> str | None:
     if not is_model_folder(folder):
         return "has neither modules.json nor config.json"
     for module in modules(folder) or [Module("Transformer", folder)]:
+        if module.library != "sentence_transformers":
+            return f"asks for code of its own ({module.library}), which is not run"
         files = list(module.folder.iterdir()) if module.folder.is_dir() else []
         safe = any(file.suffix == ".safetensors" for file in files)
         pickled = [file.name for file in files if file.suffix in _PICKLED]

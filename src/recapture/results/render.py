@@ -173,7 +173,7 @@ def to_csv(results: Given) -> str:
 def to_markdown(results: Given) -> str:
     """Candidates down, numbers across."""
     columns = list(numbers(results))
-    escape = {ord("|"): "\\|", ord("\n"): " "}
+    escape = {ord("|"): "\\|", ord("\n"): " ", ord("<"): "&lt;"}
     lines = [
         "| candidate | " + " | ".join(f"{column.label} {column.arrow}" for column in columns) + " |",
         "|---|" + "---:|" * len(columns),

@@ -66,8 +66,9 @@ class BagOfWords:
 
 
 def _make(name: str, options: EncoderOptions) -> BagOfWords:
-    if options.pooling is not None:
-        raise InputError("bag-of-words has no pooling; leave pooling out or choose a sentence encoder")
+    for name in ("pooling", "device"):
+        if getattr(options, name) is not None:
+            raise InputError(f"bag-of-words has no {name}; leave {name} out or choose a sentence encoder")
     return BagOfWords()
 
 
