@@ -24,6 +24,9 @@ from .metric import Measurement, Metric, Output
 from .pair import UNEQUAL, Pair
 from .run import measure
 
+# Clumps are found by then; without clumps more steps change neither inertia (.02 %) nor scores (within their spread).
+_ITERATIONS = 30
+
 
 def prd(
     reference: Any,
@@ -83,6 +86,7 @@ def _measure(pair: Pair, clusters: int, angles: int, clusterings: int, seed: int
         details={"spread": {name: float(np.std(each, ddof=min(1, clusterings - 1))) for name, each in scores.items()}},
         curves={"precision": precision, "recall": recall},
         warnings=tuple(_warnings(n, m, clusters, len(rows))),
+        settings={"k-means": f"k-means++ start, at most {_ITERATIONS} iterations"},
     )
 
 
@@ -123,7 +127,7 @@ def _cluster(rows: np.ndarray, weight: np.ndarray, clusters: int, seed: int) -> 
 
     # One thread inside each clustering: sums of several threads would round differently with their number.
     with threadpool_limits(limits=1):
-        model = KMeans(clusters, n_init=1, random_state=seed, max_iter=100)
+        model = KMeans(clusters, n_init=1, random_state=seed, max_iter=_ITERATIONS)
         label: np.ndarray = model.fit(rows, sample_weight=weight).labels_
     return label
 
