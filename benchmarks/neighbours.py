@@ -33,7 +33,8 @@ def main(rows: int = 10_000) -> None:
             "together": together,
             "one k": lambda: rc.mark_evaluate(reference, candidate, k=1),
             "sweep": lambda: rc.mark_evaluate_sweep(reference, candidate, range(1, 41)),
-        }
+        },
+        rounds=7,
     )
     peer = min(run(lambda: prdc.compute_prdc(reference, candidate, nearest_k=5)) for _ in range(2))
     seconds("three bare float32 matrix products", best["products"])

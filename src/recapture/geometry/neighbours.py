@@ -55,7 +55,12 @@ class Neighbours:
         settled = self._settled[row]
         known = settled >= 0
         radii[known] = self._settled_radii[settled[known], k[known] - 1]
-        row, k = row[~known], k[~known]
+        # In parts: each needs a few numbers for every neighbour kept.
+        for part in np.array_split(np.flatnonzero(~known), 1 + len(row) * self.low.shape[1] // 2**19):
+            radii[part] = self._exact_from_bounds(row[part], k[part])
+        return radii
+
+    def _exact_from_bounds(self, row: np.ndarray, k: np.ndarray) -> np.ndarray:
         least, most = self.at_least[row, k - 1, None], self.at_most[row, k - 1, None]
         low, high = self.low[row], self.high[row]
         # Only neighbours whose bounds meet the radius' own bounds can be the one; the nearer ones are merely counted.
@@ -64,8 +69,7 @@ class Neighbours:
         squared[place, column] = exact(
             self.rows.values, row[place], self.rows.values, self.neighbour[row[place], column]
         )
-        radii[~known] = self._kth(squared, row, k)[:, 0]
-        return radii
+        return self._kth(squared, row, k)[:, 0]
 
     def squared_radii(self) -> np.ndarray:
         """(distinct rows, k_max) squared distance to the 1st ... k_max-th nearest other sample, all exact."""

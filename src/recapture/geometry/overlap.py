@@ -16,6 +16,7 @@ from .products import BoundedRows, Frame, exact, tile_product
 # Spheres are closed, with a hair of slack so that ties do not hang on the order of summation.
 SLACK = 1e-12
 _PAIRS_AT_ONCE = 1 << 16
+_UNCLEAR_AT_ONCE = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ def overlap(reference: PointSet, candidate: PointSet, ks: Sequence[int]) -> Over
     rows, columns = blocks(len(crossing.rows), crossing.tile), blocks(len(crossing.columns), crossing.tile)
     tiles = [(i, j) for i in rows for j in columns]
     run_tiles(crossing.visit, tiles, "overlap")
+    crossing.finish()
     return Overlap(ordered, crossing.candidates.side(), crossing.references.side())
 
 
@@ -103,6 +105,9 @@ class _Crossing:
         self.column_threshold = self.columns.near(self.references.largest[:, -1])
         self.tile = engine_options().tile  # asked here: worker threads do not see the caller's options
         self.local = threading.local()
+        self.lock = threading.Lock()
+        self.unclear: list[tuple[np.ndarray, np.ndarray]] = []
+        self.unclear_count = 0
 
     def _bounded(self, neighbours: Neighbours) -> tuple[BoundedRows, BoundedRows]:
         """Both sides in one frame: the reference's own where it serves the candidate, too."""
@@ -140,20 +145,39 @@ class _Crossing:
             self._decide(row + i.start, column + j.start, tile.reshape(-1)[part])
 
     def _decide(self, row: np.ndarray, column: np.ndarray, h: np.ndarray) -> None:
-        """From which k on does either sphere of a pair hold the other sample? Exactly where bounds disagree."""
+        """From which k on does either sphere of a pair hold the other sample, as far as bounds tell?"""
         low = (-2.0 / self.unit) * h.astype(np.float64)
         high = low + (self.row_margin[row] + self.column_margin[column])
         in_reference = self.candidates.earliest(row, low)
         in_candidate = self.references.earliest(column, low)
         unclear = self.candidates.unclear(row, high, in_reference)
         unclear |= self.references.unclear(column, high, in_candidate)
-        pairs = np.flatnonzero(unclear)
-        if len(pairs):
-            squared = exact(self.reference, row[pairs], self.candidate, column[pairs])
-            in_reference[pairs] = self.candidates.settle(row[pairs], squared)
-            in_candidate[pairs] = self.references.settle(column[pairs], squared)
-        self.candidates.add(row, column, in_reference)
-        self.references.add(column, row, in_candidate)
+        clear = ~unclear
+        self.candidates.add(row[clear], column[clear], in_reference[clear])
+        self.references.add(column[clear], row[clear], in_candidate[clear])
+        self._postpone(row[unclear], column[unclear])
+
+    def _postpone(self, row: np.ndarray, column: np.ndarray) -> None:
+        """Keep unclear pairs until there are many: threads that settle a few at a time wait for each other."""
+        with self.lock:
+            self.unclear.append((row, column))
+            self.unclear_count += len(row)
+            if self.unclear_count < _UNCLEAR_AT_ONCE:
+                return
+            waiting, self.unclear, self.unclear_count = self.unclear, [], 0
+        self._settle(waiting)
+
+    def finish(self) -> None:
+        self._settle(self.unclear)
+
+    def _settle(self, waiting: list[tuple[np.ndarray, np.ndarray]]) -> None:
+        """Exact distances for the pairs that bounds leave open."""
+        if not waiting:
+            return
+        row, column = (np.concatenate(part) for part in zip(*waiting, strict=True))
+        squared = exact(self.reference, row, self.candidate, column)
+        self.candidates.add(row, column, self.candidates.settle(row, squared))
+        self.references.add(column, row, self.references.settle(column, squared))
 
 
 class _Tally:

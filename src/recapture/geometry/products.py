@@ -17,6 +17,7 @@ from coordinate differences. Where *both* sides are small integers no margin is 
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 
 import numpy as np
@@ -153,11 +154,8 @@ def tile_product(left: np.ndarray, right: np.ndarray, buffer: np.ndarray) -> np.
 def exact(left: np.ndarray, i: np.ndarray, right: np.ndarray, j: np.ndarray) -> np.ndarray:
     """|left[i] - right[j]|^2 for listed pairs, in float64 from coordinate differences."""
     squared = np.empty(len(i))
-    dimensions = left.shape[1]
-    size = max(1, min(len(i), _CHUNK * max(1, 384 // dimensions)))
-    difference = np.empty((size, dimensions))
-    a = np.empty((size, dimensions), left.dtype)
-    b = np.empty((size, dimensions), right.dtype)
+    size = _CHUNK * max(1, 384 // left.shape[1])
+    a, b, difference = _scratch(size, left, right)
     for start in range(0, len(i), size):
         count = min(size, len(i) - start)
         # mode="clip" lets take write straight into the buffer; the indices are in range.
@@ -166,3 +164,16 @@ def exact(left: np.ndarray, i: np.ndarray, right: np.ndarray, j: np.ndarray) -> 
         np.subtract(a[:count], b[:count], out=difference[:count], dtype=np.float64)
         squared[start : start + count] = np.einsum("ij,ij->i", difference[:count], difference[:count])
     return squared
+
+
+_kept = threading.local()
+
+
+def _scratch(size: int, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Room for rows of either side and their differences, kept for the thread's next call: there are thousands."""
+    shape = (size, left.shape[1])
+    if getattr(_kept, "kind", None) != (shape, left.dtype, right.dtype):
+        _kept.kind = (shape, left.dtype, right.dtype)
+        _kept.rooms = np.empty(shape, left.dtype), np.empty(shape, right.dtype), np.empty(shape)
+    rooms: tuple[np.ndarray, np.ndarray, np.ndarray] = _kept.rooms
+    return rooms

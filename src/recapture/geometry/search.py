@@ -11,6 +11,7 @@ from .products import BoundedRows, tile_product
 
 _UPPER = np.uint64(32)
 _LOWER = np.uint64(0xFFFFFFFF)
+_NOBODY = np.iinfo(np.uint64).max
 
 
 class NearestSearch:
@@ -23,7 +24,7 @@ class NearestSearch:
     def __init__(self, rows: BoundedRows, kept: int) -> None:
         self.rows = rows
         self.kept = kept
-        self.keys = np.full((len(rows), kept), np.iinfo(np.uint64).max, np.uint64)
+        self.keys = np.full((len(rows), kept), _NOBODY, np.uint64)
         self.threshold = np.full(len(rows), -np.inf, np.float32)
         # While a tile is merged, owner and neighbour share the key with the value, 16 bits each.
         self.tile = min(engine_options().tile, 1 << 16)
@@ -83,27 +84,26 @@ class NearestSearch:
         """Offer rows `other` of block j as neighbours to rows `owner` of block i."""
         if len(owner) == 0:
             return
+        offers = np.bincount(owner)
         keys = (owner.astype(np.uint64) << np.uint64(48)) | (_turned(value) << np.uint64(16)) | other.astype(np.uint64)
         keys.sort()  # by owner, nearest first
-        owner = (keys >> np.uint64(48)).astype(np.int64)
-        changes = np.diff(owner, prepend=-1) != 0
-        starts = np.flatnonzero(changes)
-        rank = np.arange(len(owner)) - np.repeat(starts, np.diff(starts, append=len(owner)))
+        rank = np.arange(len(keys)) - np.repeat(np.cumsum(offers) - offers, offers)
         best = np.flatnonzero(rank < self.kept)
+        active = np.flatnonzero(offers)
+        place = np.repeat(np.arange(len(active)), offers[active])[best]
         offered = keys[best]
-        offered = ((offered >> np.uint64(16)) << _UPPER) | (
-            (offered & np.uint64(0xFFFF)) + np.uint64(self.blocks[j].start)
-        )
-        rows = owner[starts] + self.blocks[i].start
-        merged = np.full((len(rows), 2 * self.kept), np.iinfo(np.uint64).max, np.uint64)
-        merged[np.cumsum(changes)[best] - 1, self.kept + rank[best]] = offered
+        start = np.uint64(self.blocks[j].start)
+        offered = ((offered >> np.uint64(16)) << _UPPER) | ((offered & np.uint64(0xFFFF)) + start)
+        rows = active + self.blocks[i].start
+        merged = np.full((len(rows), 2 * self.kept), _NOBODY, np.uint64)
+        merged[place, self.kept + rank[best]] = offered
         with self.locks[i]:
             merged[:, : self.kept] = self.keys[rows]
             merged.partition(self.kept - 1, axis=1)
             self.keys[rows] = merged[:, : self.kept]
             # Full rows only: an empty place turns back into NaN, which must not become a threshold.
             furthest = merged[:, self.kept - 1]
-            full = furthest != np.iinfo(np.uint64).max
+            full = furthest != _NOBODY
             self.threshold[rows[full]] = _value(furthest[full] >> _UPPER)
 
 
