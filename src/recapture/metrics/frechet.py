@@ -60,17 +60,20 @@ def _warnings(n: int, m: int, dimensions: int) -> list[str]:
 
 
 def _covariance_distance(a: _Rows, b: _Rows) -> float:
-    total = a.variance + b.variance
-    shared = None
     if a.count > a.dimensions and b.count > b.dimensions:
-        shared = _by_covariances(a.covariance(), b.covariance(), total)
-    if shared is None:
-        shared = float(np.linalg.svd(a.factor() @ b.factor().T, compute_uv=False).sum())
-    return max(0.0, total - 2 * shared)
+        distance = _by_covariances(a.covariance(), b.covariance())
+        if distance is not None:
+            return distance
+    left, right = a.factor(), b.factor()
+    shared = np.linalg.svd(left @ right.T, compute_uv=False).sum()
+    return max(0.0, float(np.sum(left**2) + np.sum(right**2) - 2 * shared))
 
 
-def _by_covariances(c: np.ndarray, c_other: np.ndarray, total: float) -> float | None:
-    """tr (C C')^(1/2) from the eigenvalues of L'C'L, C = L L'. None where C is singular or digits would be lost."""
+def _by_covariances(c: np.ndarray, c_other: np.ndarray) -> float | None:
+    """The faster way: tr (C C')^(1/2) from the eigenvalues of L'C'L, C = L L'.
+
+    None where C is singular or digits would be lost.
+    """
     try:
         lower = np.linalg.cholesky(c)
     except np.linalg.LinAlgError:
@@ -81,7 +84,8 @@ def _by_covariances(c: np.ndarray, c_other: np.ndarray, total: float) -> float |
     roots = np.sqrt(squares)
     # An eigenvalue is right to about eps |C| |C'|; its root loses digits where it is small.
     error = 8 * np.finfo(float).eps * float(np.linalg.norm(c) * np.linalg.norm(c_other)) * float(np.sum(0.5 / roots))
-    return float(roots.sum()) if error <= _TOLERANCE * total else None
+    total = float(np.trace(c) + np.trace(c_other))
+    return max(0.0, total - 2 * float(roots.sum())) if error <= _TOLERANCE * total else None
 
 
 class _Rows:
@@ -91,12 +95,14 @@ class _Rows:
         self.values, self.scale = values, scale
         self.count, self.dimensions = values.shape
         self.mean = values.mean(axis=0, dtype=np.float64) * scale
-        self.variance = sum(float(np.sum(block**2)) for block in self._blocks())
 
     def _blocks(self) -> Iterator[np.ndarray]:
         size = max(_BLOCK, 2 * self.dimensions)
         for start in range(0, self.count, size):
-            yield (self.values[start : start + size] * self.scale - self.mean) / np.sqrt(self.count - 1)
+            block = self.values[start : start + size]
+            block = (block if self.scale == 1 else block * self.scale) - self.mean
+            block *= 1 / np.sqrt(self.count - 1)
+            yield block
 
     def covariance(self) -> np.ndarray:
         total = np.zeros((self.dimensions, self.dimensions))
