@@ -1,6 +1,7 @@
 """`embed`, `list`, `cache`, help and the program as a whole."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -112,6 +113,14 @@ def test_help_shows_examples(command, capsys):
     assert run([command, "--help"]) == 0
     shown = capsys.readouterr().out
     assert "Examples:" in shown and f"recapture {command}" in shown
+
+
+def test_terminals_without_arrows_get_the_numbers(texts):
+    (texts / "model.txt").write_text("\n".join(LINES[::-1]) + "\n")
+    command = [sys.executable, "-m", "recapture", "score", "-r", "human.txt", "-c", "model.txt"]
+    command += ["--encoder", "bag-of-words", "--metrics", "frechet"]
+    ran = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert ran.returncode == 0 and "0.0000" in ran.stdout
 
 
 def test_program_as_a_whole(texts):
