@@ -367,6 +367,9 @@ class TestParquet:
     def test_null_embedding(self, tmp_path: Path, pa, size: int) -> None:
         column = pa.array([[1.0, 2.0], [3.0, 4.0], None], pa.list_(pa.float64(), size))
         path = self.write(tmp_path / "a.parquet", e=column)
+        if size > 0 and int(pa.__version__.split(".")[0]) < 26:  # older releases fail on reading such a file at all
+            assert message(path).startswith(f"{path} cannot be read as parquet: ")
+            return
         assert message(path) == f"{path} row 3: field 'e' is null"
         path = self.write(tmp_path / "b.parquet", e=column[2:])
         assert message(path) == f"{path} row 1: field 'e' is null"
