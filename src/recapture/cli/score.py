@@ -11,7 +11,7 @@ import click
 from ..errors import InputError
 from ..metrics.run import DEFAULT_DRAWS
 from ..results import Results
-from ..texts import Samples, read_samples, read_together
+from ..texts import read_samples, read_together
 from .options import (
     chosen_encoding,
     encoding_options,
@@ -103,8 +103,8 @@ def score(
     for note in dict.fromkeys(note for samples in (references, *given) for note in samples.notes):
         say(note)
     results = evaluate(
-        _content(references),
-        {name: _content(samples) for name, samples in zip(names, given, strict=True)},
+        references.content,
+        {name: samples.content for name, samples in zip(names, given, strict=True)},
         metrics=chosen,
         encoder=encoder,
         k=k,
@@ -127,10 +127,6 @@ def score(
         click.echo(text, nl=False)
     if form != "json":  # there they are part of the result
         _warn(results)
-
-
-def _content(samples: Samples) -> Any:
-    return samples.vectors if samples.texts is None else samples.texts
 
 
 def _names(paths: tuple[str, ...], given: tuple[str, ...]) -> list[str]:

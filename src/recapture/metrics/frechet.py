@@ -18,7 +18,7 @@ import numpy as np
 from ..geometry.products import power_of_two_below
 from ..results.result import Result
 from .metric import INFINITY, Measurement, Metric, Output
-from .pair import UNEQUAL, Pair
+from .pair import Pair
 from .run import measure
 
 _BLOCK = 4096
@@ -43,20 +43,18 @@ def _measure(pair: Pair) -> Measurement:
     return Measurement(
         values={"value": gap + spread},
         details={"mean_part": gap, "covariance_part": spread},
-        warnings=tuple(_warnings(len(pair.reference), len(pair.candidate), pair.reference.values.shape[1])),
+        warnings=tuple(_warnings(pair)),
     )
 
 
-def _warnings(n: int, m: int, dimensions: int) -> list[str]:
-    warnings = []
-    if min(n, m) <= dimensions:
-        warnings.append(
-            f"{min(n, m)} samples are few for a covariance in {dimensions} dimensions: "
+def _warnings(pair: Pair) -> list[str]:
+    few, dimensions = min(pair.sizes.values()), pair.reference.values.shape[1]
+    if few <= dimensions:
+        return [
+            f"{few} samples are few for a covariance in {dimensions} dimensions: "
             "the distance is biased upwards; compare only sets of equal size"
-        )
-    elif max(n, m) > UNEQUAL * min(n, m):
-        warnings.append(f"set sizes differ ({n} reference, {m} candidate): smaller sets have a larger distance")
-    return warnings
+        ]
+    return pair.unequal_sizes("smaller sets have a larger distance")
 
 
 def _covariance_distance(a: _Rows, b: _Rows) -> float:

@@ -13,8 +13,7 @@ from ..geometry.points import PointSet
 
 _TINY = 50
 _MANY_DUPLICATES = 0.1
-# Sets that differ by more than a tenth need a warning.
-UNEQUAL = 1.1
+_UNEQUAL = 1.1
 
 
 class Pair:
@@ -49,7 +48,6 @@ class Pair:
 
     def neighbourhood_warnings(self) -> list[str]:
         """Where nearest-neighbour numbers say less than they seem to."""
-        n, m = len(self.reference), len(self.candidate)
         warnings = []
         for points in (self.reference, self.candidate):
             if len(points) < _TINY:
@@ -59,12 +57,14 @@ class Pair:
                     f"{points.duplicates} of {len(points)} samples of {points.name} repeat others: "
                     "their spheres shrink to points"
                 )
-        if max(n, m) > UNEQUAL * min(n, m):
-            warnings.append(
-                f"set sizes differ ({n} reference, {m} candidate), which shifts quality against diversity: "
-                "use balance for equal-size subsamples"
-            )
-        return warnings
+        effect = "this shifts quality against diversity; use balance for equal-size subsamples"
+        return [*warnings, *self.unequal_sizes(effect)]
+
+    def unequal_sizes(self, effect: str) -> list[str]:
+        """A warning that the sets differ by more than a tenth, and what that does; nothing where they do not."""
+        n, m = len(self.reference), len(self.candidate)
+        differ = max(n, m) > _UNEQUAL * min(n, m)
+        return [f"set sizes differ ({n} reference, {m} candidate): {effect}"] if differ else []
 
 
 def check_k(k: Any, *sides: tuple[str, int]) -> int:

@@ -21,7 +21,7 @@ from ..geometry.parallel import run_tiles
 from ..geometry.products import power_of_two_below
 from ..results.result import Result
 from .metric import Measurement, Metric, Output
-from .pair import UNEQUAL, Pair
+from .pair import Pair
 from .run import measure
 
 # Clumps are found by then; without clumps more steps change neither inertia (.02 %) nor scores (within their spread).
@@ -85,18 +85,14 @@ def _measure(pair: Pair, clusters: int, angles: int, clusterings: int, seed: int
         values={name: float(np.mean(each)) for name, each in scores.items()},
         details={"spread": {name: float(np.std(each, ddof=min(1, clusterings - 1))) for name, each in scores.items()}},
         curves={"precision": precision, "recall": recall},
-        warnings=tuple(_warnings(n, m, clusters, len(rows))),
+        warnings=(*_few(clusters, len(rows)), *pair.unequal_sizes("the larger set shapes the clusters more")),
         settings={"k-means": f"k-means++ start, at most {_ITERATIONS} iterations"},
     )
 
 
-def _warnings(n: int, m: int, clusters: int, distinct: int) -> list[str]:
-    warnings = []
-    if distinct < clusters:
-        warnings.append(f"only {distinct} different samples for {clusters} clusters: one cluster each")
-    if max(n, m) > UNEQUAL * min(n, m):
-        warnings.append(f"set sizes differ ({n} reference, {m} candidate): the larger set shapes the clusters more")
-    return warnings
+def _few(clusters: int, distinct: int) -> list[str]:
+    few = f"only {distinct} different samples for {clusters} clusters: one cluster each"
+    return [few] if distinct < clusters else []
 
 
 def _canonical(pooled: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

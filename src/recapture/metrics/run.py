@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from ..errors import InputError
 from ..geometry.points import PointSet
 from ..progress import Progress
 from ..results.result import Result
+from ..versions import installed_version
 from .metric import Measurement, Metric
 from .pair import Pair
 
@@ -114,7 +114,7 @@ def _result(
             **measured.settings,
             **balancing,
             "encoder": identity or "vectors as given",
-            "versions": {"recapture": __version__, **{name: _version(name) for name in metric.libraries}},
+            "versions": {"recapture": __version__, **{name: installed_version(name) for name in metric.libraries}},
         },
         details=measured.details,
         arrays={**measured.arrays, **measured.curves},
@@ -173,10 +173,3 @@ def _mean(runs: Sequence[Any]) -> Any:
     if isinstance(first, Mapping):
         return {key: _mean([run[key] for run in runs]) for key in first}
     return None if any(run is None for run in runs) else float(np.mean(runs))
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:  # a source tree that was never installed
-        return "unknown"

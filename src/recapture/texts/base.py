@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from textwrap import shorten
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,11 @@ class Samples:
     """How many texts are empty or only whitespace. They are counted, never dropped."""
     notes: tuple[str, ...] = ()
     """Sentences about what looks odd."""
+
+    @property
+    def content(self) -> Any:
+        """The texts as a list, or the vectors."""
+        return self.vectors if self.texts is None else list(self.texts)
 
     def __len__(self) -> int:
         return len(self.vectors if self.texts is None else self.texts)  # type: ignore[arg-type]

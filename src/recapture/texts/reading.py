@@ -37,7 +37,7 @@ def read(path: str | os.PathLike[str], *, field: str | None = None, format: str 
     samples = read_samples(path, field=field, format=format)
     for note in samples.notes:
         warnings.warn(note, stacklevel=2)
-    return samples.vectors if samples.texts is None else list(samples.texts)
+    return samples.content
 
 
 def read_together(paths: Sequence[str], formats: Sequence[str | None], *, field: str | None = None) -> list[Samples]:

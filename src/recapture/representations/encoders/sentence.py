@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import importlib.metadata
 import logging
 import re
 import sys
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError, nearest_names
+from ...versions import installed_version
 from ..encoder import EncoderKind, EncoderOptions
 from ..folder import modules, pooling_mode
 from ..locate import INSTALL_HINT, Weights, find_weights
@@ -48,7 +48,7 @@ class SentenceEncoder:
             "revision": self._weights.revision,
             "pooling": self._pooling or "none",
             "dtype": "float32",
-            **{library: _version(library) for library in _LIBRARIES},
+            **{library: installed_version(library) for library in _LIBRARIES},
         }
 
     def fit(self, texts: Sequence[str]) -> SentenceEncoder:
@@ -184,13 +184,6 @@ def _reported_as_missing() -> Iterator[list[str]]:
         logger.removeHandler(catcher)
         logger.setLevel(level)
         logger.propagate = propagate
-
-
-def _version(library: str) -> str:
-    try:
-        return importlib.metadata.version(library)
-    except importlib.metadata.PackageNotFoundError:
-        return "not installed"
 
 
 def _make(name: str, options: EncoderOptions) -> SentenceEncoder:
