@@ -10,7 +10,7 @@ export RECAPTURE_DATA ?= $(realpath ../shared/data)
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-	  -e ".[models,offline,parquet,bench,dev]"
+	  -e ".[models,offline,parquet,plots,bench,dev]"
 	touch $@
 
 demo: $(VENV)/.ready  ## score three small candidate sets against a reference set

@@ -9,10 +9,16 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from ..errors import InputError, nearest_names
+from ..geometry.labels import Labels
 from ..results.result import Direction
 
 INFINITY = float("inf")
+
+Relabelled = Callable[[Labels], Mapping[str, np.ndarray]]
+"""What `Metric.relabel` prepares: from a batch of labellings to one number per labelling, by output."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,8 @@ class Metric:
     """Parameters of `measure` and their default values."""
     swapped: Mapping[str, str] = field(default_factory=dict)
     """Which output each output becomes when reference and candidate change places, where there is such a rule."""
+    relabel: Callable[..., Relabelled] | None = None
+    """(pair, **parameters) -> the metric's numbers under any labellings of the pooled samples."""
     order: int = 100
     """Place in tables and lists."""
     needs: str = "vectors"

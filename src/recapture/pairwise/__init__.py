@@ -1,0 +1,1 @@
+"""Scores between two texts: one metric, one file, one declaration."""
