@@ -1,0 +1,75 @@
+"""Many p-values made into one, or into decisions.
+
+Wilson (2019), The harmonic mean p-value for combining dependent tests, PNAS; Fisher (1932), Statistical Methods for
+Research Workers; Holm (1979), A simple sequentially rejective multiple test procedure, Scand. J. Statist.; Benjamini
+and Hochberg (1995), Controlling the false discovery rate, J. R. Statist. Soc. B.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import InputError
+
+_LANDAU_LOCATION = 0.874367
+"""Wilson's Eq. 4: the heavy-tailed limit of the mean of 1/p over L tests has location ln L + this, scale pi/2."""
+
+
+class HarmonicMean(NamedTuple):
+    """`raw` is L / sum(1/p), which rejects a little too often; `corrected` is a p-value in its own right."""
+
+    raw: float
+    corrected: float
+
+
+def harmonic_mean_p(pvalues: Iterable[float]) -> HarmonicMean:
+    """One p-value for "no test found anything", valid for dependent tests: raw, and corrected by its limit law."""
+    from scipy.stats import landau
+
+    p = check_pvalues(pvalues)
+    raw = len(p) / np.sum(1 / p)
+    corrected = landau.sf(1 / raw, loc=np.log(len(p)) + _LANDAU_LOCATION, scale=np.pi / 2) if len(p) > 1 else raw
+    return HarmonicMean(float(raw), float(min(1.0, corrected)))
+
+
+def fisher(pvalues: Iterable[float]) -> float:
+    """One p-value for "no test found anything", for independent tests only: -2 sum ln p is chi-squared, 2L degrees."""
+    from scipy.stats import chi2
+
+    p = check_pvalues(pvalues)
+    return float(chi2.sf(-2 * np.sum(np.log(p)), 2 * len(p)))
+
+
+def holm(pvalues: Iterable[float]) -> np.ndarray:
+    """Adjusted p-values, in the order given: those below a level are found with that chance of any false alarm."""
+    p = check_pvalues(pvalues)
+    order = np.argsort(p, kind="stable")
+    adjusted = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    return _restored(adjusted, order)
+
+
+def benjamini_hochberg(pvalues: Iterable[float]) -> np.ndarray:
+    """Adjusted p-values, in the order given: among those below a level at most that share are false alarms."""
+    p = check_pvalues(pvalues)
+    order = np.argsort(p, kind="stable")
+    ratio = p[order] * len(p) / np.arange(1, len(p) + 1)
+    return _restored(np.minimum.accumulate(ratio[::-1])[::-1], order)
+
+
+def check_pvalues(pvalues: Any) -> np.ndarray:
+    p = np.asarray(pvalues if isinstance(pvalues, np.ndarray) else list(pvalues), dtype=np.float64)
+    if p.ndim != 1 or not len(p):
+        raise InputError("p-values must be a list of at least one number")
+    wrong = np.flatnonzero(~((p > 0) & (p <= 1)))
+    if len(wrong):
+        raise InputError(f"p-value {wrong[0] + 1} is {p[wrong[0]]:g}: p-values lie above 0 and reach at most 1")
+    return p
+
+
+def _restored(adjusted: np.ndarray, order: np.ndarray) -> np.ndarray:
+    restored = np.empty_like(adjusted)
+    restored[order] = np.minimum(adjusted, 1)
+    return restored

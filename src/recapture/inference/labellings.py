@@ -1,0 +1,161 @@
+"""Which labellings of pooled samples to look at: all of them, a seeded sample, half-samples, splits of one set."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..geometry.labels import Labels
+
+EXACT_LIMIT = 200_000
+"""Up to this many partitions (10 v 10 has 184,756) all are looked at unless the caller says otherwise."""
+DEMANDED_LIMIT = 20_000_000
+"""More than this is refused even on demand."""
+_BLOCK_CELLS = 1 << 24
+"""Entries of one block of labels: what bounds memory."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The labellings of one test. The observed one always comes first."""
+
+    references: int
+    candidates: int
+    exact: bool
+    rows: int
+    """How many labellings will be looked at, the observed one included."""
+    partitions: int
+    """How many there are."""
+    seed: int | None
+    symmetric: bool
+
+    def blocks(self, at_most: int | None = None) -> Iterator[Labels]:
+        """The labellings in blocks of bounded size."""
+        size = max(1, min(self.rows, _BLOCK_CELLS // (self.references + self.candidates), at_most or self.rows))
+        return self._enumerated(size) if self.exact else self._sampled(size)
+
+    def _enumerated(self, size: int) -> Iterator[Labels]:
+        if self.rows <= min(size, EXACT_LIMIT):
+            yield _every(self.references, self.candidates, self.symmetric)
+            return
+        combinations = _combinations(self.references, self.candidates, self.symmetric)
+        while chosen := list(itertools.islice(combinations, size)):
+            yield _from_candidates(np.array(chosen, dtype=np.intp), self.references + self.candidates)
+
+    def _sampled(self, size: int) -> Iterator[Labels]:
+        rng = np.random.default_rng(self.seed)
+        total = self.references + self.candidates
+        observed = np.zeros((1, total), dtype=bool)
+        observed[0, self.references :] = True
+        left = self.rows
+        while left:
+            count = min(size, left)
+            fresh = count - (left == self.rows)
+            drawn = rng.permuted(np.broadcast_to(observed, (fresh, total)), axis=1)
+            candidate = np.concatenate([observed, drawn]) if fresh < count else drawn
+            yield Labels(~candidate, candidate)
+            left -= count
+
+
+def plan(
+    references: int,
+    candidates: int,
+    *,
+    pvalue: bool | int | str = True,
+    samples: int = 9_999,
+    seed: int = 0,
+    symmetric: bool = False,
+) -> Plan:
+    """What `pvalue=` asks for: True picks all partitions where they are few enough, else `samples` seeded ones; a
+    number asks for that many; "exact" or "sampled" decides.
+
+    symmetric: the statistic does not change when the two sides change places, so for sides of one size half of the
+    partitions say it all.
+    """
+    partitions = math.comb(references + candidates, candidates)
+    wanted = _asked(pvalue, samples)
+    exact = pvalue == "exact" or (pvalue is True and partitions <= EXACT_LIMIT) or partitions <= (wanted or 0)
+    if exact and partitions > DEMANDED_LIMIT:
+        raise InputError(
+            f"{references} references and {candidates} candidates have {partitions:,} partitions: too many for an "
+            f"exact p-value (at most {DEMANDED_LIMIT:,}); leave the choice open or ask for sampled ones"
+        )
+    half = symmetric and references == candidates
+    rows = (partitions // 2 if half else partitions) if exact else 1 + (wanted or samples)
+    return Plan(references, candidates, exact, rows, partitions, None if exact else check_seed(seed), half)
+
+
+def _asked(pvalue: bool | int | str, samples: int) -> int | None:
+    """How many sampled labellings the caller named; None where the choice is open or exact."""
+    if pvalue is True or pvalue == "exact":
+        return None
+    if pvalue == "sampled":
+        return samples
+    if isinstance(pvalue, (bool, str)) or not isinstance(pvalue, (int, np.integer)) or pvalue < 1:
+        raise InputError(f"pvalue must be true, 'exact', 'sampled' or a number of labellings, not {pvalue!r}")
+    return int(pvalue)
+
+
+def check_seed(seed: Any) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise InputError(f"seed must be a whole number of at least 0, not {seed!r}")
+    return int(seed)
+
+
+def half_samples(references: int, candidates: int, draws: int, seed: int, *, block: int = 512) -> Iterator[Labels]:
+    """Seeded halves of both sides, without replacement; the other halves are left out."""
+    rng = np.random.default_rng(check_seed(seed))
+    total = references + candidates
+    for start in range(0, draws, block):
+        count = min(block, draws - start)
+        reference, candidate = (np.zeros((count, total), dtype=bool) for _ in range(2))
+        reference[:, :references] = _halves(references, count, rng)
+        candidate[:, references:] = _halves(candidates, count, rng)
+        yield Labels(reference, candidate)
+
+
+def splits(size: int, draws: int, seed: int) -> Labels:
+    """Seeded splits of one set into two halves (of one size: an odd sample is left out)."""
+    rng = np.random.default_rng(check_seed(seed))
+    half = size // 2
+    first = np.zeros(size, dtype=np.int8)
+    first[:half], first[half : 2 * half] = 1, 2
+    drawn = rng.permuted(np.broadcast_to(first, (draws, size)), axis=1)
+    return Labels(drawn == 1, drawn == 2)
+
+
+def _halves(size: int, count: int, rng: np.random.Generator) -> np.ndarray:
+    kept = np.zeros(size, dtype=bool)
+    kept[: size // 2] = True
+    return rng.permuted(np.broadcast_to(kept, (count, size)), axis=1)
+
+
+@lru_cache(maxsize=16)
+def _every(references: int, candidates: int, symmetric: bool) -> Labels:
+    """All partitions, kept: thousands of contexts share one shape."""
+    chosen = np.fromiter(
+        itertools.chain.from_iterable(_combinations(references, candidates, symmetric)), dtype=np.intp
+    ).reshape(-1, candidates)
+    labels = _from_candidates(chosen, references + candidates)
+    labels.reference.flags.writeable = labels.candidate.flags.writeable = False
+    return labels
+
+
+def _combinations(references: int, candidates: int, symmetric: bool) -> Iterator[tuple[int, ...]]:
+    # Counted down, the first choice is the last `candidates` samples: the observed partition. Where sides may change
+    # places, the first sample stays a reference.
+    lowest = 0 if symmetric else -1
+    return itertools.combinations(range(references + candidates - 1, lowest, -1), candidates)
+
+
+def _from_candidates(chosen: np.ndarray, total: int) -> Labels:
+    candidate = np.zeros((len(chosen), total), dtype=bool)
+    np.put_along_axis(candidate, chosen, True, axis=1)
+    return Labels(~candidate, candidate)
