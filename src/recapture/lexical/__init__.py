@@ -1,0 +1,1 @@
+"""Texts as words and n-grams: what the lexical metrics share."""
