@@ -38,10 +38,11 @@ _STARTERS = (
     "These|They|This|We|What|When|While|Yet|You"
 )
 
+_LONGEST_OPEN = 6
+
 _TOKEN = re.compile(
     rf"""
-      (?!(?:cannot|gonna|gotta|wanna|lemme|gimme)\b)[a-z]+(?=\s)                # most words by far, so they come first
-    | (?:https?://|www\.)[^\s"<>|()]*[^\s"<>|().,!?;:'-] | [a-z0-9][\w.+-]*@[\w-]+(?:\.[\w-]+)*
+      (?:https?://|www\.)[^\s"<>|()]*[^\s"<>|().,!?;:'-] | [a-z0-9][\w.+-]*@[\w-]+(?:\.[\w-]+)*
     | [@#][a-z_]\w* | </?[a-z][^\s<>]*>
     | [:;=]-?[()\[\]d|](?!\w)                                                   # :-)
     | [(]\d{{3}}[)](?=[ -]?\d{{3}})                                             # (555) 123-4567
@@ -68,10 +69,23 @@ def caption_tokens(text: str) -> list[str]:
     if "&" in text:
         for entity, mark in _ENTITIES:
             text = text.replace(entity, mark)
-    return [token for token in map(_written, _TOKEN.findall(text)) if token]
+    chunks = text.split()
+    tokens: list[str] = []
+    for position, chunk in enumerate(chunks, 1):
+        # Only after these can the next word matter: is "C." an initial, "no." a number, "(555)" part of a telephone's?
+        open_end = chunk[-1] in ".)" and len(chunk) < _LONGEST_OPEN
+        tokens += _chunk_tokens(chunk, chunks[position] if open_end and position < len(chunks) else "")
+    return tokens
 
 
-@lru_cache(maxsize=1 << 15)
+@lru_cache(maxsize=1 << 16)
+def _chunk_tokens(chunk: str, following: str) -> tuple[str, ...]:
+    """Tokens of what stands between two spaces; none of them can cross a space."""
+    found = _TOKEN.finditer(f"{chunk} {following}")
+    written = (_written(match[0]) for match in found if match.start() < len(chunk))
+    return tuple(token for token in written if token)
+
+
 def _written(found: str) -> str:
     """A token as it is counted; nothing where it is not."""
     token = found.lower()
