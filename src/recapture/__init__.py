@@ -14,15 +14,27 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from .contexts.aggregate import aggregate
+    from .contexts.dispersion import dispersion
+    from .contexts.evaluation import evaluate_contexts
+    from .contexts.triangle_rank import triangle_rank
+    from .diversity import distinct_n, self_bleu
     from .errors import InputError
     from .evaluation import evaluate
+    from .inference.combine import benjamini_hochberg, fisher, harmonic_mean_p, holm
+    from .inference.permutation import permutation_test
+    from .lexical.ngrams import DocumentFrequencies
     from .metrics.density_coverage import density_coverage
     from .metrics.frechet import frechet
     from .metrics.mark_evaluate import mark_evaluate, mark_evaluate_sweep
+    from .metrics.mauve import mauve
     from .metrics.metric import list_metrics
     from .metrics.mmd import mmd
     from .metrics.prd import prd
     from .metrics.precision_recall import precision_recall
+    from .pairwise.base import list_pairwise
+    from .pairwise.cider import cider
+    from .pairwise.meteor import meteor
     from .representations.encode import encode
     from .results import Result, Results
     from .texts import read
@@ -36,22 +48,50 @@ _HOME = {
     "list_metrics": "metrics.metric",
     "mark_evaluate_sweep": "metrics.mark_evaluate",
     "read": "texts",
+    "aggregate": "contexts.aggregate",
+    "dispersion": "contexts.dispersion",
+    "evaluate_contexts": "contexts.evaluation",
+    "triangle_rank": "contexts.triangle_rank",
+    "distinct_n": "diversity",
+    "self_bleu": "diversity",
+    "permutation_test": "inference.permutation",
+    "DocumentFrequencies": "lexical.ngrams",
+    "list_pairwise": "pairwise.base",
+    "cider": "pairwise.cider",
+    "meteor": "pairwise.meteor",
+    **dict.fromkeys(("benjamini_hochberg", "fisher", "harmonic_mean_p", "holm"), "inference.combine"),
 }
 __all__ = [
+    "DocumentFrequencies",
     "InputError",
     "Result",
     "Results",
+    "aggregate",
+    "benjamini_hochberg",
+    "cider",
     "density_coverage",
+    "dispersion",
+    "distinct_n",
     "encode",
     "evaluate",
+    "evaluate_contexts",
+    "fisher",
     "frechet",
+    "harmonic_mean_p",
+    "holm",
     "list_metrics",
+    "list_pairwise",
     "mark_evaluate",
     "mark_evaluate_sweep",
+    "mauve",
+    "meteor",
     "mmd",
+    "permutation_test",
     "prd",
     "precision_recall",
     "read",
+    "self_bleu",
+    "triangle_rank",
 ]
 
 

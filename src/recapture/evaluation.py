@@ -7,9 +7,11 @@ from typing import Any
 
 from .errors import InputError
 from .geometry.points import PointSet
+from .inference import corpus
+from .inference.labellings import check_seed
 from .metrics.metric import Metric, find_metric, list_metrics
 from .metrics.pair import Pair, check_k
-from .metrics.run import Job, check_draws, measure_pair
+from .metrics.run import Job, check_draws, measure_pair, with_defaults
 from .results import Results
 
 
@@ -21,6 +23,9 @@ def evaluate(
     k: int | None = None,
     *,
     balance: bool | int = False,
+    interval: float | None = None,
+    pvalue: bool | int | str = False,
+    ceiling: bool | int = True,
     seed: int = 0,
     pooling: str | None = None,
     device: str | None = None,
@@ -34,11 +39,15 @@ def evaluate(
     references: a list of texts, or an array of ready vectors; candidates: the same, or a mapping of names to such.
     metrics: names (default: all); encoder: see `encode`; k: one neighbourhood size for all metrics that have one
     (None: each its own default). balance: average over that many subsamples (True: 10), all as large as the smallest
-    of all sets, so that candidates can be compared. seed: for those and for PRD's clusterings. pooling, device,
+    of all sets, so that candidates can be compared. interval: a level such as 0.95. pvalue: of "both sets come from one
+    distribution", by relabelling (True, "exact", "sampled" or how many). ceiling: what one half of the reference scores
+    against the other, mean over that many splits (True: 10). seed: for all that is drawn at random. pooling, device,
     batch_size, offline, cache: for `encode`. reference_name: what messages call the reference.
     """
     chosen = choose_metrics(metrics)
     check_draws(balance)
+    splits = corpus.check_splits(ceiling)
+    corpus.check_level(interval)
     named = _named(candidates)
     from .representations.vectors import holds_texts, vectors_of
 
@@ -54,6 +63,8 @@ def evaluate(
     reference, *sets = (PointSet(values, label) for values, label in zip(made.sets, labels, strict=True))
     jobs = [Job(metric, {"k": k} if k is not None and metric.uses_neighbours else {}) for metric in chosen]
     smallest = min(map(len, (reference, *sets)))
+    # Halves of one reference: the same for all candidates.
+    ceilings = corpus.ceilings(with_defaults(jobs, check_seed(seed)), reference, splits, seed) if splits else False
     results = Results()
     for name, candidate, notes in zip(named, sets, made.notes[1:], strict=True):
         measured = measure_pair(
@@ -62,6 +73,9 @@ def evaluate(
             made.identity,
             balance=balance,
             balance_size=smallest,
+            interval=interval,
+            pvalue=pvalue,
+            ceiling=ceilings,
             seed=seed,
             notes=[*made.notes[0], *notes],
         )

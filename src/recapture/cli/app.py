@@ -13,6 +13,7 @@ import click
 from .. import __version__
 from ..errors import InputError
 from .cache import cache
+from .contexts import contexts
 from .embed import embed
 from .list import list_command
 from .score import score
@@ -31,7 +32,7 @@ def app() -> None:
     """
 
 
-for command in (score, embed, list_command, cache):
+for command in (score, contexts, embed, list_command, cache):
     app.add_command(command)
 
 

@@ -35,7 +35,46 @@ def encoding_options(command: Command) -> Command:
         click.option("--device", metavar="NAME", help="cpu, cuda, mps (default: the best there is)."),
         click.option("--pooling", metavar="NAME", help="mean, max or cls (default: the model's own)."),
         click.option(
-            "--encoder", metavar="NAME", help="Model name, folder or bag-of-words (default: all-MiniLM-L6-v2)."
+            "--encoder",
+            metavar="NAME",
+            help="Model name, folder, file of word vectors or bag-of-words (default: all-MiniLM-L6-v2).",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def inference_options(command: Command) -> Command:
+    """--interval and --pvalue."""
+
+    def level(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
+        if value is not None and not 0 < value < 1:
+            raise InputError(f"--interval takes a level between 0 and 1 such as 0.95, not {value:g}")
+        return value
+
+    def asked(_: click.Context, __: click.Parameter, value: str | None) -> bool | int | str:
+        if value in (None, "auto"):
+            return value is not None
+        if value in ("exact", "sampled"):
+            return value
+        if not value.isdecimal() or int(value) < 1:
+            raise InputError(
+                f"--pvalue takes nothing, auto, exact, sampled or a number of labellings, not {value!r}"
+                " (a file name goes before it)"
+            )
+        return int(value)
+
+    for option in (
+        click.option(
+            "--pvalue",
+            is_flag=False,
+            flag_value="auto",
+            metavar="[HOW]",
+            callback=asked,
+            help="p-value of one common distribution: all relabellings if few, else seeded; exact, sampled, a number.",
+        ),
+        click.option(
+            "--interval", type=float, metavar="LEVEL", callback=level, help="Interval around every number, e.g. 0.95."
         ),
     ):
         command = option(command)

@@ -15,13 +15,14 @@ from ..texts import read_samples, read_together
 from .options import (
     chosen_encoding,
     encoding_options,
+    inference_options,
     input_options,
     output_format,
     say,
     terminal_width,
 )
 
-_ENDINGS = {".json": "json", ".csv": "csv", ".md": "md", ".tex": "latex"}
+ENDINGS = {".json": "json", ".csv": "csv", ".md": "md", ".tex": "latex"}
 
 
 @click.command()
@@ -44,7 +45,9 @@ _ENDINGS = {".json": "json", ".csv": "csv", ".md": "md", ".tex": "latex"}
     metavar="[DRAWS]",
     help=f"Average over equal-size subsamples of the larger set ({DEFAULT_DRAWS} unless said).",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, help="For PRD's clusterings and --balance.")
+@inference_options
+@click.option("--no-ceiling", is_flag=True, help="Do not score halves of the reference against each other.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="For all that is drawn at random.")
 @output_format(
     ["table", "json", "csv", "md", "latex"], default=None, default_text="by the ending of --output, else table"
 )
@@ -62,6 +65,9 @@ def score(
     reference_format: str | None,
     encoder: str | None,
     balance: int | None,
+    interval: float | None,
+    pvalue: bool | int | str,
+    no_ceiling: bool,
     seed: int,
     form: str | None,
     arrays: bool,
@@ -78,14 +84,14 @@ def score(
       recapture score --reference human.txt --candidate model.txt
       recapture score -r human.txt -c a.txt -c b.jsonl --field text --metrics mark-evaluate,precision-recall --k 1
       recapture score -r human.jsonl --reference-field text -c model.jsonl --field output --name "model 7"
-      recapture score -r human.npy -c model.npy --output scores.json
+      recapture score -r human.npy -c model.npy --interval 0.95 --pvalue --output scores.json
       generate | recapture score -r human.txt -c - --encoder bag-of-words
     """
     from ..evaluation import choose_metrics, evaluate
     from ..results import render
     from ..results.write import check_writable, write_text
 
-    form = form or _ENDINGS.get(Path(output or "").suffix, "table")
+    form = form or ENDINGS.get(Path(output or "").suffix, "table")
     if arrays and form != "json":
         raise InputError(f"--arrays goes with --format json, not {form}")
     if output:
@@ -109,6 +115,9 @@ def score(
         encoder=encoder,
         k=k,
         balance=balance or False,
+        interval=interval,
+        pvalue=pvalue,
+        ceiling=not no_ceiling,
         seed=seed,
         reference_name=f"reference {references.source}",
         **chosen_encoding(**encoding),

@@ -109,15 +109,16 @@ def check_seed(seed: Any) -> int:
     return int(seed)
 
 
-def half_samples(references: int, candidates: int, draws: int, seed: int, *, block: int = 512) -> Iterator[Labels]:
-    """Seeded halves of both sides, without replacement; the other halves are left out."""
+def subsamples(sides: tuple[int, int], sizes: tuple[int, int], draws: int, seed: int) -> Iterator[Labels]:
+    """Seeded subsamples of both sides (references, candidates), without replacement; the rest is left out."""
     rng = np.random.default_rng(check_seed(seed))
-    total = references + candidates
+    total = sum(sides)
+    block = max(1, min(draws, _BLOCK_CELLS // total))
     for start in range(0, draws, block):
         count = min(block, draws - start)
         reference, candidate = (np.zeros((count, total), dtype=bool) for _ in range(2))
-        reference[:, :references] = _halves(references, count, rng)
-        candidate[:, references:] = _halves(candidates, count, rng)
+        reference[:, : sides[0]] = _kept(sides[0], sizes[0], count, rng)
+        candidate[:, sides[0] :] = _kept(sides[1], sizes[1], count, rng)
         yield Labels(reference, candidate)
 
 
@@ -131,10 +132,10 @@ def splits(size: int, draws: int, seed: int) -> Labels:
     return Labels(drawn == 1, drawn == 2)
 
 
-def _halves(size: int, count: int, rng: np.random.Generator) -> np.ndarray:
-    kept = np.zeros(size, dtype=bool)
-    kept[: size // 2] = True
-    return rng.permuted(np.broadcast_to(kept, (count, size)), axis=1)
+def _kept(side: int, size: int, count: int, rng: np.random.Generator) -> np.ndarray:
+    kept = np.zeros(side, dtype=bool)
+    kept[:size] = True
+    return rng.permuted(np.broadcast_to(kept, (count, side)), axis=1)
 
 
 @lru_cache(maxsize=16)

@@ -10,6 +10,9 @@ import numpy as np
 from .. import __version__
 from ..errors import InputError
 from ..geometry.points import PointSet
+from ..inference import corpus
+from ..inference.corpus import Found
+from ..inference.labellings import check_seed
 from ..progress import Progress
 from ..results.result import Result
 from ..versions import installed_version
@@ -32,13 +35,31 @@ def measure(
     candidate: Any,
     *,
     balance: bool | int = False,
+    interval: float | None = None,
+    pvalue: bool | int | str = False,
+    ceiling: bool | int = False,
     seed: int = 0,
     encoder: Any = None,
     **parameters: Any,
 ) -> Result:
-    """Run one metric on arrays or texts, reference first. Every metric's public function is a call of this."""
+    """Run one metric on arrays or texts, reference first. Every metric's public function is a call of this.
+
+    balance: mean over that many subsamples of equal size (True: 10), where the sets differ in size.
+    interval: a level such as 0.95; pvalue: True, "exact", "sampled" or a number of relabellings; ceiling: also score
+    halves of the reference against each other (True: over 10 splits). seed: for all that is drawn at random.
+    """
     pair, identity, notes = make_pair(reference, candidate, encoder)
-    return measure_pair([Job(metric, parameters)], pair, identity, balance=balance, seed=seed, notes=notes)[0]
+    return measure_pair(
+        [Job(metric, parameters)],
+        pair,
+        identity,
+        balance=balance,
+        interval=interval,
+        pvalue=pvalue,
+        ceiling=ceiling,
+        seed=seed,
+        notes=notes,
+    )[0]
 
 
 def make_pair(reference: Any, candidate: Any, encoder: Any) -> tuple[Pair, Any, list[str]]:
@@ -57,30 +78,51 @@ def measure_pair(
     *,
     balance: bool | int = False,
     balance_size: int | None = None,
+    interval: float | None = None,
+    pvalue: bool | int | str = False,
+    ceiling: bool | int | Sequence[Found] = False,
     seed: int = 0,
     notes: Sequence[str] = (),
 ) -> list[Result]:
     """Several metrics (or one at several k) on one pair, whose neighbourhoods they share.
 
     balance_size: samples a side in balanced subsamples; None: as many as the smaller side has.
+    ceiling: also what `ceilings` has found for this reference before.
     """
     draws = check_draws(balance)
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise InputError(f"seed must be a whole number of at least 0, not {seed!r}")
+    level = corpus.check_level(interval)
+    check_seed(seed)
     for job in jobs:
         _check_sizes(job.metric, pair)
-    # One seed for all that is drawn at random: subsamples, and clusterings where a metric has them.
-    jobs = [
-        Job(metric, {**metric.defaults, **({"seed": seed} if "seed" in metric.defaults else {}), **parameters})
-        for metric, parameters in jobs
-    ]
+    jobs = with_defaults(jobs, seed)
     measured = _measure_all(jobs, pair)
     size = balance_size or min(pair.sizes.values())
-    balancing = {}
+    balancing: dict[str, Any] = {}
     if draws and max(pair.sizes.values()) > size:
         measured = _balanced(jobs, pair, measured, size, draws, seed)
         balancing = {"balance": {"size": size, "draws": draws, "seed": seed}}
-    return [_result(job, pair, each, balancing, identity, notes) for job, each in zip(jobs, measured, strict=True)]
+    found: dict[str, Sequence[Found]] = {}
+    if isinstance(ceiling, Sequence):
+        found["ceilings"] = ceiling
+    elif splits := corpus.check_splits(ceiling):
+        found["ceilings"] = corpus.ceilings(jobs, pair.reference, splits, seed)
+    if level is not None:
+        values = [each.values for each in measured]
+        found["intervals"] = corpus.intervals(jobs, pair, values, level, seed, size if balancing else None)
+    if pvalue is not False and pvalue is not None:
+        found["pvalues"] = corpus.pvalues(jobs, pair, pvalue, seed)
+    return [
+        _result(job, pair, each, balancing, identity, notes, {name: all_jobs[at] for name, all_jobs in found.items()})
+        for at, (job, each) in enumerate(zip(jobs, measured, strict=True))
+    ]
+
+
+def with_defaults(jobs: Sequence[Job], seed: int) -> list[Job]:
+    """One seed for all that is drawn at random: subsamples, and clusterings where a metric has them."""
+    return [
+        Job(metric, {**metric.defaults, **({"seed": seed} if "seed" in metric.defaults else {}), **parameters})
+        for metric, parameters in jobs
+    ]
 
 
 def _check_sizes(metric: Metric, pair: Pair) -> None:
@@ -98,16 +140,23 @@ def _measure_all(jobs: Sequence[Job], pair: Pair) -> list[Measurement]:
 
 
 def _result(
-    job: Job, pair: Pair, measured: Measurement, balancing: Mapping[str, Any], identity: Any, notes: Sequence[str]
+    job: Job,
+    pair: Pair,
+    measured: Measurement,
+    balancing: Mapping[str, Any],
+    identity: Any,
+    notes: Sequence[str],
+    found: Mapping[str, Found],
 ) -> Result:
     metric, parameters = job
+    beside = {name: each.numbers for name, each in found.items()}
     return Result(
         metric=metric.name,
         values={output.name: float(measured.values[output.name]) for output in metric.outputs},
         direction=metric.direction,
         ranges={output.name: output.range for output in metric.outputs},
         sizes=pair.sizes,
-        warnings=(*notes, *measured.warnings),
+        warnings=(*notes, *measured.warnings, *(each.warning for each in found.values() if each.warning)),
         signature={
             "metric": metric.name,
             **parameters,
@@ -118,6 +167,9 @@ def _result(
         },
         details=measured.details,
         arrays={**measured.arrays, **measured.curves},
+        **beside,
+        nulls=found["pvalues"].nulls if "pvalues" in found else {},
+        inference={name: each.record for name, each in found.items() if each.record},
     )
 
 

@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from .. import __version__
-from .result import Result, plain, short
+from .grid import latex
+from .result import Result, plain, short, short_p
 
 Given = Mapping[str, Mapping[str, Result]]
 _LONGEST_HEAD = 24
+_CEILING = "ceiling"
 
 
 class Number(NamedTuple):
@@ -24,6 +26,10 @@ class Number(NamedTuple):
     name: str
     direction: str
     values: tuple[float, ...]
+    beside: tuple[str, ...] = ()
+    """Interval and p-value of each, ready to be shown; empty where none was asked for."""
+    ceiling: float | None = None
+    """What halves of the reference score against each other."""
 
     @property
     def label(self) -> str:
@@ -41,6 +47,14 @@ class Number(NamedTuple):
         top = (max if self.direction == "higher" else min)(known)
         return {position for position, value in enumerate(self.values) if value == top}
 
+    def cell(self, position: int) -> str:
+        value = _cell(self.values[position])
+        return f"{value} {self.beside[position]}" if self.beside and self.beside[position] else value
+
+    @property
+    def ceiling_cell(self) -> str:
+        return _cell(math.nan if self.ceiling is None else self.ceiling)
+
 
 def numbers(results: Given) -> Iterator[Number]:
     """Every number of every metric; where a score has a floor, the score without it stands below."""
@@ -48,7 +62,9 @@ def numbers(results: Given) -> Iterator[Number]:
     for metric, result in first.items():
         columns = [by_metric[metric] for by_metric in results.values()]
         for name in result.values:
-            yield Number(metric, name, result.direction, tuple(column.values[name] for column in columns))
+            values = tuple(column.values[name] for column in columns)
+            beside = tuple(column.beside(name) for column in columns)
+            yield Number(metric, name, result.direction, values, beside, result.ceilings.get(name))
             if any(column.details.get("floors", {}).get(name) for column in columns):
                 adjusted = (column.details["adjusted"][name] for column in columns)
                 values = tuple(math.nan if value is None else value for value in adjusted)
@@ -64,10 +80,12 @@ def to_table(results: Given, *, color: bool = False, width: int | None = None) -
     rows = list(numbers(results))
     names = list(results)
     labels = max(len(row.metric) for row in rows) + max(len(row.name) for row in rows) + 12
+    labels += (len(_CEILING) + 3) * _has_ceiling(rows)
     blocks: list[list[int]] = [[]]
     used = labels
     for position, name in enumerate(names):
-        needed = min(max(len(name), 8), _LONGEST_HEAD) + 3
+        cells = max(len(row.cell(position)) for row in rows)
+        needed = max(min(max(len(name), 8), _LONGEST_HEAD), cells) + 3
         if width and blocks[-1] and used + needed > width:
             blocks.append([])
             used = labels
@@ -86,12 +104,17 @@ def _block(rows: list[Number], names: list[str], positions: list[int], color: bo
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for head in ("metric", "number", ""):
         table.add_column(head, no_wrap=True)
+    ceiling = _has_ceiling(rows)
+    if ceiling:
+        table.add_column(_CEILING, justify="right")
     for position in positions:
-        table.add_column(Text(names[position]), justify="right", overflow="fold", max_width=_LONGEST_HEAD)
+        widest = max(_LONGEST_HEAD, *(len(row.cell(position)) for row in rows))
+        table.add_column(Text(names[position]), justify="right", overflow="fold", max_width=widest)
     previous = None
     for row in rows:
         best = row.best()
-        cells = [Text(_cell(row.values[at]), style="bold" if at in best else "") for at in positions]
+        cells = [Text(row.cell(at), style="bold" if at in best else "") for at in positions]
+        cells = [Text(row.ceiling_cell), *cells] if ceiling else cells
         table.add_row(row.metric if row.metric != previous else "", row.name, row.arrow, *cells)
         previous = row.metric
     stream = io.StringIO()
@@ -117,17 +140,44 @@ def _caption(results: Given) -> list[str]:
     balance = first.signature.get("balance")
     if balance:
         parts.append(f"means over {balance['draws']} subsamples of {balance['size']:,} a side, seed {balance['seed']}")
-    return ["; ".join(parts), "↑ higher is better, ↓ lower is better"]
+    return ["; ".join(parts), *_how_sure(first), "↑ higher is better, ↓ lower is better"]
+
+
+def _how_sure(result: Result) -> list[str]:
+    """What ceilings, brackets and p stand for."""
+    lines = []
+    if made := result.inference.get("ceilings"):
+        lines.append(
+            f"{_CEILING}: halves of the reference against each other ({made['size']:,} a side, "
+            f"mean over {made['splits']} splits, seed {made['seed']})"
+        )
+    if made := result.inference.get("intervals"):
+        lines.append(
+            f"[low, high]: {made['level']:.0%} interval, delete-half jackknife ({made['half_samples']} half-samples, "
+            f"seed {made['seed']})"
+        )
+    if made := result.inference.get("pvalues"):
+        how = f"{made['labellings'] - 1:,} relabellings, seed {made['seed']}"
+        how = f"all {made['labellings']:,} relabellings" if made["method"] == "exact" else how
+        smallest = short_p(max(made["smallest"].values()))
+        lines.append(f"p: of one common distribution, by {how} (smallest possible {smallest})")
+    return lines
+
+
+def _has_ceiling(rows: list[Number]) -> bool:
+    return any(row.ceiling is not None for row in rows)
 
 
 def to_html(results: Given) -> str:
     """A table for notebooks, every text escaped."""
     rows = list(numbers(results))
-    heads = "".join(f"<th>{html.escape(name)}</th>" for name in results)
+    ceiling = _has_ceiling(rows)
+    heads = "".join(f"<th>{html.escape(name)}</th>" for name in ([_CEILING] if ceiling else []) + list(results))
     body = ""
     for row in rows:
         best = row.best()
-        cells = (f"<b>{_cell(value)}</b>" if at in best else _cell(value) for at, value in enumerate(row.values))
+        cells = [f"<b>{row.cell(at)}</b>" if at in best else row.cell(at) for at in range(len(row.values))]
+        cells = [row.ceiling_cell, *cells] if ceiling else cells
         body += f"<tr><td>{html.escape(row.metric)}</td><td>{html.escape(row.name)} {row.arrow}</td>"
         body += "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
     caption = html.escape("; ".join(_caption(results)))
@@ -143,14 +193,14 @@ def to_json(results: Given, *, arrays: bool = False) -> str:
             for candidate, by_metric in results.items()
         },
     }
-    return json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(finite(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
+        return {key: finite(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_finite(inner) for inner in value]
+        return [finite(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -159,6 +209,7 @@ def to_csv(results: Given) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     heads = "candidate metric number value direction low high reference_samples candidate_samples warnings signature"
+    heads += " interval_low interval_high pvalue ceiling"
     writer.writerow(heads.split())
     for candidate, by_metric in results.items():
         for metric, result in by_metric.items():
@@ -166,7 +217,8 @@ def to_csv(results: Given) -> str:
             for name, value in result.values.items():
                 number = (candidate, metric, name, repr(value), result.direction, *result.ranges[name])
                 sizes = (result.sizes["reference"], result.sizes["candidate"])
-                writer.writerow((*number, *sizes, " | ".join(result.warnings), signature))
+                sure = (*result.intervals.get(name, ("", "")), result.pvalues.get(name), result.ceilings.get(name))
+                writer.writerow((*number, *sizes, " | ".join(result.warnings), signature, *sure))
     return stream.getvalue()
 
 
@@ -178,10 +230,11 @@ def to_markdown(results: Given) -> str:
         "| candidate | " + " | ".join(f"{column.label} {column.arrow}" for column in columns) + " |",
         "|---|" + "---:|" * len(columns),
     ]
+    if _has_ceiling(columns):
+        lines.append(f"| *{_CEILING}* | " + " | ".join(column.ceiling_cell for column in columns) + " |")
     for position, candidate in enumerate(results):
         cells = [
-            f"**{_cell(column.values[position])}**" if position in column.best() else _cell(column.values[position])
-            for column in columns
+            f"**{column.cell(position)}**" if position in column.best() else column.cell(position) for column in columns
         ]
         lines.append(f"| {candidate.translate(escape)} | " + " | ".join(cells) + " |")
     return "\n".join([*lines, "", *_caption(results)]) + "\n"
@@ -190,8 +243,7 @@ def to_markdown(results: Given) -> str:
 def to_latex(results: Given) -> str:
     """A booktabs table: candidates down, numbers across."""
     columns = list(numbers(results))
-    arrows = {"↑": r"$\uparrow$", "↓": r"$\downarrow$"}
-    heads = [f"{_latex(column.label)} {arrows[column.arrow]}" for column in columns]
+    heads = [latex(f"{column.label} {column.arrow}") for column in columns]
     lines = [
         *(f"% {line}" for line in (*_caption(results), r"needs \usepackage{booktabs}")),
         r"\begin{tabular}{l" + "r" * len(columns) + "}",
@@ -199,23 +251,15 @@ def to_latex(results: Given) -> str:
         " & ".join(["candidate", *heads]) + r" \\",
         r"\midrule",
     ]
+    if _has_ceiling(columns):
+        lines.append(" & ".join([rf"\emph{{{_CEILING}}}", *(column.ceiling_cell for column in columns)]) + r" \\")
     for position, candidate in enumerate(results):
         cells = []
         for column in columns:
-            text = _cell(column.values[position])
+            text = column.cell(position)
             cells.append(rf"\textbf{{{text}}}" if position in column.best() else text)
-        lines.append(" & ".join([_latex(candidate), *cells]) + r" \\")
+        lines.append(" & ".join([latex(candidate), *cells]) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
-
-
-_LATEX = {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\n": " ",
-    **{character: "\\" + character for character in "&%$#_{}"},
-}  # fmt: skip
-
-
-def _latex(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in text)
 
 
 FORMATS: dict[str, Callable[[Given], str]] = {

@@ -1,0 +1,146 @@
+"""`recapture contexts`: several candidates against several references, context by context."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..errors import InputError
+from ..texts.contexts import Context, read_contexts, read_grouped
+from .options import chosen_encoding, encoding_options, inference_options, output_format, say
+from .score import ENDINGS
+
+_FORMS = ["table", "json", "csv", "md", "latex"]
+
+
+@click.command()
+@click.argument("file", required=False)
+@click.option("--metrics", metavar="NAMES", help="Comma-separated (default: those of the first example).")
+@click.option("--id-field", default="id", show_default=True, metavar="NAME", help="What a context is called by.")
+@click.option("--references-field", default="references", show_default=True, metavar="NAME", help="A list of texts.")
+@click.option("--candidates-field", default="candidates", show_default=True, metavar="NAME", help="A list of texts.")
+@click.option("--reference", "-r", metavar="FILE", help="Instead of FILE: single references, with --group.")
+@click.option("--candidate", "-c", metavar="FILE", help="Instead of FILE: single candidates, with --group.")
+@click.option("--group", metavar="NAME", help="The field of those two files that names a text's context.")
+@click.option("--field", metavar="NAME", help="The field of those two files that holds the text (default: text).")
+@inference_options
+@click.option("--ties", default="split", show_default=True, metavar="RULE", help="Triangles' ties: split or paper.")
+@click.option("--directed", is_flag=True, help="Triangle ranks one way: candidates amid references.")
+@click.option("--cider-df", metavar="FILE", help="Document frequencies for CIDEr-D (default: from all references).")
+@click.option("--wordnet", metavar="FOLDER", help="Synonyms for METEOR; auto looks in the usual places.")
+@click.option("--paraphrases", metavar="FILE", help="A paraphrase table for METEOR.")
+@encoding_options
+@click.option("--seed", type=click.IntRange(0), default=0, help="For all that is drawn at random.")
+@click.option("--no-resume", is_flag=True, help="Begin anew, and keep nothing for an interrupted run to go on from.")
+@output_format(_FORMS, default=None, default_text="by the ending of --output, else table")
+@click.option("--output", "-o", metavar="FILE", help="Write the totals here instead of to stdout.")
+@click.option("--per-item", metavar="FILE", help="Write every context's scores here, one JSON object a line.")
+def contexts(
+    file: str | None,
+    metrics: str | None,
+    id_field: str,
+    references_field: str,
+    candidates_field: str,
+    reference: str | None,
+    candidate: str | None,
+    group: str | None,
+    field: str | None,
+    interval: float | None,
+    pvalue: bool | int | str,
+    ties: Any,
+    directed: bool,
+    cider_df: str | None,
+    wordnet: str | None,
+    paraphrases: str | None,
+    encoder: str | None,
+    seed: int,
+    no_resume: bool,
+    form: str | None,
+    output: str | None,
+    per_item: str | None,
+    **encoding: Any,
+) -> None:
+    """Score several candidates against several references, context by context.
+
+    FILE is JSONL, an object a line: {"id": ..., "references": [...], "candidates": [...]}; - is stdin. Or two files of
+    single texts whose records name their context. Contexts too small for a metric are named and left out of its mean.
+    An interrupted run, repeated, goes on where it stopped.
+
+    \b
+    Metrics: trm-NAME (triangle rank), NAME, NAME-max, NAME-mean (mean over candidates), dispersion-NAME,
+    with NAME one of meteor, cider, embedding, bleu, rouge-l, chrf; mmd, frechet, mauve and the other metrics
+    of recapture list; self-bleu, distinct-1, distinct-2.
+
+    \b
+    Examples:
+      recapture contexts FILE.jsonl --metrics trm-meteor,trm-cider,trm-embedding,mmd,frechet,mauve,meteor,cider
+      recapture contexts captions.jsonl --metrics trm-meteor,mmd --pvalue --per-item scores.jsonl
+      recapture contexts captions.jsonl --candidates-field model_b --interval 0.95 --format md
+      recapture contexts -r human.csv -c model.csv --group image --field caption --metrics meteor
+    """
+    from ..contexts.evaluation import evaluate_contexts
+    from ..contexts.metric import find_context_metrics
+    from ..results.write import check_writable, write_text
+
+    form = form or ENDINGS.get(Path(output or "").suffix, "table")
+    inputs = _inputs(file, reference, candidate, group, field)
+    for written in (output, per_item):
+        if written:
+            check_writable(written, keep=inputs)
+    chosen = find_context_metrics(metrics)
+    listed: list[Context]
+    if file is not None:
+        listed = read_contexts(file, name=id_field, references=references_field, candidates=candidates_field)
+    else:
+        listed = read_grouped(*inputs, group=str(group), field=field)
+    results = evaluate_contexts(
+        listed,
+        [metric.name for metric in chosen],
+        pvalue=pvalue,
+        interval=interval,
+        ties=ties,
+        directed=directed,
+        encoder=encoder,
+        options=_options({"cider": {"df": cider_df}, "meteor": {"wordnet": wordnet, "paraphrases": paraphrases}}),
+        seed=seed,
+        resume=not no_resume,
+        **chosen_encoding(**encoding),
+    )
+    text = getattr(results, {"md": "to_markdown"}.get(form, f"to_{form}"))()
+    for path, content in ((per_item, results.to_jsonl()), (output, text)):
+        if path:
+            write_text(path, content)
+            say(f"wrote {path}")
+    if not output:
+        click.echo(text, nl=False)
+    for note in results.notes if form != "json" else ():
+        say(note)
+
+
+def _inputs(
+    file: str | None, reference: str | None, candidate: str | None, group: str | None, field: str | None
+) -> tuple[str, ...]:
+    grouped = {"--reference": reference, "--candidate": candidate, "--group": group}
+    if file is not None:
+        extra = [name for name, value in {**grouped, "--field": field}.items() if value is not None]
+        if extra:
+            raise InputError(f"{extra[0]} goes with two files of single texts, not with a file of contexts ({file})")
+        return (file,)
+    missing = [name for name, value in grouped.items() if value is None]
+    if len(missing) == len(grouped):
+        raise InputError("no input: give a file of contexts, or --reference, --candidate and --group")
+    if missing:
+        raise InputError(
+            f"two files of single texts need --reference, --candidate and --group; {missing[0]} is missing"
+        )
+    if reference == candidate == "-":
+        raise InputError("standard input (-) can serve for one input only")
+    return str(reference), str(candidate)
+
+
+def _options(given: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Only what the user asked for."""
+    named = {name: {key: value for key, value in options.items() if value} for name, options in given.items()}
+    return {name: options for name, options in named.items() if options}

@@ -1,0 +1,108 @@
+"""All distances among the texts of one context, from a name, a function or a ready matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import InputError
+from ..pairwise.base import Pairwise, find_pairwise
+
+_SELF = 1e-6
+"""Farthest a text may be from itself, for a function that claims to be a distance."""
+
+Distance = str | np.ndarray | Callable[[str, str], float]
+
+
+class Square(NamedTuple):
+    """Distances of all texts of a context, references first: [i, j] with i as hypothesis and j as reference."""
+
+    distances: np.ndarray
+    name: str
+    settings: Mapping[str, Any]
+
+
+def square(
+    references: Sequence[Any], candidates: Sequence[Any], distance: Any, options: Mapping[str, Any] | None = None
+) -> Square:
+    """options: for a distance by name, such as df= for cider or encoder= for embedding."""
+    if isinstance(distance, str):
+        declared = find_pairwise(distance)
+        texts = check_texts(references, candidates)
+        scorer = declared.scorer(**(options or {}))
+        made = as_distances(declared, scorer.squares([texts])[0])
+        return Square(made, declared.name, scorer.settings)
+    if options:
+        raise InputError(f"{next(iter(options))} goes with a distance chosen by name")
+    if callable(distance):
+        texts = check_texts(references, candidates)
+        name = str(getattr(distance, "__qualname__", type(distance).__qualname__))
+        return Square(_called(distance, texts), name, {})
+    return Square(_given(distance, len(references), len(candidates)), "given", {})
+
+
+def as_distances(declared: Pairwise, scores: np.ndarray) -> np.ndarray:
+    """Distances from a pairwise metric's scores; rounding below 0 is cut off and the diagonal is 0."""
+    made: np.ndarray = np.maximum(declared.distance(np.asarray(scores, dtype=np.float64)), 0.0)
+    diagonal = np.arange(made.shape[-1])
+    made[..., diagonal, diagonal] = 0
+    return made
+
+
+def check_texts(references: Sequence[Any], candidates: Sequence[Any]) -> list[str]:
+    """Both sides as one list of texts."""
+    for side, texts in (("references", references), ("candidates", candidates)):
+        if isinstance(texts, (str, bytes)):
+            raise InputError(f"{side} must be a list of texts, not one string")
+        for position, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise InputError(f"text {position} of {side} is not a string but {type(text).__name__}")
+    return [*references, *candidates]
+
+
+def check_sizes(references: Sequence[Any], candidates: Sequence[Any], least: int = 2) -> None:
+    if not len(candidates):
+        raise InputError("there are no candidates")
+    if len(references) < least:
+        raise InputError(f"{least} references are needed, but there {'is 1' if len(references) == 1 else 'are none'}")
+
+
+def _called(distance: Callable[[str, str], float], texts: list[str]) -> np.ndarray:
+    answers = [[distance(text, other) for other in texts] for text in texts]
+    try:
+        made = np.array(answers, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the distance function must return one number for two texts: {error}") from None
+    if made.ndim != 2:
+        raise InputError(f"the distance function must return one number for two texts, not {answers[0][0]!r}")
+    _check(made)
+    far = np.flatnonzero(np.diagonal(made) > _SELF)
+    if len(far):
+        raise InputError(f"the distance of text {far[0]} from itself is {made[far[0], far[0]]:g}; it must be 0")
+    np.fill_diagonal(made, 0)
+    return made
+
+
+def _given(distance: Any, n: int, m: int) -> np.ndarray:
+    try:
+        made = np.array(distance, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"a distance is a name, a function of two texts or a square matrix, not {type(distance).__name__}"
+        ) from None
+    if made.shape != (n + m, n + m):
+        raise InputError(
+            f"the matrix has shape {made.shape}, but {n} references and {m} candidates need {n + m} x {n + m}"
+        )
+    _check(made)
+    np.fill_diagonal(made, 0)
+    return made
+
+
+def _check(made: np.ndarray) -> None:
+    wrong = np.argwhere(~(np.isfinite(made) & (made >= 0)))
+    if len(wrong):
+        i, j = wrong[0]
+        raise InputError(f"the distance of texts {i} and {j} is {made[i, j]:g}: distances are finite and at least 0")

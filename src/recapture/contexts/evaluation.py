@@ -1,0 +1,202 @@
+"""Many contexts by many metrics: distances and vectors once, contexts of one shape together, finished ones kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from ..errors import InputError
+from ..geometry.triangles import Ties
+from ..inference.corpus import check_level
+from ..inference.labellings import check_seed
+from ..pairwise.base import Scorer, find_pairwise
+from ..progress import Progress
+from ..texts.contexts import Context, given_contexts
+from ..versions import installed_version
+from .journal import Journal, Record
+from .metric import Batch, ContextMetric, Settings, find_context_metrics
+from .results import ContextResults
+from .scored import Asked, Scored
+from .totals import pvalue_name, smallest_name, totals_of
+from .triangle_rank import check_ties
+
+_CHUNK = 64
+"""Contexts between two entries of the journal."""
+
+
+def evaluate_contexts(
+    contexts: Iterable[Any],
+    metrics: str | Sequence[str] | None = None,
+    *,
+    pvalue: bool | int | str = False,
+    interval: float | None = None,
+    ties: Ties = "split",
+    directed: bool = False,
+    encoder: Any = None,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    seed: int = 0,
+    resume: bool = True,
+    **encoding: Any,
+) -> ContextResults:
+    """Scores of every context and their totals.
+
+    contexts: mappings with `id`, `references` and `candidates`. metrics: names (see `recapture contexts --help`).
+    Contexts without candidates, with fewer than two references, or too small for a metric are left out of it, counted
+    and named. pvalue, ties, directed: as for `triangle_rank`; interval: a level such as 0.95 for the means.
+    options: a pairwise metric's own, by its name: {"meteor": {"wordnet": folder}}; CIDEr-D takes its document
+    frequencies from all references given here unless options say otherwise. encoder and encoding: as for `encode`.
+    resume: keep finished contexts on disk until the run is complete, and go on from there when it is repeated.
+    """
+    check_ties(ties)
+    listed = given_contexts(contexts)
+    run = _Run(
+        listed,
+        find_context_metrics(metrics),
+        Settings(ties, directed, check_seed(seed)),
+        Asked(pvalue, seed),
+        encoder,
+        options or {},
+        encoding,
+    )
+    level = check_level(interval)
+    records = run.score(resume)
+    return ContextResults(records, totals_of(run.metrics, records, level), run.metrics, run.signature())
+
+
+class _Run:
+    def __init__(
+        self,
+        contexts: list[Context],
+        metrics: list[ContextMetric],
+        settings: Settings,
+        asked: Asked,
+        encoder: Any,
+        options: Mapping[str, Mapping[str, Any]],
+        encoding: dict[str, Any],
+    ) -> None:
+        self.contexts = contexts
+        self.metrics = metrics
+        self._settings = settings
+        self._asked = asked
+        self._encoding = encoding
+        wanted = list(dict.fromkeys(metric.pairwise for metric in metrics if metric.pairwise))
+        for name in options:
+            if name not in wanted:
+                raise InputError(f"options for {name!r}, but no metric is built on it")
+        self._encoder = self._fitted(encoder, any(metric.vectors for metric in metrics) or "embedding" in wanted)
+        self._scorers = {name: self._scorer(name, dict(options.get(name, {}))) for name in wanted}
+
+    def _fitted(self, encoder: Any, needed: bool) -> Any:
+        """The encoder, which has learnt from all references if it learns."""
+        options = {key: self._encoding.pop(key) for key in ("pooling", "device", "offline") if key in self._encoding}
+        if not needed:
+            if encoder is not None or "pooling" in options or "device" in options:
+                raise InputError("an encoder was named, but no metric needs vectors")
+            return None
+        from ..representations.encoder import resolve_encoder
+
+        resolved = resolve_encoder(encoder, **options)
+        return resolved.fit([text for context in self.contexts for text in context.references])
+
+    def _scorer(self, name: str, options: dict[str, Any]) -> Scorer:
+        if name == "cider" and "df" not in options:
+            from ..lexical.ngrams import DocumentFrequencies
+
+            options["df"] = DocumentFrequencies.from_references([context.references for context in self.contexts])
+        if name == "embedding":
+            options = {"encoder": self._encoder, **self._encoding, **options}
+        return find_pairwise(name).scorer(**options)
+
+    def signature(self) -> dict[str, Any]:
+        """Everything the numbers depend on, apart from the texts."""
+        libraries = sorted({library for metric in self.metrics for library in metric.libraries})
+        return {
+            "metrics": [metric.name for metric in self.metrics],
+            "pvalue": self._asked.pvalue,
+            **asdict(self._settings),
+            "pairwise": {name: dict(scorer.settings) for name, scorer in self._scorers.items()},
+            "encoder": dict(self._encoder.identity()) if self._encoder is not None else None,
+            "versions": {"recapture": __version__, **{name: installed_version(name) for name in libraries}},
+        }
+
+    def score(self, resume: bool) -> list[Record]:
+        texts = json.dumps([asdict(context) for context in self.contexts], ensure_ascii=False)
+        digest = hashlib.blake2b(texts.encode(), digest_size=16).hexdigest()
+        journal = Journal.of({**self.signature(), "contexts": digest}) if resume else Journal(None)
+        finished = journal.finished()
+        waiting = [context for context in self.contexts if context.id not in finished]
+        with Progress("contexts", len(self.contexts), "context") as progress:
+            progress.advance(len(finished))
+            for start in range(0, len(waiting), _CHUNK):
+                chunk = waiting[start : start + _CHUNK]
+                records = self._chunk(chunk)
+                journal.add(records)
+                finished |= {record["id"]: record for record in records}
+                progress.advance(len(chunk))
+        journal.close()
+        return [finished[context.id] for context in self.contexts]
+
+    def _chunk(self, chunk: Sequence[Context]) -> list[Record]:
+        records: dict[str, Record] = {
+            context.id: {
+                "id": context.id,
+                "references": len(context.references),
+                "candidates": len(context.candidates),
+                "scores": {},
+                "left_out": {},
+            }
+            for context in chunk
+        }
+        shapes: dict[tuple[int, int], list[Context]] = defaultdict(list)
+        for context in chunk:
+            shapes[len(context.references), len(context.candidates)].append(context)
+        vectors = self._vectors([context for context in chunk if self._any_fits(context)])
+        for (references, candidates), group in shapes.items():
+            reasons = {metric.name: metric.too_small(references, candidates) for metric in self.metrics}
+            able = [metric for metric in self.metrics if reasons[metric.name] is None]
+            for context in group:
+                records[context.id]["left_out"] = {name: reason for name, reason in reasons.items() if reason}
+            if not able:
+                continue
+            texts = [[*context.references, *context.candidates] for context in group]
+            needed = dict.fromkeys(metric.pairwise for metric in able if metric.pairwise)
+            squares = {name: np.stack(self._scorers[name].squares(texts)) for name in needed}
+            own = [vectors[context.id] for context in group] if vectors else ()
+            batch = Batch(references, candidates, texts, squares, own)
+            for metric in able:
+                for context, scored in zip(group, metric.score(batch, self._settings, self._asked), strict=True):
+                    records[context.id]["scores"][metric.name] = _flat(scored)
+        return list(records.values())
+
+    def _any_fits(self, context: Context) -> bool:
+        sizes = len(context.references), len(context.candidates)
+        return any(metric.vectors and metric.too_small(*sizes) is None for metric in self.metrics)
+
+    def _vectors(self, chunk: Sequence[Context]) -> dict[str, np.ndarray]:
+        if not chunk:
+            return {}
+        from ..representations.encode import encode
+
+        texts = [text for context in chunk for text in (*context.references, *context.candidates)]
+        made = encode(texts, self._encoder, **self._encoding)
+        ends = np.cumsum([len(context.references) + len(context.candidates) for context in chunk])
+        return dict(zip((context.id for context in chunk), np.split(made, ends[:-1]), strict=True))
+
+
+def _flat(scored: Scored) -> dict[str, Any]:
+    """One level, as it stands in the file of contexts."""
+    flat: dict[str, Any] = dict(scored.values)
+    for output, test in scored.tests.items():
+        flat[pvalue_name(output)] = test.pvalue
+        flat[smallest_name(output)] = test.smallest
+    if scored.tests:
+        test = next(iter(scored.tests.values()))
+        flat |= {"exact": test.exact, "labellings": test.labellings}
+    return {**flat, **scored.details}

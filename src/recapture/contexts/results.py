@@ -1,0 +1,146 @@
+"""The scores of a file of contexts: one record each, and totals that print as a table."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .. import __version__
+from ..results.grid import Grid
+from ..results.render import finite
+from ..results.result import plain, short, short_p
+from .metric import ContextMetric
+from .totals import Total
+
+_NAMED = 5
+"""Contexts called by their names in a message; the rest are counted."""
+
+
+class ContextResults:
+    """`.contexts` (one dict each), `.totals`, `.left_out`, `.signature`. Printed, it is a table of totals."""
+
+    def __init__(
+        self,
+        contexts: Sequence[Mapping[str, Any]],
+        totals: Sequence[Total],
+        metrics: Sequence[ContextMetric],
+        signature: Mapping[str, Any],
+    ) -> None:
+        self.contexts = list(contexts)
+        self.totals = list(totals)
+        self.signature = dict(signature)
+        self._metrics = list(metrics)
+
+    def __len__(self) -> int:
+        return len(self.contexts)
+
+    @property
+    def left_out(self) -> dict[str, dict[str, str]]:
+        """{metric: {context: reason}} for contexts that were too small."""
+        found: dict[str, dict[str, str]] = {}
+        for record in self.contexts:
+            for metric, reason in record["left_out"].items():
+                found.setdefault(metric, {})[record["id"]] = reason
+        return found
+
+    @property
+    def notes(self) -> list[str]:
+        """What was left out, a sentence for each set of contexts."""
+        by_contexts: dict[tuple[tuple[str, str], ...], list[str]] = {}
+        for metric, contexts in self.left_out.items():
+            by_contexts.setdefault(tuple(contexts.items()), []).append(metric)
+        notes = []
+        for contexts_left, metrics in by_contexts.items():
+            shown = [f"{name} ({reason})" for name, reason in contexts_left[:_NAMED]]
+            more = f" and {len(contexts_left) - _NAMED} more" if len(contexts_left) > _NAMED else ""
+            one = len(contexts_left) == 1
+            notes.append(
+                f"{len(contexts_left)} context{'' if one else 's'} too small, left out of {', '.join(metrics)}: "
+                + ", ".join(shown)
+                + more
+            )
+        return notes
+
+    def grid(self) -> Grid:
+        """The totals as rows."""
+        tested = any(total.pvalues for total in self.totals)
+        heads = ["metric", "number", "", "mean", "contexts", "left out"]
+        heads += ["HMP", "HMP corrected", "Fisher", "p <= level", "after BH", "after Holm"] if tested else []
+        rows, previous = [], None
+        for total in self.totals:
+            arrow = "↑" if total.direction == "higher" else "↓"
+            mean = "-" if math.isnan(total.mean) else short(total.mean)
+            if total.interval:
+                mean += " [" + ", ".join(map(short, total.interval)) + "]"
+            row = [total.metric if total.metric != previous else "", total.number, arrow, mean]
+            row += [f"{total.contexts:,}", f"{total.left_out:,}"]
+            if tested:
+                p = total.pvalues
+                row += (
+                    [*map(short_p, (p.harmonic_mean, p.harmonic_mean_corrected, p.fisher))]
+                    + [f"{share:.1%}" for share in (p.below, p.below_bh, p.below_holm)]
+                    if p
+                    else ["-"] * 6
+                )
+            rows.append(row)
+            previous = total.metric
+        return Grid(heads, rows, self._caption(tested), left=3)
+
+    def _caption(self, tested: bool) -> list[str]:
+        lines = [f"{len(self.contexts):,} contexts; ↑ higher is better, ↓ lower is better"]
+        level = next((total.pvalues.level for total in self.totals if total.pvalues), None)
+        if tested and level is not None:
+            lines.append(
+                "HMP: harmonic mean of the contexts' p-values; Fisher: for independent contexts only; "
+                f"shares: contexts with p <= {level:g}, as they are and adjusted"
+            )
+        return lines
+
+    def __str__(self) -> str:
+        return self.grid().to_table()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.grid().to_html()
+
+    def to_table(self) -> str:
+        return self.grid().to_table()
+
+    def to_markdown(self) -> str:
+        return self.grid().to_markdown()
+
+    def to_latex(self) -> str:
+        return self.grid().to_latex()
+
+    def to_csv(self) -> str:
+        """Totals in full precision, one row per number."""
+        flat = []
+        for total in self.totals:
+            row = total.to_dict()
+            low, high = row.pop("interval") or ("", "")
+            combined = row.pop("pvalues") or {}
+            flat.append({**row, "interval_low": low, "interval_high": high, **combined})
+        heads = list(dict.fromkeys(key for row in flat for key in row))
+        return Grid(
+            heads, [["" if row.get(head) is None else str(row.get(head, "")) for head in heads] for row in flat]
+        ).to_csv()
+
+    def to_json(self) -> str:
+        """Totals, what was left out and the whole signature, in full precision."""
+        content = {
+            "recapture": __version__,
+            "contexts": len(self.contexts),
+            "totals": [total.to_dict() for total in self.totals],
+            "left_out": self.left_out,
+            "signature": self.signature,
+        }
+        return json.dumps(finite(plain(content)), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def to_jsonl(self) -> str:
+        """One context a line."""
+        return "".join(
+            json.dumps(finite(plain(record)), ensure_ascii=False, allow_nan=False) + "\n" for record in self.contexts
+        )

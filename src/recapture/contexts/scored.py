@@ -1,0 +1,54 @@
+"""What every metric of a context gives back, and the tests of many contexts of one shape at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..geometry.labels import Labels
+from ..inference.labellings import Plan, plan
+from ..inference.permutation import Permutation, judge
+
+_NULL_CELLS = 1 << 21
+"""Statistics (contexts x labellings) held at a time."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One context's numbers by one metric."""
+
+    values: Mapping[str, float]
+    tests: Mapping[str, Permutation] = field(default_factory=dict)
+    """By output; empty where no p-value was asked for."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Asked(NamedTuple):
+    """How p-values are to be made; `pvalue` False: not at all."""
+
+    pvalue: bool | int | str = False
+    seed: int = 0
+    samples: int = 9_999
+
+    def plan(self, references: int, candidates: int, symmetric: bool) -> Plan | None:
+        if self.pvalue is False or self.pvalue is None:
+            return None
+        return plan(
+            references, candidates, pvalue=self.pvalue, samples=self.samples, seed=self.seed, symmetric=symmetric
+        )
+
+
+def tests_of(under: Callable[[slice, Labels], np.ndarray], groups: int, made: Plan) -> list[Permutation]:
+    """One test per context. under: (contexts, labellings) -> their statistics, larger = more different."""
+    together = max(1, min(groups, _NULL_CELLS // made.rows))
+    tests = []
+    for start in range(0, groups, together):
+        chosen = slice(start, min(start + together, groups))
+        null = np.concatenate(
+            [under(chosen, labels) for labels in made.blocks(max(1, _NULL_CELLS // together))], axis=1
+        )
+        tests += [judge(row, made) for row in null]
+    return tests

@@ -1,0 +1,123 @@
+"""Contexts added up: means, what was left out, and their p-values combined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..inference.combine import benjamini_hochberg, fisher, harmonic_mean_p, holm
+from ..results.result import Direction
+from .metric import ContextMetric
+
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Combined:
+    """The p-values of all contexts of one number, together."""
+
+    harmonic_mean: float
+    """Raw: rejects a little too often."""
+    harmonic_mean_corrected: float
+    fisher: float
+    """Right only where contexts are independent."""
+    level: float
+    below: float
+    """Share of contexts whose p-value is at most the level."""
+    below_holm: float
+    """The same after Holm's adjustment (no false alarm at all, but for that chance)."""
+    below_bh: float
+    """The same after Benjamini and Hochberg's (at most that share of false alarms)."""
+    mean_log10: float
+    smallest: float
+    """Median over contexts of the smallest p-value each could have had."""
+
+
+@dataclass(frozen=True)
+class Total:
+    """One number of one metric over all contexts."""
+
+    metric: str
+    number: str
+    direction: Direction
+    mean: float
+    """Over the contexts that could be scored; nan where none could."""
+    contexts: int
+    left_out: int
+    interval: tuple[float, float] | None = None
+    """Of the mean, from the spread between contexts."""
+    pvalues: Combined | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Contexts that a metric could not score, by the reason."""
+
+    metric: str
+    reasons: Mapping[str, list[str]] = field(default_factory=dict)
+
+
+def pvalue_name(output: str) -> str:
+    return "pvalue" if output == "value" else f"{output}_pvalue"
+
+
+def smallest_name(output: str) -> str:
+    return f"smallest_{pvalue_name(output)}"
+
+
+def totals_of(
+    metrics: Sequence[ContextMetric],
+    records: Sequence[Mapping[str, Any]],
+    interval: float | None,
+    alpha: float = LEVEL,
+) -> list[Total]:
+    """One line per number, in the order of the metrics."""
+    totals = []
+    for metric in metrics:
+        scored = [record["scores"][metric.name] for record in records if metric.name in record["scores"]]
+        for output in metric.outputs:
+            values = np.array([each[output] for each in scored], dtype=np.float64)
+            pvalues = [each[pvalue_name(output)] for each in scored if pvalue_name(output) in each]
+            smallest = [each[smallest_name(output)] for each in scored if smallest_name(output) in each]
+            totals.append(
+                Total(
+                    metric.name,
+                    output,
+                    metric.direction,
+                    float(values.mean()) if len(values) else float("nan"),
+                    len(values),
+                    len(records) - len(values),
+                    _interval(values, interval) if interval is not None and len(values) > 1 else None,
+                    _combined(np.array(pvalues), smallest, alpha) if pvalues else None,
+                )
+            )
+    return totals
+
+
+def _interval(values: np.ndarray, level: float) -> tuple[float, float]:
+    """Student's interval of a mean."""
+    from scipy.stats import t
+
+    reach = float(t.ppf((1 + level) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
+    return float(values.mean() - reach), float(values.mean() + reach)
+
+
+def _combined(p: np.ndarray, smallest: Sequence[float], alpha: float) -> Combined:
+    raw, corrected = harmonic_mean_p(p)
+    return Combined(
+        harmonic_mean=raw,
+        harmonic_mean_corrected=corrected,
+        fisher=fisher(p),
+        level=alpha,
+        below=float(np.mean(p <= alpha)),
+        below_holm=float(np.mean(holm(p) <= alpha)),
+        below_bh=float(np.mean(benjamini_hochberg(p) <= alpha)),
+        mean_log10=float(np.mean(np.log10(p))),
+        smallest=float(np.median(smallest)),
+    )
