@@ -1,0 +1,218 @@
+"""Runs of n tokens as numbers, and in how many documents each of them occurs."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import InputError
+from .tokens import caption_tokens
+
+Ngram = tuple[str, ...]
+
+
+class Runs(NamedTuple):
+    """All runs of n tokens in several texts, repeats included."""
+
+    text: np.ndarray
+    """The text each run stands in."""
+    number: np.ndarray
+    """Which of the distinct n-grams each run is."""
+    keys: np.ndarray
+    """Each distinct n-gram, ascending: the number of its first n - 1 tokens x distinct words + that of the last."""
+
+
+class Words(NamedTuple):
+    """Several texts as numbers of words."""
+
+    number_of: dict[str, int]
+    numbers: np.ndarray
+    lengths: np.ndarray
+
+    @classmethod
+    def of(cls, token_lists: Iterable[Sequence[str]]) -> Words:
+        number_of: dict[str, int] = {}
+        numbers: list[int] = []
+        lengths = []
+        for tokens in token_lists:
+            numbers += [number_of.setdefault(token, len(number_of)) for token in tokens]
+            lengths.append(len(tokens))
+        return cls(number_of, np.array(numbers, np.int64), np.array(lengths, np.int64))
+
+    def runs(self, order: int) -> Iterator[Runs]:
+        """The runs of n = 1, 2, ... `order` tokens."""
+        text = np.repeat(np.arange(len(self.lengths)), self.lengths)
+        end = np.repeat(np.cumsum(self.lengths), self.lengths)
+        start, number = np.arange(len(self.numbers)), self.numbers
+        yield Runs(text, number, np.arange(len(self.number_of)))
+        for n in range(2, order + 1):
+            longer = start + n <= end[start]
+            start = start[longer]
+            extended = number[longer] * len(self.number_of) + self.numbers[start + n - 1]
+            keys, number = np.unique(extended, return_inverse=True)
+            yield Runs(text[start], number, keys)
+
+
+class _Level(NamedTuple):
+    """The n-grams of one n: keys as in `Runs`, and the documents that hold each. The last entry stands for none."""
+
+    keys: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def of(cls, keys: np.ndarray, counts: np.ndarray) -> _Level:
+        return cls(np.append(keys, np.iinfo(np.int64).max), np.append(counts, 0))
+
+
+class DocumentFrequencies:
+    """In how many of a number of documents each n-gram occurs; for captions, a document is an image's references."""
+
+    def __init__(self, counts: Mapping[Ngram, int], documents: int, order: int = 4) -> None:
+        listed = list(counts)
+        words = Words.of(listed)
+        given = np.array([_count(counts[ngram], ngram) for ngram in listed], np.int64)
+        levels = []
+        for n, runs in enumerate(words.runs(max(order, words.lengths.max(initial=1))), 1):
+            # The runs of each n-gram are itself, counted as given, and its parts, counted where they are given, too.
+            whole = words.lengths[runs.text] == n
+            level = np.zeros(len(runs.keys), np.int64)
+            level[runs.number[whole]] = given[runs.text[whole]]
+            levels.append(_Level.of(runs.keys, level))
+        self._set(words.number_of, levels, documents)
+
+    def _set(self, number_of: dict[str, int], levels: list[_Level], documents: Any) -> None:
+        if isinstance(documents, bool) or not isinstance(documents, int) or documents < 1:
+            raise InputError(f"the number of documents must be a whole number above zero, not {documents!r}")
+        most = max(int(level.counts.max(initial=0)) for level in levels)
+        if most > documents:
+            raise InputError(f"an n-gram cannot occur in {most} of {documents} documents")
+        self.documents = documents
+        self._number_of = number_of
+        self._levels = levels
+
+    @classmethod
+    def from_references(
+        cls,
+        groups: Iterable[Sequence[str]],
+        *,
+        order: int = 4,
+        tokenize: Callable[[str], Sequence[str]] = caption_tokens,
+    ) -> DocumentFrequencies:
+        """Counted over groups of texts, each group one document; order: the longest n-grams to count."""
+        sizes: list[int] = []
+
+        def token_lists() -> Iterator[Sequence[str]]:
+            for group in groups:
+                if isinstance(group, str):
+                    raise InputError(f"document {len(sizes)} is one string: give a list of lists of texts")
+                sizes.append(len(group))
+                yield from map(tokenize, group)
+
+        words = Words.of(token_lists())
+        if not sizes:
+            raise InputError("there are no documents to count n-grams in")
+        document = np.repeat(np.arange(len(sizes)), sizes)
+        levels = []
+        for runs in words.runs(order):
+            held = np.unique(runs.number * len(sizes) + document[runs.text]) // len(sizes)
+            levels.append(_Level.of(runs.keys, np.bincount(held, minlength=len(runs.keys))))
+        made = cls.__new__(cls)
+        made._set(words.number_of, levels, len(sizes))
+        return made
+
+    @property
+    def order(self) -> int:
+        """The length of the longest n-grams."""
+        return len(self._levels)
+
+    def count(self, ngram: Ngram | str) -> int:
+        """How many documents hold an n-gram, given as a tuple of tokens or as one string with spaces between them."""
+        tokens = ngram.split() if isinstance(ngram, str) else list(ngram)
+        if not 1 <= len(tokens) <= self.order:
+            return 0
+        words = Words.of([tokens])
+        *_, counts = self.counts_of(words, words.runs(len(tokens)))
+        return int(counts[-1])
+
+    def counts_of(self, words: Words, runs: Iterable[Runs]) -> Iterator[np.ndarray]:
+        """For every n, the counts of the distinct n-grams of some texts, in their order."""
+        word = np.array([self._number_of.get(token, -1) for token in words.number_of], np.int64)
+        known = word
+        for level, found in zip(self._levels, runs, strict=False):
+            if level is not self._levels[0]:
+                prefix, last = np.divmod(found.keys, len(words.number_of))
+                prefix, last = known[prefix], word[last]
+                # What has an unknown part is unknown.
+                key = np.where((prefix < 0) | (last < 0), -1, prefix * len(self._number_of) + last)
+                place = np.searchsorted(level.keys, key)
+                known = np.where(level.keys[place] == key, place, -1)
+            yield level.counts[known]
+
+    def items(self) -> Iterator[tuple[Ngram, int]]:
+        """Every n-gram that some document holds, with its count."""
+        words = list(self._number_of)
+        ngrams: list[Ngram] = [()]
+        for level in self._levels:
+            prefix, last = np.divmod(level.keys[:-1], max(1, len(words)))
+            ngrams = [(*ngrams[at], words[word]) for at, word in zip(prefix.tolist(), last.tolist(), strict=True)]
+            yield from (
+                (ngram, count) for ngram, count in zip(ngrams, level.counts[:-1].tolist(), strict=True) if count
+            )
+
+    def __len__(self) -> int:
+        return sum(int(np.count_nonzero(level.counts)) for level in self._levels)
+
+    def __repr__(self) -> str:
+        return f"DocumentFrequencies({len(self):,} n-grams in {self.documents:,} documents)"
+
+    def identity(self) -> dict[str, int]:
+        """What tells tables apart in a signature."""
+        occurrences = sum(int(level.counts.sum()) for level in self._levels)
+        return {"documents": self.documents, "ngrams": len(self), "occurrences": occurrences}
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """As JSON, compressed where the name ends in .gz. Equal tables make equal files."""
+        from ..results.write import whole_file
+
+        counts = {}
+        for ngram, count in sorted(self.items()):
+            if any(token.split() != [token] for token in ngram):
+                raise InputError(f"the n-gram {ngram!r} cannot be written: a token is empty or holds a space")
+            counts[" ".join(ngram)] = count
+        content = json.dumps(
+            {"documents": self.documents, "order": self.order, "counts": counts}, ensure_ascii=False
+        ).encode()
+        with whole_file(Path(path)) as temporary:
+            temporary.write_bytes(gzip.compress(content, mtime=0) if _compressed(path) else content)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> DocumentFrequencies:
+        """What `write` wrote."""
+        try:
+            content = Path(path).read_bytes()
+            found = json.loads(gzip.decompress(content) if _compressed(path) else content)
+        except (OSError, EOFError, zlib.error) as error:
+            raise InputError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+        except ValueError as error:  # not JSON, or not UTF-8
+            raise InputError(f"{path} is not JSON: {error}") from None
+        if not isinstance(found, dict) or "documents" not in found or not isinstance(found.get("counts"), dict):
+            raise InputError(f"{path} is no table of document frequencies: it needs `documents` and `counts`")
+        counts = {tuple(ngram.split(" ")): count for ngram, count in found["counts"].items()}
+        return cls(counts, found["documents"], _count(found.get("order", 4), ("order",)))
+
+
+def _compressed(path: str | os.PathLike[str]) -> bool:
+    return os.fspath(path).endswith(".gz")
+
+
+def _count(given: Any, ngram: Ngram) -> int:
+    if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or given < 0:
+        raise InputError(f"the count of {' '.join(ngram)!r} must be a whole number, not {given!r}")
+    return int(given)

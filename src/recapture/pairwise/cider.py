@@ -1,0 +1,213 @@
+"""CIDEr-D: agreement of a caption with references in n-grams that say much because few images have them.
+
+Vedantam, Zitnick and Parikh (2015), CIDEr: Consensus-based Image Description Evaluation, Eqs. 1-2 and Section 6. With
+g_n(x) the vector of tf-idf weights of the n-grams of x, and l the number of its bigrams (as the authors' program has
+it, where the paper says length),
+
+    CIDEr-D(c, r) = 10 mean over n = 1..4 of exp(-(l(c) - l(r))^2 / (2 sigma^2)) min(g_n(c), g_n(r)) . g_n(r)
+                                             / (|g_n(c)| |g_n(r)|)
+
+A text scores 10 against itself unless it has fewer than four tokens (an order without n-grams scores 0) or an order
+all of whose n-grams are in every document (weight 0). The score is then below 10, as in the authors' program, so
+copies of such a text are at a distance above 0 of each other.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..lexical.cells import Cells, Sides
+from ..lexical.ngrams import DocumentFrequencies, Runs, Words
+from ..lexical.tokens import caption_tokens
+from ..results.result import Result
+from .aligned import aligned, candidate_texts, reference_groups
+from .base import Pairwise, Scorer
+
+_ORDERS = 4
+_TEXTS_TOGETHER = 4000
+_MOST_CELLS = 1 << 22
+# Squared weights are cut in two, steps of 2^-20 (as real part) and of 2^-52 (as imaginary part): float64 adds up either
+# without rounding, so no sum depends on its order, and scores that are equal by the formula are equal here.
+_COARSE = 2.0**20
+_FINE = 2.0**52
+
+
+def cider(
+    references: Any,
+    candidates: Any,
+    *,
+    df: DocumentFrequencies | str | os.PathLike[str] | None = None,
+    sigma: float = 6.0,
+    tokenize: Callable[[str], list[str]] | None = None,
+) -> Result:
+    """CIDEr-D of candidates, each against its own reference or list of references: `.value` is the mean over `.scores`.
+
+    df: document frequencies or a file of them; without it every entry of `references` is one document.
+    tokenize: from a text to its tokens; without it caption tokens (Penn Treebank style, without punctuation).
+    """
+    listed = candidate_texts(candidates)
+    groups = reference_groups(references, len(listed))
+    if df is None:
+        df = DocumentFrequencies.from_references(groups, tokenize=tokenize or caption_tokens)
+    scorer = _prepare(df, sigma, tokenize)
+    result = aligned(PAIRWISE, _Scored(scorer, listed, groups), groups, listed)
+    if scorer.settings["df"]["documents"] > 1:
+        return result
+    useless = "document frequencies come from a single document: all n-grams weigh 0 and so does every score"
+    return dataclasses.replace(result, warnings=(*result.warnings, useless))
+
+
+class CiderScorer(Scorer):
+    """CIDEr-D with given document frequencies."""
+
+    def __init__(self, df: DocumentFrequencies, sigma: float, tokenize: Callable[[str], list[str]]) -> None:
+        self._df = df
+        self._tokenize = tokenize
+        self._spread = 2 * sigma**2
+        self.settings = {
+            "df": df.identity(),
+            "sigma": sigma,
+            "order": _ORDERS,
+            "tokenize": "caption tokens" if tokenize is caption_tokens else _name(tokenize),
+        }
+
+    def cross(self, hypotheses: Sequence[str], references: Sequence[str]) -> np.ndarray:
+        return self.many([(hypotheses, references)])[0]
+
+    def squares(self, groups: Sequence[Sequence[str]]) -> list[np.ndarray]:
+        return self.many([(group, group) for group in groups])
+
+    def many(self, pairs: Iterable[Sides]) -> list[np.ndarray]:
+        """`cross` of many pairs of hypotheses and references, some thousand texts at a time."""
+        made: list[np.ndarray] = []
+        waiting: list[Sides] = []
+        texts = 0
+        for hypotheses, references in pairs:
+            tall = max(1, _MOST_CELLS // max(1, len(references)))
+            if len(hypotheses) > tall:
+                made += self._blocks(waiting)
+                parts = [hypotheses[start : start + tall] for start in range(0, len(hypotheses), tall)]
+                made.append(np.concatenate([self._blocks([(part, references)])[0] for part in parts]))
+                waiting, texts = [], 0
+                continue
+            waiting.append((hypotheses, references))
+            texts += len(hypotheses) + len(references)
+            if texts > _TEXTS_TOGETHER:
+                made += self._blocks(waiting)
+                waiting, texts = [], 0
+        return made + self._blocks(waiting)
+
+    def _blocks(self, pairs: Sequence[Sides]) -> list[np.ndarray]:
+        if not pairs:
+            return []
+        cells = Cells(pairs)
+        words = Words.of(map(self._tokenize, cells.texts))
+        runs = list(words.runs(_ORDERS))
+        scores = np.zeros(len(cells.row))
+        for each, counts in zip(runs, self._df.counts_of(words, runs), strict=True):
+            scores += _cosines(each, self._squared_weights(counts), cells)
+        # The authors' program takes the number of bigrams for the length.
+        length = np.maximum(words.lengths - 1, 0)
+        apart = np.abs(length[cells.row] - length[cells.column])
+        scores *= np.array([math.exp(-(delta**2) / self._spread) for delta in range(apart.max(initial=0) + 1)])[apart]
+        scores *= 10 / _ORDERS
+        return cells.split(scores)
+
+    def _squared_weights(self, counts: np.ndarray) -> np.ndarray:
+        # math.log for each distinct count: NumPy's may round differently at different places of an array.
+        distinct, inverse = np.unique(counts, return_inverse=True)
+        weights = [_cut(math.log(self._df.documents / max(1, count)) ** 2) for count in distinct.tolist()]
+        squared: np.ndarray = np.array(weights, np.complex128)[inverse]
+        return squared
+
+
+class _Scored(Scorer):
+    """Candidates scored together beforehand, which is ten times faster than one by one."""
+
+    def __init__(self, scorer: CiderScorer, candidates: Sequence[str], groups: Sequence[Sequence[str]]) -> None:
+        self.settings = scorer.settings
+        made = scorer.many(([text], group) for text, group in zip(candidates, groups, strict=True))
+        self._known = {(text, *group): row for text, group, row in zip(candidates, groups, made, strict=True)}
+
+    def cross(self, hypotheses: Sequence[str], references: Sequence[str]) -> np.ndarray:
+        return np.concatenate([self._known[(text, *references)] for text in hypotheses])
+
+
+def _cosines(runs: Runs, weight: np.ndarray, cells: Cells) -> np.ndarray:
+    """Of weight vectors at every cell, the row's weights cut down to the column's; 0 for a zero vector.
+
+    weight: the squared weight of each distinct n-gram, cut in two parts.
+    """
+    from scipy.sparse import csr_array
+
+    size = len(cells.texts)
+    distinct = max(1, len(runs.keys))
+    pairs, frequency = np.unique(runs.text * distinct + runs.number, return_counts=True)
+    text, number = np.divmod(pairs, distinct)
+    weight = frequency * weight[number]
+    squared = np.bincount(text, frequency * weight.real, size) + np.bincount(text, frequency * weight.imag, size)
+
+    # min(h, r) r is r for each t from 1 on that neither h nor r is below: one column per matrix, n-gram and t.
+    entry = np.repeat(np.arange(len(text)), frequency)
+    t = np.arange(len(entry)) - np.repeat(np.cumsum(frequency) - frequency, frequency)
+    most = frequency.max(initial=1)
+    place = (cells.matrix[text[entry]] * distinct + number[entry]) * most + t
+    columns, place = np.unique(place, return_inverse=True)
+    rows, shape = text[entry], (size, len(columns))
+    held, wanted = cells.is_row[rows], cells.is_column[rows]
+    left = csr_array((np.ones(held.sum(), np.complex128), (rows[held], place[held])), shape)
+    right = csr_array((weight[entry][wanted], (rows[wanted], place[wanted])), shape)
+    products = (left @ right.T).tocoo()
+
+    cosines = np.zeros(len(cells.row))
+    cosines[cells.at(products.row, products.col)] = products.data.real + products.data.imag
+    lengths = np.sqrt(squared[cells.row] * squared[cells.column])
+    np.divide(cosines, lengths, out=cosines, where=lengths > 0)
+    return np.minimum(cosines, 1, out=cosines)
+
+
+def _cut(weight: float) -> complex:
+    coarse = round(weight * _COARSE) / _COARSE
+    return complex(coarse, round((weight - coarse) * _FINE) / _FINE)
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return str(getattr(function, "__qualname__", type(function).__qualname__))
+
+
+def _prepare(df: Any, sigma: Any, tokenize: Any) -> CiderScorer:
+    if df is None:
+        raise InputError(
+            "cider needs document frequencies: give df= a DocumentFrequencies table, or a file of one, "
+            "counted over all references"
+        )
+    if isinstance(df, (str, os.PathLike)):
+        df = DocumentFrequencies.read(df)
+    if not isinstance(df, DocumentFrequencies):
+        raise InputError(f"df must be a DocumentFrequencies table or a file of one, not {type(df).__name__}")
+    if df.order < _ORDERS:
+        raise InputError(f"cider counts n-grams of up to {_ORDERS} tokens, but df stops at {df.order}")
+    if isinstance(sigma, (bool, str)) or not (isinstance(sigma, (int, float)) and math.isfinite(sigma) and sigma > 0):
+        raise InputError(f"sigma must be a positive number, not {sigma!r}")
+    if tokenize is not None and not callable(tokenize):
+        raise InputError(f"tokenize must be a function from a text to its tokens, not {tokenize!r}")
+    return CiderScorer(df, float(sigma), tokenize or caption_tokens)
+
+
+PAIRWISE = Pairwise(
+    name="cider",
+    title="CIDEr-D",
+    prepare=_prepare,
+    range=(0.0, 10.0),
+    over_references="mean",
+    defaults={"df": None, "sigma": 6.0, "tokenize": None},
+    order=20,
+    citation="Vedantam et al. 2015, CIDEr: Consensus-based Image Description Evaluation, CVPR",
+)
