@@ -12,17 +12,18 @@ distance between all pairs of the pooled samples.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from ..geometry.distinct import DistinctRows, distinct_rows
-from ..geometry.parallel import blocks, engine_options, run_tiles
-from ..geometry.products import exact
+from ..geometry.distinct import distinct_rows
+from ..geometry.kernels import Centres, cross_sum, off_diagonal_sum, squared_distances
+from ..geometry.labels import Labels
+from ..geometry.parallel import blocks
+from ..geometry.pooled_kernel import PooledKernel
 from ..results.result import Result
-from .metric import Measurement, Metric, Output
+from .metric import Measurement, Metric, Output, Relabelled
 from .pair import Pair
 from .run import measure
 
@@ -44,19 +45,13 @@ def mmd(
 
 
 def _measure(pair: Pair, bandwidth: float | None) -> Measurement:
-    reference, candidate = pair.reference.values, pair.candidate.values
-    # Near the data, products of float64 rows give distances to many digits: each set amid itself, both amid both.
-    mean_r, mean_c = (points.mean(axis=0, dtype=np.float64) for points in (reference, candidate))
-    centre = (mean_r + mean_c) / 2
-    rule = "given"
-    if bandwidth is None:
-        bandwidth, rule = median_bandwidth(reference, candidate, centre)
-    elif isinstance(bandwidth, (bool, str)) or not (math.isfinite(bandwidth) and bandwidth > 0):
-        raise InputError(f"bandwidth must be a positive number, not {bandwidth!r}")
-    n, m = len(reference), len(candidate)
-    within_r = _off_diagonal_sum(pair.reference.distinct, mean_r, bandwidth)
-    within_c = _off_diagonal_sum(pair.candidate.distinct, mean_c, bandwidth)
-    across = 2 * _cross_sum(pair.reference.distinct, pair.candidate.distinct, centre, bandwidth) / (n * m)
+    centres = Centres.of(pair.reference.values, pair.candidate.values)
+    bandwidth, rule = _choose_bandwidth(pair, bandwidth, centres)
+    reference, candidate = pair.reference.distinct, pair.candidate.distinct
+    n, m = len(pair.reference), len(pair.candidate)
+    within_r = off_diagonal_sum(reference, centres.reference, bandwidth)
+    within_c = off_diagonal_sum(candidate, centres.candidate, bandwidth)
+    across = 2 * cross_sum(reference, candidate, centres.both, bandwidth) / (n * m)
     return Measurement(
         values={"value": within_r / (n * (n - 1)) + within_c / (m * (m - 1)) - across},
         details={
@@ -65,6 +60,31 @@ def _measure(pair: Pair, bandwidth: float | None) -> Measurement:
         },
         settings={"bandwidth": bandwidth, "bandwidth_rule": rule},
     )
+
+
+def _relabel(pair: Pair, bandwidth: float | None) -> Relabelled:
+    """The bandwidth stays the observed pair's. Kernel means are at most 1, so rounding moves a value by about 1e-15
+    whatever its own size: values whose difference is far below that scale are equal.
+    """
+    reference, candidate = pair.reference.values, pair.candidate.values
+    centres = Centres.of(reference, candidate)
+    kernel = PooledKernel(reference, candidate, centres, _choose_bandwidth(pair, bandwidth, centres)[0])
+
+    def values(labels: Labels) -> dict[str, np.ndarray]:
+        n, m = labels.sizes
+        sums = kernel.sums(labels)
+        within = sums.within_reference / (n * (n - 1)) + sums.within_candidate / (m * (m - 1))
+        return {"value": within - 2 * sums.across / (n * m)}
+
+    return values
+
+
+def _choose_bandwidth(pair: Pair, bandwidth: float | None, centres: Centres) -> tuple[float, str]:
+    if bandwidth is None:
+        return median_bandwidth(pair.reference.values, pair.candidate.values, centres.both)
+    if isinstance(bandwidth, (bool, str)) or not (math.isfinite(bandwidth) and bandwidth > 0):
+        raise InputError(f"bandwidth must be a positive number, not {bandwidth!r}")
+    return bandwidth, "given"
 
 
 def median_bandwidth(reference: np.ndarray, candidate: np.ndarray, centre: np.ndarray) -> tuple[float, str]:
@@ -97,7 +117,7 @@ def _pair_distances(values: np.ndarray) -> np.ndarray:
     distances = np.empty(len(values) * (len(values) - 1) // 2)
     filled = 0
     for row in blocks(len(values), 512):
-        squared = _squared_distances(values[row], values[row.start :])
+        squared = squared_distances(values[row], values[row.start :])
         upper = squared[np.triu_indices(len(squared), 1, squared.shape[1])]
         distances[filled : filled + len(upper)] = upper
         filled += len(upper)
@@ -109,67 +129,6 @@ def _sample(values: np.ndarray, size: int) -> np.ndarray:
     return values[np.sort(rows)]
 
 
-def _squared_distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    norms_a, norms_b = (np.einsum("ij,ij->i", rows, rows) for rows in (a, b))
-    total = norms_a[:, None] + norms_b
-    squared: np.ndarray = total - 2 * (a @ b.T)
-    # Rows this close have lost their digits in the product; among different rows of a set they are few.
-    total *= 1e-9
-    close = np.nonzero(squared < total)
-    squared[close] = exact(a, close[0], b, close[1])
-    return squared
-
-
-def _kernel(a: np.ndarray, b: np.ndarray, bandwidth: float) -> np.ndarray:
-    kernel = _squared_distances(a, b)
-    # Divided twice: the square of a narrow width would vanish. What is then beyond all numbers has kernel 0.
-    with np.errstate(over="ignore"):
-        kernel /= -2 * bandwidth
-        kernel /= bandwidth
-    np.exp(kernel, out=kernel)
-    return kernel
-
-
-def _off_diagonal_sum(rows: DistinctRows, centre: np.ndarray, bandwidth: float) -> float:
-    """Sum of k(v_i, v_j) over samples i != j; each unordered pair of different rows is computed once."""
-    weight = rows.weight.astype(np.float64)
-    parts = blocks(len(weight), engine_options().tile)
-    tiles = [(i, j) for i in range(len(parts)) for j in range(i, len(parts))]
-
-    def total(tile: tuple[int, int]) -> float:
-        i, j = (parts[number] for number in tile)
-        kernel = _kernel(rows.values[i] - centre, rows.values[j] - centre, bandwidth)
-        if i == j:
-            np.fill_diagonal(kernel, 0)
-        return float(weight[i] @ kernel @ weight[j]) * (1 if i == j else 2)
-
-    return float(np.sum(weight * (weight - 1))) + _sum_over(tiles, total)
-
-
-def _cross_sum(reference: DistinctRows, candidate: DistinctRows, centre: np.ndarray, bandwidth: float) -> float:
-    """Sum of k(r_i, c_j) over all samples."""
-    size = engine_options().tile
-    tiles = [(i, j) for i in blocks(len(reference.weight), size) for j in blocks(len(candidate.weight), size)]
-
-    def total(tile: tuple[slice, slice]) -> float:
-        i, j = tile
-        kernel = _kernel(reference.values[i] - centre, candidate.values[j] - centre, bandwidth)
-        return float(reference.weight[i] @ kernel @ candidate.weight[j])
-
-    return _sum_over(tiles, total)
-
-
-def _sum_over(tiles: list[Any], total: Callable[[Any], float]) -> float:
-    """In one order of summation, however the tiles were shared out."""
-    sums = np.empty(len(tiles))
-
-    def add(number: int) -> None:
-        sums[number] = total(tiles[number])
-
-    run_tiles(add, range(len(tiles)), "kernel")
-    return math.fsum(sums)
-
-
 METRIC = Metric(
     name="mmd",
     title="Maximum mean discrepancy",
@@ -177,6 +136,7 @@ METRIC = Metric(
     outputs=(Output("value", "squared MMD, unbiased", (-1.0, 2.0)),),
     direction="lower",
     measure=_measure,
+    relabel=_relabel,
     defaults={"bandwidth": None},
     swapped={"value": "value"},
     order=60,

@@ -1,0 +1,89 @@
+"""The Gaussian kernel k(u, v) = exp(-|u - v|^2 / (2 s^2)), and its sums over pairs within one set and across two."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .distinct import DistinctRows
+from .parallel import blocks, engine_options, run_tiles
+from .products import exact
+
+
+class Centres(NamedTuple):
+    """Near the data, products of float64 rows give distances to many digits: each set amid itself, both amid both."""
+
+    reference: np.ndarray
+    candidate: np.ndarray
+    both: np.ndarray
+
+    @classmethod
+    def of(cls, reference: np.ndarray, candidate: np.ndarray) -> Centres:
+        mean_r, mean_c = (rows.mean(axis=0, dtype=np.float64) for rows in (reference, candidate))
+        return cls(mean_r, mean_c, (mean_r + mean_c) / 2)
+
+
+def squared_distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Of every row of a to every row of b, in float64; both should lie around 0."""
+    norms_a, norms_b = (np.einsum("ij,ij->i", rows, rows) for rows in (a, b))
+    total = norms_a[:, None] + norms_b
+    squared: np.ndarray = total - 2 * (a @ b.T)
+    # Rows this close have lost their digits in the product; among different rows of a set they are few.
+    total *= 1e-9
+    close = np.nonzero(squared < total)
+    squared[close] = exact(a, close[0], b, close[1])
+    return squared
+
+
+def gaussian(a: np.ndarray, b: np.ndarray, bandwidth: float) -> np.ndarray:
+    """The kernel of every row of a with every row of b."""
+    kernel = squared_distances(a, b)
+    # Divided twice: the square of a narrow width would vanish. What is then beyond all numbers has kernel 0.
+    with np.errstate(over="ignore"):
+        kernel /= -2 * bandwidth
+        kernel /= bandwidth
+    np.exp(kernel, out=kernel)
+    return kernel
+
+
+def off_diagonal_sum(rows: DistinctRows, centre: np.ndarray, bandwidth: float) -> float:
+    """Sum of k(v_i, v_j) over samples i != j; each unordered pair of different rows is computed once."""
+    weight = rows.weight.astype(np.float64)
+    parts = blocks(len(weight), engine_options().tile)
+    tiles = [(i, j) for i in range(len(parts)) for j in range(i, len(parts))]
+
+    def total(tile: tuple[int, int]) -> float:
+        i, j = (parts[number] for number in tile)
+        kernel = gaussian(rows.values[i] - centre, rows.values[j] - centre, bandwidth)
+        if i == j:
+            np.fill_diagonal(kernel, 0)
+        return float(weight[i] @ kernel @ weight[j]) * (1 if i == j else 2)
+
+    return float(np.sum(weight * (weight - 1))) + _sum_over(tiles, total)
+
+
+def cross_sum(reference: DistinctRows, candidate: DistinctRows, centre: np.ndarray, bandwidth: float) -> float:
+    """Sum of k(r_i, c_j) over all samples."""
+    size = engine_options().tile
+    tiles = [(i, j) for i in blocks(len(reference.weight), size) for j in blocks(len(candidate.weight), size)]
+
+    def total(tile: tuple[slice, slice]) -> float:
+        i, j = tile
+        kernel = gaussian(reference.values[i] - centre, candidate.values[j] - centre, bandwidth)
+        return float(reference.weight[i] @ kernel @ candidate.weight[j])
+
+    return _sum_over(tiles, total)
+
+
+def _sum_over(tiles: list[Any], total: Callable[[Any], float]) -> float:
+    """In one order of summation, however the tiles were shared out."""
+    sums = np.empty(len(tiles))
+
+    def add(number: int) -> None:
+        sums[number] = total(tiles[number])
+
+    run_tiles(add, range(len(tiles)), "kernel")
+    return math.fsum(sums)

@@ -1,0 +1,162 @@
+"""Fréchet distances of the Gaussians fitted to both sides, under many labellings of pooled samples.
+
+Distances between samples are all that matters, so the pool is first written in as few coordinates as it needs. Small
+sides: the singular values of A B' are those of a block of the pooled Gram matrix, centred on both sides. Sides larger
+than the number of coordinates: covariances, of which the larger side's follows from the smaller one's and the pool's.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from .gaussians import CentredRows, lower_factor, root_trace, shared_spread
+from .labels import Labels
+from .parallel import blocks, run_tiles
+
+# Share of the pooled variance in coordinates that are dropped: the distance is then right to about that share.
+_DROPPED = 1e-14
+# Up to this many samples a side LAPACK takes the singular values of many blocks in one call, on all cores; beyond it
+# eigenvalues are faster, but need a bound on what they lose.
+_SMALL = 40
+# Numbers in the Gram blocks of one tile of labellings, and in a Gram matrix that is kept.
+_CELLS = 2**19
+_KEPT = 2**25
+_ROWS = 4096
+
+
+class PooledGaussians:
+    """Pooled rows (references first), and the Fréchet distance of both sides under any labellings of them."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        """values: (samples, dimensions) float64, neither huge nor tiny, and free to be overwritten."""
+        # By way of a row: samples that are all equal come to lie at 0 exactly, which their rounded mean may miss.
+        values -= values[0].copy()
+        values -= values.mean(axis=0)
+        self._points = _coordinates(values)
+        self._squares = np.einsum("ij,ij->i", self._points, self._points)
+
+    @cached_property
+    def _gram(self) -> np.ndarray | None:
+        return self._points @ self._points.T if len(self._points) ** 2 <= _KEPT else None
+
+    @cached_property
+    def _moment(self) -> np.ndarray:
+        moment: np.ndarray = self._points.T @ self._points
+        return moment
+
+    def distances(self, labels: Labels) -> np.ndarray:
+        """One squared distance per labelling, right to about 1e-13 of the pooled variance."""
+        n, m = labels.sizes
+        coordinates = self._points.shape[1]
+        distances = np.zeros(len(labels))
+        if not coordinates:
+            return distances
+        small = max(n, m) - 1 <= max(coordinates, _SMALL)
+        # Before the threads start, lest each of them makes its own.
+        _ = self._gram if small else self._moment
+
+        def fill(part: slice) -> None:
+            sides = labels.reference[part], labels.candidate[part]
+            if small:
+                distances[part] = self._by_gram(*sides, n, m)
+            else:
+                few, many = sorted((np.flatnonzero(side[0]) for side in sides), key=len)
+                distances[part] = self._by_covariances(few, many)
+
+        size = max(1, _CELLS // (n * m)) if small else 1
+        run_tiles(fill, blocks(len(labels), size), "relabelled covariances")
+        return distances
+
+    def _by_gram(self, reference: np.ndarray, candidate: np.ndarray, n: int, m: int) -> np.ndarray:
+        """For some labellings, each as a row of flags."""
+        sides = (reference, n), (candidate, m)
+        rows, columns = (np.nonzero(side)[1].reshape(-1, count) for side, count in sides)
+        if self._gram is None:
+            block = np.stack([self._points[i] @ self._points[j].T for i, j in zip(rows, columns, strict=True)])
+        else:
+            block = self._gram[rows[:, :, None], columns[:, None, :]]
+        block = _contrasts(_contrasts(block, 1), 2) / np.sqrt((n - 1) * (m - 1))
+        weights = [side.astype(np.float64) for side, _ in sides]
+        means = [weight @ self._points / count for weight, count in zip(weights, (n, m), strict=True)]
+        second = [weight @ self._squares for weight in weights]
+        total = sum(
+            (energy - count * np.einsum("ij,ij->i", mean, mean)) / (count - 1)
+            for energy, mean, count in zip(second, means, (n, m), strict=True)
+        )
+        if min(n, m) <= _SMALL:
+            shared = np.linalg.svd(block, compute_uv=False).sum(axis=1)
+        else:
+            # Rounding errors of a block are relative to the rows that made it, not to what centring left of them.
+            reach = np.sqrt(second[0] / (n - 1) * second[1] / (m - 1))
+            shared = np.array([_nuclear_norm(*each) for each in zip(block, reach, total, strict=True)])
+        distances: np.ndarray = np.sum((means[0] - means[1]) ** 2, axis=1) + np.maximum(0.0, total - 2 * shared)
+        return distances
+
+    def _by_covariances(self, few: np.ndarray, many: np.ndarray) -> float:
+        """For one labelling, each side as row numbers, the smaller side first."""
+        n, m = len(few), len(many)
+        mean, moment = self._mean_and_moment(few)
+        if n + m == len(self._points):
+            other_mean, other_moment, other_size = -n / m * mean, self._moment - moment, self._moment
+        else:
+            other_mean, other_moment = self._mean_and_moment(many)
+            other_size = other_moment
+        c = (moment - n * np.outer(mean, mean)) / (n - 1)
+        c_other = (other_moment - m * np.outer(other_mean, other_mean)) / (m - 1)
+        total = float(np.trace(c) + np.trace(c_other))
+        if n - 1 <= len(c):
+            factor: np.ndarray | None = _contrasts(self._points[few], 0) / np.sqrt(n - 1)
+        else:
+            lower = lower_factor(c)
+            factor = None if lower is None else lower.T
+        shared = None
+        if factor is not None:
+            # Rounding errors are relative to what was subtracted from.
+            size = float(np.linalg.norm(moment) / (n - 1) * np.linalg.norm(other_size) / (m - 1))
+            shared = root_trace(factor @ c_other @ factor.T, size, total)
+        if shared is None:
+            shared = shared_spread(*(CentredRows(self._points[side]).factor() for side in (few, many)))
+        return float(np.sum((mean - other_mean) ** 2)) + max(0.0, total - 2 * shared)
+
+    def _mean_and_moment(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and sum of squares of listed rows."""
+        coordinates = self._points.shape[1]
+        total, moment = np.zeros(coordinates), np.zeros((coordinates, coordinates))
+        for part in blocks(len(rows), _ROWS):
+            block = self._points[rows[part]]
+            total += block.sum(axis=0)
+            moment += block.T @ block
+        return total / len(rows), moment
+
+
+def _coordinates(values: np.ndarray) -> np.ndarray:
+    """Centred rows in coordinates along their principal axes, without those that hold next to nothing."""
+    if len(values) <= values.shape[1]:
+        axes = np.linalg.eigh(values @ values.T)[1]
+        along = values.T @ axes
+        energy = np.einsum("ij,ij->j", along, along)
+        points = axes * np.sqrt(energy)
+    else:
+        points = values @ np.linalg.eigh(values.T @ values)[1]
+        energy = np.einsum("ij,ij->j", points, points)
+    order = np.argsort(energy)
+    held = np.cumsum(energy[order])
+    return np.ascontiguousarray(points[:, np.sort(order[held > _DROPPED * held[-1]])])
+
+
+def _contrasts(values: np.ndarray, axis: int) -> np.ndarray:
+    """Centred along an axis, in one coordinate less: all but the first of a reflection that takes 1 to the first axis.
+
+    Singular values of centred matrices stay as they are, without the zero that centring brings in.
+    """
+    root = np.sqrt(values.shape[axis])
+    first, others = np.split(values, [1], axis)
+    return np.asarray(others - (values.sum(axis, keepdims=True) / root - first) / (root - 1))
+
+
+def _nuclear_norm(block: np.ndarray, reach: float, total: float) -> float:
+    squared = block @ block.T if len(block) <= block.shape[1] else block.T @ block
+    norm = root_trace(squared, reach * float(np.linalg.norm(block)), total)
+    return float(np.linalg.svd(block, compute_uv=False).sum()) if norm is None else norm
