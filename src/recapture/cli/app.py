@@ -16,6 +16,7 @@ from .cache import cache
 from .contexts import contexts
 from .embed import embed
 from .list import list_command
+from .reproduce import reproduce
 from .score import score
 
 
@@ -32,7 +33,7 @@ def app() -> None:
     """
 
 
-for command in (score, contexts, embed, list_command, cache):
+for command in (score, contexts, reproduce, embed, list_command, cache):
     app.add_command(command)
 
 

@@ -198,5 +198,5 @@ def _flat(scored: Scored) -> dict[str, Any]:
         flat[smallest_name(output)] = test.smallest
     if scored.tests:
         test = next(iter(scored.tests.values()))
-        flat |= {"exact": test.exact, "labellings": test.labellings}
+        flat |= {"exact": test.exact, "labellings": test.labellings, "tied": test.equal}
     return {**flat, **scored.details}

@@ -203,8 +203,8 @@ def _self_bleu() -> ContextMetric:
 def _distinct(order: int) -> ContextMetric:
     from ..diversity import distinct_n
 
-    def measure(texts: Sequence[str]) -> float:
-        return float(distinct_n(texts, (order,))[order])
+    def measure(texts: Sequence[str]) -> float | None:
+        return distinct_n(texts, (order,))[order]
 
     title = f"share of a side's {order}-grams that are different"
     return _each_side(f"distinct-{order}", title, "higher", (1, 1), measure, ("numpy",))
@@ -220,9 +220,6 @@ def _each_side(
 ) -> ContextMetric:
     def score(batch: Batch, _: Settings, __: Asked) -> list[Scored]:
         n = batch.references
-        return [
-            Scored({"reference": float(measure(texts[:n])), "candidate": float(measure(texts[n:]))})
-            for texts in batch.texts
-        ]
+        return [Scored({"reference": measure(texts[:n]), "candidate": measure(texts[n:])}) for texts in batch.texts]
 
     return ContextMetric(name, title, direction, score, SIDES, least, tested=False, libraries=libraries)

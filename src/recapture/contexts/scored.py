@@ -20,7 +20,8 @@ _NULL_CELLS = 1 << 21
 class Scored:
     """One context's numbers by one metric."""
 
-    values: Mapping[str, float]
+    values: Mapping[str, Any]
+    """By output; None where there is none to give (no bigrams in texts of one word)."""
     tests: Mapping[str, Permutation] = field(default_factory=dict)
     """By output; empty where no p-value was asked for."""
     details: Mapping[str, Any] = field(default_factory=dict)

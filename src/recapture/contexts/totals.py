@@ -82,7 +82,7 @@ def totals_of(
     for metric in metrics:
         scored = [record["scores"][metric.name] for record in records if metric.name in record["scores"]]
         for output in metric.outputs:
-            values = np.array([each[output] for each in scored], dtype=np.float64)
+            values = np.array([each[output] for each in scored if each[output] is not None], dtype=np.float64)
             pvalues = [each[pvalue_name(output)] for each in scored if pvalue_name(output) in each]
             smallest = [each[smallest_name(output)] for each in scored if smallest_name(output) in each]
             totals.append(

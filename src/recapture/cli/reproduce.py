@@ -1,0 +1,61 @@
+"""`recapture reproduce`: the papers' experiments, one command each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..errors import InputError
+from .options import chosen_encoding, encoding_options, say
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--list", "listing", is_flag=True, help="List the studies, what they reproduce and the data they need.")
+@click.option("--data", metavar="DIR", help="The folder that holds the data folders (default: RECAPTURE_DATA).")
+@click.option("--output", "-o", metavar="DIR", help="Where to write (default: the study's name).")
+@click.option("--quick", is_flag=True, help="A small form, for a first look.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="For all that is drawn at random.")
+@encoding_options
+def reproduce(
+    name: str | None,
+    listing: bool,
+    data: str | None,
+    output: str | None,
+    quick: bool,
+    seed: int,
+    encoder: str | None,
+    **encoding: Any,
+) -> None:
+    """Repeat an experiment of the papers on data at hand.
+
+    Writes a page (Markdown) with tables, figure and verdict, and each of them alone (CSV, JSON, PNG, SVG).
+
+    \b
+    Examples:
+      recapture reproduce --list
+      recapture reproduce sensitivity --data data --output results
+    """
+    import os
+
+    from ..studies.study import Setup, find_study, list_studies
+    from ..studies.write import write_findings
+
+    if listing:
+        for study in list_studies().values():
+            click.echo(f"{study.name}  {study.title}\n    {study.reproduces}; data: {', '.join(study.data)}")
+        return
+    if name is None:
+        raise InputError("no study was named; see recapture reproduce --list")
+    study = find_study(name)
+    folder = data or os.environ.get("RECAPTURE_DATA")
+    if not folder:
+        raise InputError(f"name the folder that holds {' and '.join(study.data)} with --data")
+    setup = Setup(Path(folder), quick, seed, encoder, chosen_encoding(**encoding))
+    findings = study.run(setup)
+    for path in write_findings(study, findings, setup, Path(output or study.name)):
+        say(f"wrote {path}")
+    for paragraph in findings.verdict:
+        click.echo(paragraph)

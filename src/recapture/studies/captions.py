@@ -1,0 +1,92 @@
+"""What the studies of the distribution-aware paper share: contexts, their metrics, nested candidate sets."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..contexts.metric import Batch, ContextMetric, Settings, find_context_metrics
+from ..contexts.scored import Asked, Scored
+from ..lexical.ngrams import DocumentFrequencies
+from ..pairwise.base import find_pairwise
+from ..progress import Progress
+from .study import Setup
+
+FIGURE_3 = ("meteor", "trm-meteor", "cider", "trm-cider", "embedding", "trm-embedding", "mmd", "frechet")
+_CHUNK = 50
+
+
+def load(path: Path) -> list[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+class Scoring:
+    """Metrics with one table of document frequencies, on groups of texts of one shape."""
+
+    def __init__(self, setup: Setup, names: Sequence[str], corpus: Sequence[Sequence[str]]) -> None:
+        self.metrics: list[ContextMetric] = find_context_metrics(list(names))
+        self._setup = setup
+        options: dict[str, dict[str, Any]] = {
+            "cider": {"df": DocumentFrequencies.from_references(corpus)},
+            "embedding": {"encoder": setup.encoder, **setup.encoding},
+        }
+        needed = dict.fromkeys(metric.pairwise for metric in self.metrics if metric.pairwise)
+        self._scorers = {name: find_pairwise(name).scorer(**options.get(name, {})) for name in needed}
+
+    def batch(self, groups: Sequence[Sequence[str]], references: int) -> Batch:
+        """Groups of texts, references first, with all that the metrics need."""
+        squares = {name: np.stack(scorer.squares(groups)) for name, scorer in self._scorers.items()}
+        vectors: Sequence[np.ndarray] = ()
+        if any(metric.vectors for metric in self.metrics):
+            from ..representations.encode import encode
+
+            texts = [text for group in groups for text in group]
+            vectors = np.split(encode(texts, self._setup.encoder, **self._setup.encoding), len(groups))
+        return Batch(references, len(groups[0]) - references, groups, squares, vectors)
+
+    def score(self, batch: Batch, pvalue: bool = True) -> dict[str, list[Scored]]:
+        asked = Asked(pvalue, self._setup.seed)
+        settings = Settings(seed=self._setup.seed)
+        sizes = batch.references, batch.candidates
+        able = [metric for metric in self.metrics if metric.too_small(*sizes) is None]
+        return {metric.name: metric.score(batch, settings, asked) for metric in able}
+
+    def score_all(self, groups: Sequence[Sequence[str]], references: int, title: str) -> dict[str, list[Scored]]:
+        """In chunks, under a bar."""
+        found: dict[str, list[Scored]] = {}
+        with Progress(title, len(groups), "context") as progress:
+            for start in range(0, len(groups), _CHUNK):
+                chunk = groups[start : start + _CHUNK]
+                for name, scored in self.score(self.batch(chunk, references)).items():
+                    # Without the null distributions, which would be most of the memory.
+                    found.setdefault(name, []).extend(_slim(each) for each in scored)
+                progress.advance(len(chunk))
+        return found
+
+
+def chosen(batch: Batch, texts: Sequence[int], references: int) -> Batch:
+    """The same contexts with only these texts, in this order; the first are references."""
+    at = np.asarray(texts)
+    return Batch(
+        references,
+        len(at) - references,
+        [[group[i] for i in texts] for group in batch.texts],
+        {name: square[:, at][:, :, at] for name, square in batch.squares.items()},
+        [vectors[at] for vectors in batch.vectors],
+    )
+
+
+def _slim(scored: Scored) -> Scored:
+    tests = {name: replace(test, null=np.empty(0)) for name, test in scored.tests.items()}
+    return Scored(scored.values, tests, scored.details)
+
+
+def pvalues(scored: Sequence[Scored]) -> np.ndarray:
+    return np.array([each.tests["value"].pvalue for each in scored])

@@ -1,0 +1,86 @@
+"""What a study declares, gets and gives, and the registry that finds the declarations."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError, nearest_names
+from ..results.grid import Grid
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What the caller decides."""
+
+    data: Path
+    quick: bool = False
+    """A small form of the study, for a first look and for tests."""
+    seed: int = 0
+    encoder: Any = None
+    encoding: Mapping[str, Any] = field(default_factory=dict)
+    """Further options of `encode`."""
+
+    def folder(self, name: str, holds: str) -> Path:
+        """A data set's folder, or a sentence that says what to put there."""
+        path = self.data / name
+        if not path.is_dir():
+            raise InputError(f"{path} is not there: put {holds} in it, or name another folder with --data")
+        return path
+
+
+@dataclass(frozen=True)
+class Table:
+    name: str
+    """Of its file, and its heading."""
+    grid: Grid
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a study found."""
+
+    tables: Sequence[Table]
+    draw: Callable[[Any], None]
+    """Draws the figure on an empty matplotlib Figure."""
+    verdict: Sequence[str]
+    """Paragraphs: what agrees with the paper, what does not, and why."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Study:
+    """A declaration, read by the command line and the docs."""
+
+    name: str
+    title: str
+    reproduces: str
+    """Which table or figure of which paper."""
+    data: Sequence[str]
+    """Folders it reads."""
+    run: Callable[[Setup], Findings]
+
+
+@lru_cache(maxsize=1)
+def _registry() -> dict[str, Study]:
+    package = importlib.import_module(__package__)
+    modules = [importlib.import_module(f"{__package__}.{each.name}") for each in pkgutil.iter_modules(package.__path__)]
+    found = [getattr(module, "STUDY", None) for module in modules]
+    return {study.name: study for study in found if isinstance(study, Study)}
+
+
+def list_studies() -> dict[str, Study]:
+    """The declarations of all studies, by name."""
+    return dict(_registry())
+
+
+def find_study(name: str) -> Study:
+    registry = _registry()
+    if name not in registry:
+        raise InputError(f"unknown study {name!r}: {nearest_names(name, registry)}")
+    return registry[name]

@@ -1,0 +1,67 @@
+"""A study's findings as files: Markdown, CSV, JSON, PNG and SVG, each written whole."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+from .. import __version__
+from ..errors import InputError
+from ..results.result import plain
+from ..results.write import whole_file, write_text
+from .study import Findings, Setup, Study
+
+
+def write_findings(study: Study, findings: Findings, setup: Setup, output: Path) -> list[Path]:
+    """The files that were written: NAME.md with everything, a CSV per table, NAME.json, NAME.png and NAME.svg."""
+    pictures = draw(findings)
+    output.mkdir(parents=True, exist_ok=True)
+    texts = {output / f"{study.name}.md": _page(study, findings, setup)}
+    texts |= {output / f"{study.name}-{table.name}.csv": table.grid.to_csv() for table in findings.tables}
+    content = {
+        "recapture": __version__,
+        "study": study.name,
+        "reproduces": study.reproduces,
+        "quick": setup.quick,
+        "seed": setup.seed,
+        "settings": plain(findings.settings),
+        "tables": {table.name: [dict(zip(table.grid.heads, row, strict=True)) for row in table.grid.rows]
+                   for table in findings.tables},
+        "verdict": list(findings.verdict),
+    }  # fmt: skip
+    texts[output / f"{study.name}.json"] = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    for path, text in texts.items():
+        write_text(str(path), text)
+    for ending, picture in pictures.items():
+        with whole_file(output / f"{study.name}.{ending}") as temporary:
+            temporary.write_bytes(picture)
+    return [*texts, *(output / f"{study.name}.{ending}" for ending in pictures)]
+
+
+def draw(findings: Findings) -> dict[str, bytes]:
+    """The figure by ending of its file."""
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError("figures need matplotlib: pip install 'recapture[plots]'") from None
+    pictures = {}
+    # Fixed ids and no date: the same numbers give the same file.
+    with rc_context({"svg.hashsalt": "recapture", "svg.fonttype": "none"}):
+        figure = Figure(layout="constrained")
+        findings.draw(figure)
+        for ending, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
+            stream = io.BytesIO()
+            figure.savefig(stream, format=ending, dpi=150, metadata=metadata)
+            pictures[ending] = stream.getvalue()
+    return pictures
+
+
+def _page(study: Study, findings: Findings, setup: Setup) -> str:
+    parts = [f"# {study.title}", f"Reproduces: {study.reproduces}. Data: {', '.join(study.data)}; seed {setup.seed}"]
+    parts[-1] += "; quick form." if setup.quick else "."
+    parts += [f"![{study.title}]({study.name}.png)"]
+    for table in findings.tables:
+        parts += [f"## {table.name.replace('-', ' ').capitalize()}", table.grid.to_markdown().rstrip()]
+    return "\n\n".join([*parts, "## Verdict", *findings.verdict]) + "\n"
