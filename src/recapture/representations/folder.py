@@ -16,6 +16,11 @@ from ..errors import InputError
 _TELLING = {".json", ".txt", ".model", ".safetensors", ".tiktoken", ".jinja", ".bpe", ".vocab", ".spm"}
 _PICKLED = {".bin", ".pt", ".pth", ".pkl", ".ckpt"}
 
+# Plain transformers models that turn a text into one vector, not into one per token.
+_WHOLE_TEXT = {"clip"}
+# Modules that hold a whole transformer.
+_TOWERS = {"Transformer", "CLIPModel"}
+
 # How older sentence-transformers folders write their pooling, in the order in which the parts are joined.
 _OLD_POOLING = {
     "pooling_mode_cls_token": "cls",
@@ -66,11 +71,11 @@ def modules(folder: Path) -> list[Module] | None:
 def pooling_mode(folder: Path) -> str | None:
     """How token vectors become one vector: "mean", "cls+max", ...; None where the model has no such step.
 
-    A plain transformers folder does not say: it gets the mean.
+    A plain transformers folder does not say: it gets the mean, but for models that make one vector themselves.
     """
     listed = modules(folder)
     if listed is None:
-        return "mean"
+        return None if _read_json(folder / "config.json").get("model_type") in _WHOLE_TEXT else "mean"
     for module in listed:
         if module.kind == "Pooling":
             settings = _read_json(module.folder / "config.json")
@@ -91,7 +96,7 @@ def problem(folder: Path) -> str | None:
         pickled = [file.name for file in files if file.suffix in _PICKLED]
         if pickled and not safe:
             return f"keeps weights in pickle form only ({pickled[0]}), which can run code; safetensors are needed"
-        if module.kind == "Transformer":
+        if module.kind in _TOWERS:
             if (module.folder / "adapter_config.json").is_file():
                 return "is an adapter; merge it into its base model first"
             if not _has_all_weights(module.folder):

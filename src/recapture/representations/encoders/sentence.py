@@ -36,7 +36,8 @@ class SentenceEncoder:
         self._weights = weights
         self._pooling = pooling or own_pooling
         # A plain folder is given the mean even where the library would choose something else (decoders).
-        self._replaces_pooling = pooling is not None or modules(weights.folder) is None
+        plain = modules(weights.folder) is None and own_pooling is not None
+        self._replaces_pooling = pooling is not None or plain
         self._device = device
         self._model: Any = None
         self._stand_in = ""
@@ -92,6 +93,7 @@ class SentenceEncoder:
             )
         if self._replaces_pooling:
             self._replace_pooling(model)
+        _keep_to_texts(model[0])
         self._stand_in = _prepare_tokenizer(getattr(model, "tokenizer", None))
         self._model = model.eval()
 
@@ -107,6 +109,22 @@ class SentenceEncoder:
             raise InputError(f"the encoder {self.name} joins several poolings; {self._pooling!r} alone does not fit it")
         new.include_prompt = old.include_prompt
         model[places[0]] = new
+
+
+def _keep_to_texts(first: Any) -> None:
+    """Let a model of texts and pictures, such as CLIP, take nothing but texts.
+
+    The library would fetch the picture where a text is a picture's address or file name. It also looks for the longest
+    text in the wrong place.
+    """
+    ways = getattr(first, "modality_config", None) or {}
+    if set(ways) - {"text", "message"}:
+        first.modality_config = {way: how for way, how in ways.items() if way in ("text", "message")}
+        first.input_formatter.supported_modalities = list(first.modality_config)
+    tower = getattr(getattr(first, "config", None), "text_config", None)
+    longest = getattr(tower, "max_position_embeddings", None)
+    if longest and (first.max_seq_length or longest) >= longest:
+        first.max_seq_length = longest
 
 
 def _prepare_tokenizer(tokenizer: Any) -> str:
