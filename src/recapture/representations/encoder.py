@@ -60,6 +60,8 @@ class EncoderKind:
     make: Callable[[str, EncoderOptions], Encoder]
     any_name: bool = False
     """True for the one kind that takes every name which no other kind has."""
+    takes: Callable[[str], bool] | None = None
+    """Whether a name that is no kind's own, such as that of a file, means an encoder of this kind."""
 
 
 class FunctionEncoder:
@@ -101,7 +103,8 @@ def resolve_encoder(
     device: str | None = None,
     offline: bool | None = None,
 ) -> Encoder:
-    """The encoder for a name, a folder of weights, a function, or an encoder itself; None gives the default one.
+    """The encoder for a name, a folder of weights, a file of word vectors, a function, or an encoder itself; None gives
+    the default one.
 
     Weights are found (and, unless offline, fetched) here, but loaded only when a text has to be encoded.
     """
@@ -109,7 +112,7 @@ def resolve_encoder(
     if encoder is None:
         encoder = DEFAULT_ENCODER
     if isinstance(encoder, os.PathLike):
-        encoder = str(expanded(encoder).absolute())  # an absolute name can only mean a folder
+        encoder = str(expanded(encoder).absolute())  # an absolute name can only mean a folder or a file
     if isinstance(encoder, str):
         return _by_name(encoder, options)
     if isinstance(encoder, type) or not (isinstance(encoder, Encoder) or callable(encoder)):
@@ -121,5 +124,6 @@ def resolve_encoder(
 
 def _by_name(name: str, options: EncoderOptions) -> Encoder:
     named = [kind for kind in _kinds() if kind.name == name and not kind.any_name]
+    taken = [kind for kind in _kinds() if kind.takes and kind.takes(name)]
     open_kinds = [kind for kind in _kinds() if kind.any_name]
-    return (named or open_kinds)[0].make(name, options)
+    return (named or taken or open_kinds)[0].make(name, options)
