@@ -30,8 +30,11 @@ def harmonic_mean_p(pvalues: Iterable[float]) -> HarmonicMean:
     from scipy.stats import landau
 
     p = check_pvalues(pvalues)
-    raw = len(p) / np.sum(1 / p)
-    corrected = landau.sf(1 / raw, loc=np.log(len(p)) + _LANDAU_LOCATION, scale=np.pi / 2) if len(p) > 1 else raw
+    # Over the smallest, because 1 / p overflows for the tiniest.
+    raw = p.min() * len(p) / np.sum(p.min() / p)
+    with np.errstate(over="ignore"):
+        mean = 1 / raw
+    corrected = landau.sf(mean, loc=np.log(len(p)) + _LANDAU_LOCATION, scale=np.pi / 2) if len(p) > 1 else raw
     return HarmonicMean(float(raw), float(min(1.0, corrected)))
 
 
@@ -60,7 +63,10 @@ def benjamini_hochberg(pvalues: Iterable[float]) -> np.ndarray:
 
 
 def check_pvalues(pvalues: Any) -> np.ndarray:
-    p = np.asarray(pvalues if isinstance(pvalues, np.ndarray) else list(pvalues), dtype=np.float64)
+    try:
+        p = np.asarray(pvalues if isinstance(pvalues, np.ndarray) else list(pvalues), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("p-values must be a list of numbers") from None
     if p.ndim != 1 or not len(p):
         raise InputError("p-values must be a list of at least one number")
     wrong = np.flatnonzero(~((p > 0) & (p <= 1)))

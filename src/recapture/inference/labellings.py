@@ -74,14 +74,16 @@ def plan(
     symmetric: bool = False,
 ) -> Plan:
     """What `pvalue=` asks for: True picks all partitions where they are few enough, else `samples` seeded ones; a
-    number asks for that many; "exact" or "sampled" decides.
+    number asks for that many, or all where there are no more; "exact" or "sampled" decides.
 
     symmetric: the statistic does not change when the two sides change places, so for sides of one size half of the
     partitions say it all.
     """
     partitions = math.comb(references + candidates, candidates)
     wanted = _asked(pvalue, samples)
-    exact = pvalue == "exact" or (pvalue is True and partitions <= EXACT_LIMIT) or partitions <= (wanted or 0)
+    # "sampled" insists; a number that all partitions fit into does not.
+    enough = EXACT_LIMIT if wanted is None else min(wanted, DEMANDED_LIMIT)
+    exact = pvalue == "exact" or (pvalue != "sampled" and partitions <= enough)
     if exact and partitions > DEMANDED_LIMIT:
         raise InputError(
             f"{references} references and {candidates} candidates have {partitions:,} partitions: too many for an "
