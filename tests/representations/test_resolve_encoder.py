@@ -15,7 +15,7 @@ def ones(texts: list[str]) -> np.ndarray:
 
 
 def test_every_kind_is_declared_once() -> None:
-    assert [kind.name for kind in list_encoders()] == ["bag-of-words", "sentence-transformers"]
+    assert [kind.name for kind in list_encoders()] == ["bag-of-words", "sentence-transformers", "word-vectors"]
     assert all(kind.description for kind in list_encoders())
 
 

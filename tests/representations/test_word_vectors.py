@@ -296,3 +296,11 @@ def test_needs_no_torch(glove: Path) -> None:
     done = subprocess.run([sys.executable, "-c", script, str(glove)], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
     assert done.stderr == ""
+
+
+def test_notes_reach_the_result(glove: Path) -> None:
+    result = rc.mmd(["the zebra", "cat", "!?"], ["the", "cat"], encoder=glove)
+    assert result.warnings[:2] == (
+        "words of reference without a vector in tiny.3d.txt were left out (1 of 3, 33.3%)",
+        "1 of 3 texts of reference have no word of tiny.3d.txt; their vectors are zero",
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,7 +48,9 @@ def vectors_of(sets: Sequence[Any], names: Sequence[str], encoder: Any = None, *
     resolved = resolve_encoder(encoder, **options).fit(listed[0])
     together = encode([text for texts in listed for text in texts], resolved, **encoding)
     ends = np.cumsum([len(texts) for texts in listed])[:-1]
-    notes = [_notes(texts, name) for texts, name in zip(listed, names, strict=True)]
+    # Not every encoder has something to say about the texts it was given.
+    said: Callable[[list[str], str], list[str]] = getattr(resolved, "notes", lambda texts, name: [])
+    notes = [[*_notes(texts, name), *said(texts, name)] for texts, name in zip(listed, names, strict=True)]
     return Encoded(np.split(together, ends), dict(resolved.identity()), notes)
 
 
