@@ -83,7 +83,8 @@ def permutation_test(
     `Labels` batch (`.reference`, `.candidate`: labellings x samples, references first) that returns an array. Arrays of
     whole numbers are compared exactly, others with a slack of 1e-9 of their size.
     pvalue: True looks at all partitions where there are at most 200,000, else at 9,999 seeded ones; a number asks for
-    that many, or all where there are no more; "exact" and "sampled" insist. symmetric: the statistic does not mind which side is which.
+    that many, or all where there are no more; "exact" and "sampled" insist.
+    symmetric: the statistic does not mind which side is which.
     """
     if not len(references) or not len(candidates):
         raise InputError(f"there are no {'candidates' if len(references) else 'references'}")
