@@ -59,7 +59,7 @@ def aggregate(
             "over_references": rule,
             "versions": {"recapture": __version__, **{name: installed_version(name) for name in declared.libraries}},
         },
-        arrays={"scores": _joined(scores[n:, :n], rule)},
+        arrays={"scores": -_towards(declared) * _joined(-_towards(declared) * scores[n:, :n], rule)},
         pvalues={"value": test.pvalue} if test else {},
         nulls={"value": test.null * _towards(declared)} if test else {},
         inference={"pvalues": describe(test, seed)} if test else {},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,8 +26,9 @@ def central_and_dispersion(distances: np.ndarray, n: int) -> dict[str, dict[str,
     """From distances of all texts, references first. A side of one text has no dispersion (None)."""
     found: dict[str, dict[str, Any]] = {"dispersion": {}, "central": {}}
     for side, rows in (("reference", slice(n)), ("candidate", slice(n, None))):
-        inner = distances[rows, rows]
-        count = len(inner)
-        found["dispersion"][side] = float(inner.sum() / (count * (count - 1))) if count > 1 else None
-        found["central"][side] = int(np.argmin(inner.sum(axis=1)))
+        # Sums without rounding on the way: equal distances in another order must not make one text more central.
+        sums = [math.fsum(row) for row in distances[rows, rows].tolist()]
+        count = len(sums)
+        found["dispersion"][side] = math.fsum(sums) / (count * (count - 1)) if count > 1 else None
+        found["central"][side] = sums.index(min(sums))
     return found

@@ -66,7 +66,8 @@ def check_sizes(references: Sequence[Any], candidates: Sequence[Any], least: int
     if not len(candidates):
         raise InputError("there are no candidates")
     if len(references) < least:
-        raise InputError(f"{least} references are needed, but there {'is 1' if len(references) == 1 else 'are none'}")
+        needed = "a reference is" if least == 1 else f"{least} references are"
+        raise InputError(f"{needed} needed, but there {'is 1' if len(references) == 1 else 'are none'}")
 
 
 def _called(distance: Callable[[str, str], float], texts: list[str]) -> np.ndarray:
@@ -87,11 +88,15 @@ def _called(distance: Callable[[str, str], float], texts: list[str]) -> np.ndarr
 
 def _given(distance: Any, n: int, m: int) -> np.ndarray:
     try:
-        made = np.array(distance, dtype=np.float64)
+        given = np.asarray(distance)
+        made = np.array(given, dtype=np.float64) if given.ndim and given.dtype.kind != "c" else None
     except (TypeError, ValueError):
+        made = None
+    if made is None:
         raise InputError(
-            f"a distance is a name, a function of two texts or a square matrix, not {type(distance).__name__}"
-        ) from None
+            "a distance is a name, a function of two texts or a square matrix of real numbers, "
+            f"not {type(distance).__name__}"
+        )
     if made.shape != (n + m, n + m):
         raise InputError(
             f"the matrix has shape {made.shape}, but {n} references and {m} candidates need {n + m} x {n + m}"

@@ -168,7 +168,7 @@ class _Run:
             texts = [[*context.references, *context.candidates] for context in group]
             needed = dict.fromkeys(metric.pairwise for metric in able if metric.pairwise)
             squares = {name: np.stack(self._scorers[name].squares(texts)) for name in needed}
-            own = [vectors[context.id] for context in group] if vectors else ()
+            own = [vectors[context.id] for context in group] if any(metric.vectors for metric in able) else ()
             batch = Batch(references, candidates, texts, squares, own)
             for metric in able:
                 for context, scored in zip(group, metric.score(batch, self._settings, self._asked), strict=True):

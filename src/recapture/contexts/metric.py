@@ -207,7 +207,7 @@ def _distinct(order: int) -> ContextMetric:
         return distinct_n(texts, (order,))[order]
 
     title = f"share of a side's {order}-grams that are different"
-    return _each_side(f"distinct-{order}", title, "higher", (1, 1), measure, ("numpy",))
+    return _each_side(f"distinct-{order}", title, "higher", (2, 1), measure, ("numpy",))
 
 
 def _each_side(
