@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -38,22 +39,21 @@ def reproduce(
       recapture reproduce --list
       recapture reproduce sensitivity --data data --output results
     """
-    import os
-
     from ..studies.study import Setup, find_study, list_studies
     from ..studies.write import write_findings
 
     if listing:
         for study in list_studies().values():
-            click.echo(f"{study.name}  {study.title}\n    {study.reproduces}; data: {', '.join(study.data)}")
+            data = ", ".join(study.data) or "none, it simulates"
+            click.echo(f"{study.name}  {study.title}\n    {study.reproduces}; data: {data}")
         return
     if name is None:
         raise InputError("no study was named; see recapture reproduce --list")
     study = find_study(name)
     folder = data or os.environ.get("RECAPTURE_DATA")
-    if not folder:
+    if not folder and study.data:
         raise InputError(f"name the folder that holds {' and '.join(study.data)} with --data")
-    setup = Setup(Path(folder), quick, seed, encoder, chosen_encoding(**encoding))
+    setup = Setup(Path(folder or "."), quick, seed, encoder, chosen_encoding(**encoding))
     findings = study.run(setup)
     for path in write_findings(study, findings, setup, Path(output or study.name)):
         say(f"wrote {path}")
