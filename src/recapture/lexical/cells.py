@@ -1,10 +1,13 @@
-"""Many small score matrices worked out at once."""
+"""N-grams that hypotheses share with references, for many small score matrices at once."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+
+from .ngrams import Runs
 
 Sides = tuple[Sequence[str], Sequence[str]]
 """Hypotheses (rows of a score matrix) and references (its columns)."""
@@ -48,3 +51,41 @@ class Cells:
     def split(self, values: np.ndarray) -> list[np.ndarray]:
         parts = np.split(values, self._ends[:-1])
         return [part.reshape(shape) for part, shape in zip(parts, self._matrices, strict=True)]
+
+
+class Frequencies(NamedTuple):
+    """How often each n-gram occurs in each text that has it."""
+
+    text: np.ndarray
+    number: np.ndarray
+    times: np.ndarray
+
+    @classmethod
+    def of(cls, runs: Runs) -> Frequencies:
+        distinct = max(1, len(runs.keys))
+        pairs, times = np.unique(runs.text * distinct + runs.number, return_counts=True)
+        text, number = np.divmod(pairs, distinct)
+        return cls(text, number, times)
+
+
+def clipped_sums(cells: Cells, found: Frequencies, value: np.ndarray) -> np.ndarray:
+    """For every cell the sum of min(h, r) v over its n-grams: h and r how often row and column have it, v the column's.
+
+    value: v for each entry of `found`. Sums are exact, whatever their order, where those of whole numbers would be.
+    """
+    from scipy.sparse import csr_array
+
+    # min(h, r) counts the t from 1 on that neither h nor r is below: one sparse column per matrix, n-gram and t.
+    entry = np.repeat(np.arange(len(found.text)), found.times)
+    t = np.arange(len(entry)) - np.repeat(np.cumsum(found.times) - found.times, found.times)
+    text, number = found.text[entry], found.number[entry]
+    place = (cells.matrix[text] * (number.max(initial=0) + 1) + number) * found.times.max(initial=1) + t
+    columns, place = np.unique(place, return_inverse=True)
+    shape = (len(cells.texts), len(columns))
+    held, wanted = cells.is_row[text], cells.is_column[text]
+    left = csr_array((np.ones(np.count_nonzero(held), value.dtype), (text[held], place[held])), shape)
+    right = csr_array((value[entry[wanted]], (text[wanted], place[wanted])), shape)
+    products = (left @ right.T).tocoo()
+    sums = np.zeros(len(cells.row), value.dtype)
+    sums[cells.at(products.row, products.col)] = products.data
+    return sums

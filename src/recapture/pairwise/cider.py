@@ -17,22 +17,21 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from ..lexical.cells import Cells, Sides
+from ..lexical.cells import Cells, Frequencies, Sides, clipped_sums
 from ..lexical.ngrams import DocumentFrequencies, Runs, Words
 from ..lexical.tokens import caption_tokens
 from ..results.result import Result
 from .aligned import aligned, candidate_texts, reference_groups
 from .base import Pairwise, Scorer
+from .batched import BatchedScorer
 
 _ORDERS = 4
-_TEXTS_TOGETHER = 4000
-_MOST_CELLS = 1 << 22
 # Squared weights are cut in two, steps of 2^-20 (as real part) and of 2^-52 (as imaginary part): float64 adds up either
 # without rounding, so no sum depends on its order, and scores that are equal by the formula are equal here.
 _COARSE = 2.0**20
@@ -64,7 +63,7 @@ def cider(
     return dataclasses.replace(result, warnings=(*result.warnings, useless))
 
 
-class CiderScorer(Scorer):
+class CiderScorer(BatchedScorer):
     """CIDEr-D with given document frequencies."""
 
     def __init__(self, df: DocumentFrequencies, sigma: float, tokenize: Callable[[str], list[str]]) -> None:
@@ -78,35 +77,7 @@ class CiderScorer(Scorer):
             "tokenize": "caption tokens" if tokenize is caption_tokens else _name(tokenize),
         }
 
-    def cross(self, hypotheses: Sequence[str], references: Sequence[str]) -> np.ndarray:
-        return self.many([(hypotheses, references)])[0]
-
-    def squares(self, groups: Sequence[Sequence[str]]) -> list[np.ndarray]:
-        return self.many([(group, group) for group in groups])
-
-    def many(self, pairs: Iterable[Sides]) -> list[np.ndarray]:
-        """`cross` of many pairs of hypotheses and references, some thousand texts at a time."""
-        made: list[np.ndarray] = []
-        waiting: list[Sides] = []
-        texts = 0
-        for hypotheses, references in pairs:
-            tall = max(1, _MOST_CELLS // max(1, len(references)))
-            if len(hypotheses) > tall:
-                made += self._blocks(waiting)
-                parts = [hypotheses[start : start + tall] for start in range(0, len(hypotheses), tall)]
-                made.append(np.concatenate([self._blocks([(part, references)])[0] for part in parts]))
-                waiting, texts = [], 0
-                continue
-            waiting.append((hypotheses, references))
-            texts += len(hypotheses) + len(references)
-            if texts > _TEXTS_TOGETHER:
-                made += self._blocks(waiting)
-                waiting, texts = [], 0
-        return made + self._blocks(waiting)
-
-    def _blocks(self, pairs: Sequence[Sides]) -> list[np.ndarray]:
-        if not pairs:
-            return []
+    def blocks(self, pairs: Sequence[Sides]) -> list[np.ndarray]:
         cells = Cells(pairs)
         words = Words.of(map(self._tokenize, cells.texts))
         runs = list(words.runs(_ORDERS))
@@ -145,32 +116,19 @@ def _cosines(runs: Runs, weight: np.ndarray, cells: Cells) -> np.ndarray:
 
     weight: the squared weight of each distinct n-gram, cut in two parts.
     """
-    from scipy.sparse import csr_array
-
-    size = len(cells.texts)
-    distinct = max(1, len(runs.keys))
-    pairs, frequency = np.unique(runs.text * distinct + runs.number, return_counts=True)
-    text, number = np.divmod(pairs, distinct)
-    weight = frequency * weight[number]
-    squared = np.bincount(text, frequency * weight.real, size) + np.bincount(text, frequency * weight.imag, size)
-
-    # min(h, r) r is r for each t from 1 on that neither h nor r is below: one column per matrix, n-gram and t.
-    entry = np.repeat(np.arange(len(text)), frequency)
-    t = np.arange(len(entry)) - np.repeat(np.cumsum(frequency) - frequency, frequency)
-    most = frequency.max(initial=1)
-    place = (cells.matrix[text[entry]] * distinct + number[entry]) * most + t
-    columns, place = np.unique(place, return_inverse=True)
-    rows, shape = text[entry], (size, len(columns))
-    held, wanted = cells.is_row[rows], cells.is_column[rows]
-    left = csr_array((np.ones(held.sum(), np.complex128), (rows[held], place[held])), shape)
-    right = csr_array((weight[entry][wanted], (rows[wanted], place[wanted])), shape)
-    products = (left @ right.T).tocoo()
-
-    cosines = np.zeros(len(cells.row))
-    cosines[cells.at(products.row, products.col)] = products.data.real + products.data.imag
+    found = Frequencies.of(runs)
+    weighted = found.times * weight[found.number]
+    squares = [np.bincount(found.text, found.times * part, len(cells.texts)) for part in _parts(weighted)]
+    squared = squares[0] + squares[1]
+    coarse, fine = _parts(clipped_sums(cells, found, weighted))
     lengths = np.sqrt(squared[cells.row] * squared[cells.column])
-    np.divide(cosines, lengths, out=cosines, where=lengths > 0)
-    return np.minimum(cosines, 1, out=cosines)
+    cosines = np.zeros(len(lengths))
+    np.divide(coarse + fine, lengths, out=cosines, where=lengths > 0)
+    return np.minimum(cosines, 1)
+
+
+def _parts(cut: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return cut.real, cut.imag
 
 
 def _cut(weight: float) -> complex:
@@ -208,6 +166,6 @@ PAIRWISE = Pairwise(
     range=(0.0, 10.0),
     over_references="mean",
     defaults={"df": None, "sigma": 6.0, "tokenize": None},
-    order=20,
+    order=25,
     citation="Vedantam et al. 2015, CIDEr: Consensus-based Image Description Evaluation, CVPR",
 )
