@@ -69,8 +69,8 @@ def _most_elsewhere(found: Frequencies) -> np.ndarray:
     """For every n-gram of every text, how often the other text that has it most often has it."""
     order = np.lexsort((found.times, found.number))
     number, times = found.number[order], found.times[order]
-    # Entries of one n-gram now stand together, most frequent last: that one looks at the entry before it (if it is of the
-    # same n-gram), all others look at the last.
+    # Entries of one n-gram now stand together, most frequent last: that one looks at the entry before it, if it is of
+    # the same n-gram; all others look at the last.
     last = np.flatnonzero(np.diff(number, append=-1))
     most = np.repeat(times[last], np.diff(last, prepend=-1))
     same = np.diff(number, prepend=-1)[last] == 0
