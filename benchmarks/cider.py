@@ -42,7 +42,7 @@ def peer(references: list[list[str]], candidates: list[str]) -> np.ndarray:
 
 
 def peer_squares(groups: list[list[str]]) -> np.ndarray:
-    """Each pair as an image of its own; document frequencies are then others, the work is the same."""
+    """Each pair as an image of its own, the only way to its score; hypotheses are prepared anew for every pair."""
     pairs = [(text, [other]) for group in groups for text in group for other in group]
     return peer([references for _, references in pairs], [text for text, _ in pairs])
 
