@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+from pathlib import Path
 
 import click
 
@@ -35,6 +37,7 @@ def cache(max_size: int | None, older_than: int | None, encoder: str | None, eve
       recapture cache --max-size 500MB
       recapture cache --older-than 30
     """
+    from ..contexts.journal import unfinished
     from ..representations.cache import VectorCache
 
     if everything and encoder is not None:
@@ -48,10 +51,21 @@ def cache(max_size: int | None, older_than: int | None, encoder: str | None, eve
             max_bytes=max_size, older_than_days=older_than, encoder=encoder, everything=everything
         )
         say(f"removed {entries:,} vectors ({_size(freed)})")
+    if everything or (older_than is not None and encoder is None):
+        limit = time.time() - 86_400 * (older_than or 0)
+        for journal in unfinished():
+            if everything or journal.stat().st_mtime < limit:
+                journal.unlink(missing_ok=True)
     summary = store.summary()
     click.echo(f"{summary.path}: {summary.entries:,} vectors, {_size(summary.bytes)}")
     for space in summary.spaces:
         click.echo(f"  {space.encoder}  {space.entries:,} vectors, {_size(space.bytes)}")
+    if runs := unfinished():
+        click.echo(f"unfinished runs of recapture contexts: {len(runs)}, {_size(sum(map(_bytes_of, runs)))}")
+
+
+def _bytes_of(path: Path) -> int:
+    return path.stat().st_size
 
 
 def _size(count: float) -> str:

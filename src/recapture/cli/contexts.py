@@ -89,6 +89,8 @@ def contexts(
     for written in (output, per_item):
         if written:
             check_writable(written, keep=inputs)
+    if output and per_item and Path(output).resolve() == Path(per_item).resolve():
+        raise InputError(f"--output and --per-item both name {output}")
     chosen = find_context_metrics(metrics)
     listed: list[Context]
     if file is not None:

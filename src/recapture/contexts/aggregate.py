@@ -80,7 +80,7 @@ def score_aggregate(scores: np.ndarray, n: int, declared: Pairwise, rule: Rule, 
     closer = -_towards(declared) * scores
     tests = None
     if made is not None:
-        tests = tests_of(lambda chosen, labels: -_under(closer[chosen], labels, rule), len(scores), made)
+        tests = tests_of(lambda chosen, labels: -_under(closer[chosen], labels, rule), len(scores), made, asked.nulls)
     values = -_towards(declared) * np.array([_joined(context[n:, :n], rule).mean() for context in closer])
     return [Scored({"value": float(value)}, {"value": tests[at]} if tests else {}) for at, value in enumerate(values)]
 

@@ -43,7 +43,11 @@ def evaluate_contexts(
     options: Mapping[str, Mapping[str, Any]] | None = None,
     seed: int = 0,
     resume: bool = True,
-    **encoding: Any,
+    pooling: str | None = None,
+    device: str | None = None,
+    batch_size: int | None = None,
+    offline: bool | None = None,
+    cache: Any = None,
 ) -> ContextResults:
     """Scores of every context and their totals.
 
@@ -51,23 +55,27 @@ def evaluate_contexts(
     Contexts without candidates, with fewer than two references, or too small for a metric are left out of it, counted
     and named. pvalue, ties, directed: as for `triangle_rank`; interval: a level such as 0.95 for the means.
     options: a pairwise metric's own, by its name: {"meteor": {"wordnet": folder}}; CIDEr-D takes its document
-    frequencies from all references given here unless options say otherwise. encoder and encoding: as for `encode`.
+    frequencies from all references given here unless options say otherwise. encoder, pooling, device, batch_size, offline,
+    cache: as for `encode`.
     resume: keep finished contexts on disk until the run is complete, and go on from there when it is repeated.
     """
     check_ties(ties)
-    listed = given_contexts(contexts)
+    level = check_level(interval)
+    loading = {"pooling": pooling, "device": device, "offline": offline}
+    encoding = {"batch_size": batch_size, "cache": cache}
     run = _Run(
-        listed,
+        given_contexts(contexts),
         find_context_metrics(metrics),
         Settings(ties, directed, check_seed(seed)),
-        Asked(pvalue, seed),
+        Asked(pvalue, seed, nulls=False),
         encoder,
         options or {},
-        encoding,
+        {name: value for name, value in loading.items() if value is not None},
+        {name: value for name, value in encoding.items() if value is not None},
     )
-    level = check_level(interval)
     records = run.score(resume)
-    return ContextResults(records, totals_of(run.metrics, records, level), run.metrics, run.signature())
+    totals = totals_of(run.metrics, records, level)
+    return ContextResults(records, totals, {**run.signature(), "interval": level}, run.warnings())
 
 
 class _Run:
@@ -79,7 +87,8 @@ class _Run:
         asked: Asked,
         encoder: Any,
         options: Mapping[str, Mapping[str, Any]],
-        encoding: dict[str, Any],
+        loading: Mapping[str, Any],
+        encoding: Mapping[str, Any],
     ) -> None:
         self.contexts = contexts
         self.metrics = metrics
@@ -90,26 +99,49 @@ class _Run:
         for name in options:
             if name not in wanted:
                 raise InputError(f"options for {name!r}, but no metric is built on it")
-        self._encoder = self._fitted(encoder, any(metric.vectors for metric in metrics) or "embedding" in wanted)
+        self._check_partitions()
+        needed = any(metric.vectors for metric in metrics) or "embedding" in wanted
+        self._encoder = self._fitted(encoder, loading, needed)
         self._scorers = {name: self._scorer(name, dict(options.get(name, {}))) for name in wanted}
+        # Nobody knows what a caller's function depends on, so what it gave before may be out of date.
+        made_up = self._encoder is not None and self._encoder.identity().get("kind") == "function"
+        self._repeatable = not made_up and not any(
+            callable(value) for given in options.values() for value in given.values()
+        )
 
-    def _fitted(self, encoder: Any, needed: bool) -> Any:
+    def _check_partitions(self) -> None:
+        """Refuse p-values that some context cannot have before the first one is scored."""
+        self._asked.plan(1, 1, symmetric=False)
+        tested = [metric for metric in self.metrics if metric.tested]
+        seen: set[tuple[int, int]] = set()
+        for context in self.contexts:
+            sizes = len(context.references), len(context.candidates)
+            if sizes in seen or all(metric.too_small(*sizes) for metric in tested):
+                continue
+            seen.add(sizes)
+            try:
+                self._asked.plan(*sizes, symmetric=False)
+            except InputError as error:
+                raise InputError(f"context {context.id}: {error}") from None
+
+    def _fitted(self, encoder: Any, loading: Mapping[str, Any], needed: bool) -> Any:
         """The encoder, which has learnt from all references if it learns."""
-        options = {key: self._encoding.pop(key) for key in ("pooling", "device", "offline") if key in self._encoding}
         if not needed:
-            if encoder is not None or "pooling" in options or "device" in options:
+            if encoder is not None or "pooling" in loading or "device" in loading:
                 raise InputError("an encoder was named, but no metric needs vectors")
             return None
         from ..representations.encoder import resolve_encoder
 
-        resolved = resolve_encoder(encoder, **options)
+        resolved = resolve_encoder(encoder, **loading)
         return resolved.fit([text for context in self.contexts for text in context.references])
 
     def _scorer(self, name: str, options: dict[str, Any]) -> Scorer:
         if name == "cider" and "df" not in options:
             from ..lexical.ngrams import DocumentFrequencies
 
-            options["df"] = DocumentFrequencies.from_references([context.references for context in self.contexts])
+            # A context without references is no document.
+            groups = [context.references for context in self.contexts if context.references]
+            options["df"] = DocumentFrequencies.from_references(groups or [()])
         if name == "embedding":
             options = {"encoder": self._encoder, **self._encoding, **options}
         return find_pairwise(name).scorer(**options)
@@ -126,10 +158,21 @@ class _Run:
             "versions": {"recapture": __version__, **{name: installed_version(name) for name in libraries}},
         }
 
+    def warnings(self) -> list[str]:
+        """What makes numbers say less than they seem to."""
+        texts = [text for context in self.contexts for text in (*context.references, *context.candidates)]
+        empty = sum(not text.strip() for text in texts)
+        found = [f"{empty:,} of {len(texts):,} texts are empty; they were kept"] if empty else []
+        cider = self._scorers.get("cider")
+        if cider is not None and cider.settings["df"]["documents"] == 1:
+            found.append("CIDEr-D's document frequencies come from a single document: all its n-grams weigh 0")
+        return found
+
     def score(self, resume: bool) -> list[Record]:
         texts = json.dumps([asdict(context) for context in self.contexts], ensure_ascii=False)
         digest = hashlib.blake2b(texts.encode(), digest_size=16).hexdigest()
-        journal = Journal.of({**self.signature(), "contexts": digest}) if resume else Journal(None)
+        keep = resume and self._repeatable
+        journal = Journal.of({**self.signature(), "contexts": digest}) if keep else Journal(None)
         finished = journal.finished()
         waiting = [context for context in self.contexts if context.id not in finished]
         with Progress("contexts", len(self.contexts), "context") as progress:

@@ -18,7 +18,6 @@ import numpy as np
 from ..errors import InputError, nearest_names
 from ..geometry.points import PointSet
 from ..geometry.triangles import Ties
-from ..inference.permutation import judge
 from ..metrics.metric import Metric, list_metrics
 from ..metrics.pair import Pair
 from ..pairwise.base import Pairwise, list_pairwise
@@ -26,7 +25,7 @@ from ..results.result import Direction
 from .aggregate import Rule, score_aggregate
 from .dispersion import central_and_dispersion
 from .distances import as_distances
-from .scored import Asked, Scored
+from .scored import Asked, Scored, judged
 from .triangle_rank import score_triangles
 
 SIDES = ("reference", "candidate")
@@ -182,14 +181,14 @@ def _on_vectors(metric: Metric) -> ContextMetric:
             prepared = metric.relabel(pair, **parameters)
             parts = [prepared(labels) for labels in made.blocks()]
             null = {name: np.concatenate([part[name] for part in parts]) for name in outputs}
-            tests = {name: judge(towards * values, made) for name, values in null.items()}
+            tests = {name: judged(towards * values, made, asked.nulls) for name, values in null.items()}
             scored.append(Scored({name: float(values[0]) for name, values in null.items()}, tests))
         return scored
 
     least = max(metric.least_samples, metric.defaults.get("k", 0) + 1)
     return ContextMetric(
         metric.name, metric.title, metric.direction, score, outputs, (least, least), vectors=True,
-        libraries=metric.libraries,
+        tested=metric.relabel is not None, libraries=metric.libraries,
     )  # fmt: skip
 
 

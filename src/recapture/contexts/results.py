@@ -11,27 +11,28 @@ from .. import __version__
 from ..results.grid import Grid
 from ..results.render import finite
 from ..results.result import plain, short, short_p
-from .metric import ContextMetric
 from .totals import Total
 
 _NAMED = 5
 """Contexts called by their names in a message; the rest are counted."""
+_LONGEST = 60
+"""Characters of a context's id in a message."""
 
 
 class ContextResults:
-    """`.contexts` (one dict each), `.totals`, `.left_out`, `.signature`. Printed, it is a table of totals."""
+    """`.contexts` (one dict each), `.totals`, `.left_out`, `.warnings`, `.signature`. Printed: a table of totals."""
 
     def __init__(
         self,
         contexts: Sequence[Mapping[str, Any]],
         totals: Sequence[Total],
-        metrics: Sequence[ContextMetric],
         signature: Mapping[str, Any],
+        warnings: Sequence[str] = (),
     ) -> None:
         self.contexts = list(contexts)
         self.totals = list(totals)
         self.signature = dict(signature)
-        self._metrics = list(metrics)
+        self.warnings = tuple(warnings)
 
     def __len__(self) -> int:
         return len(self.contexts)
@@ -47,13 +48,13 @@ class ContextResults:
 
     @property
     def notes(self) -> list[str]:
-        """What was left out, a sentence for each set of contexts."""
+        """Warnings, and what was left out: a sentence for each set of contexts."""
         by_contexts: dict[tuple[tuple[str, str], ...], list[str]] = {}
         for metric, contexts in self.left_out.items():
             by_contexts.setdefault(tuple(contexts.items()), []).append(metric)
-        notes = []
+        notes = list(self.warnings)
         for contexts_left, metrics in by_contexts.items():
-            shown = [f"{name} ({reason})" for name, reason in contexts_left[:_NAMED]]
+            shown = [f"{_on_one_line(name)} ({reason})" for name, reason in contexts_left[:_NAMED]]
             more = f" and {len(contexts_left) - _NAMED} more" if len(contexts_left) > _NAMED else ""
             one = len(contexts_left) == 1
             notes.append(
@@ -89,7 +90,10 @@ class ContextResults:
         return Grid(heads, rows, self._caption(tested), left=3)
 
     def _caption(self, tested: bool) -> list[str]:
-        lines = [f"{len(self.contexts):,} contexts; ↑ higher is better, ↓ lower is better"]
+        count = "1 context" if len(self.contexts) == 1 else f"{len(self.contexts):,} contexts"
+        lines = [f"{count}; ↑ higher is better, ↓ lower is better"]
+        if any(total.interval for total in self.totals):
+            lines.append(f"[low, high]: {self.signature['interval']:.4g} interval of the mean over contexts")
         level = next((total.pvalues.level for total in self.totals if total.pvalues), None)
         if tested and level is not None:
             lines.append(
@@ -135,6 +139,7 @@ class ContextResults:
             "contexts": len(self.contexts),
             "totals": [total.to_dict() for total in self.totals],
             "left_out": self.left_out,
+            "warnings": list(self.warnings),
             "signature": self.signature,
         }
         return json.dumps(finite(plain(content)), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -144,3 +149,9 @@ class ContextResults:
         return "".join(
             json.dumps(finite(plain(record)), ensure_ascii=False, allow_nan=False) + "\n" for record in self.contexts
         )
+
+
+def _on_one_line(name: str) -> str:
+    """A context's id in a message: whatever it holds, it must not break the line or steer the terminal."""
+    shown = "".join(character if character.isprintable() else " " for character in name)
+    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 3] + "..."

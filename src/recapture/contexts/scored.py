@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +33,8 @@ class Asked(NamedTuple):
     pvalue: bool | int | str = False
     seed: int = 0
     samples: int = 9_999
+    nulls: bool = True
+    """Whether every labelling's statistic is kept once the test is made."""
 
     def plan(self, references: int, candidates: int, symmetric: bool) -> Plan | None:
         if self.pvalue is False or self.pvalue is None:
@@ -42,7 +44,9 @@ class Asked(NamedTuple):
         )
 
 
-def tests_of(under: Callable[[slice, Labels], np.ndarray], groups: int, made: Plan) -> list[Permutation]:
+def tests_of(
+    under: Callable[[slice, Labels], np.ndarray], groups: int, made: Plan, nulls: bool = True
+) -> list[Permutation]:
     """One test per context. under: (contexts, labellings) -> their statistics, larger = more different."""
     together = max(1, min(groups, _NULL_CELLS // made.rows))
     tests = []
@@ -51,5 +55,11 @@ def tests_of(under: Callable[[slice, Labels], np.ndarray], groups: int, made: Pl
         null = np.concatenate(
             [under(chosen, labels) for labels in made.blocks(max(1, _NULL_CELLS // together))], axis=1
         )
-        tests += [judge(row, made) for row in null]
+        tests += [judged(row, made, nulls) for row in null]
     return tests
+
+
+def judged(null: np.ndarray, made: Plan, nulls: bool) -> Permutation:
+    """The test, with its null distribution or without it: those of many contexts would fill the memory."""
+    test = judge(null, made)
+    return test if nulls else replace(test, null=null[:0].copy())

@@ -104,7 +104,9 @@ def score_triangles(distances: np.ndarray, n: int, ties: Ties, directed: bool, a
     made = asked.plan(n, m, symmetric=not one_way)
     tests = None
     if made is not None:
-        tests = tests_of(lambda chosen, labels: _under(distances[chosen], labels, ties, one_way), len(distances), made)
+        tests = tests_of(
+            lambda chosen, labels: _under(distances[chosen], labels, ties, one_way), len(distances), made, asked.nulls
+        )
     scored = []
     for at, context in enumerate(distances):
         counts = observed_counts(context, n, ties)

@@ -50,7 +50,7 @@ def _run(setup: Setup) -> Findings:
             rows.append([world, *name.split(" ", 1), f"{share:.1%}", *(short(float(number)) for number in numbers)])
     heads = ["world", "metric", "number", "coverage", "mean", "true spread", "estimated spread", "with replacement"]
     caption = [
-        f"{repeats} pairs of sets, {_SIZE} v {_SIZE}; coverage: share of 95 % intervals that hold the mean of all pairs; "
+        f"{repeats} pairs of sets, {_SIZE} v {_SIZE}; coverage: share of 95 % intervals that hold the overall mean; "
         "true spread: standard deviation over pairs; estimated spread: mean over the intervals; with replacement: mean "
         "value on bootstrap samples, which a sound bootstrap would leave near the mean.",
         *(f"{world}: {what}." for world, what in _WORLDS.items()),
