@@ -1,0 +1,201 @@
+"""METEOR's word alignment: which words of a hypothesis stand for which words of a reference.
+
+Every word of either text may be part of one match at most. Among all choices of matches METEOR wants the most words
+covered, then the fewest chunks (runs that are adjacent and in order in both texts), then short distances. It searches
+from left to right in the reference and keeps the best 40 choices at each word. What the search counts decides which
+alignment of many equals is found, so the accounts of METEOR 1.5 are kept to the letter, oddities included:
+
+- in the search (not in the score) a match that is not exact covers half its words, rounded down: none for one word;
+- a choice's distance is that of the choices tried before it at the same word, not its own;
+- of equal choices, the one that was first stays first.
+
+A match that competes with no other for any word is taken before the search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
+from typing import Any
+
+EXACT, STEM, SYNONYM, PARAPHRASE = range(4)
+BEAM = 40
+
+Match = tuple[int, int, int, int, int]
+"""First word and number of words in the reference, the same in the hypothesis, stage."""
+
+_KEY = itemgetter(0)
+
+
+class Words:
+    """A text made ready for alignment: its tokens, where each stem stands, what each token counts in the score."""
+
+    __slots__ = ("places", "stems", "tokens", "total", "values")
+
+    def __init__(self, tokens: Sequence[str], stems: Iterable[str], values: Sequence[float]) -> None:
+        self.tokens = tuple(tokens)
+        self.values = values
+        self.total = sum(values)
+        self.places: dict[str, list[int]] = {}
+        for place, stem in enumerate(stems):
+            self.places.setdefault(stem, []).append(place)
+        self.stems = frozenset(self.places)
+
+
+def align(hypothesis: Words, reference: Words, further: Sequence[Match] = ()) -> list[Match]:
+    """The matches of METEOR's alignment, in the reference's order.
+
+    `further` are possible matches beyond equal words and equal stems, in METEOR's order: by stage, then as found.
+    """
+    fixed: dict[int, Match] = {}
+    open_: dict[int, list[Match]] = {}
+    here, there = reference.tokens, hypothesis.tokens
+    for stem in hypothesis.stems & reference.stems:
+        starts, goals = reference.places[stem], hypothesis.places[stem]
+        if len(starts) == len(goals) == 1:
+            at, to = starts[0], goals[0]
+            fixed[at] = (at, 1, to, 1, EXACT if here[at] == there[to] else STEM)
+            continue
+        for at in starts:
+            word = here[at]
+            open_[at] = [(at, 1, to, 1, EXACT) for to in goals if there[to] == word]
+            if len(open_[at]) < len(goals):
+                open_[at] += [(at, 1, to, 1, STEM) for to in goals if there[to] != word]
+    if further:
+        fixed, open_ = _part(fixed, open_, further)
+    if open_:
+        # Words by words, unless a phrase is among the matches.
+        search = _search_words if all(match[1] == match[3] == 1 for match in further) else _search_phrases
+        for match in search(len(here), fixed, open_):
+            fixed[match[0]] = match
+    return [fixed[at] for at in sorted(fixed)]
+
+
+def count_chunks(matches: Iterable[Match]) -> int:
+    """Runs of matches that are adjacent and in order in both texts; matches in the reference's order."""
+    chunks = 0
+    next_at = next_to = -1
+    for at, length, to, to_length, _ in matches:
+        if at != next_at or to != next_to:
+            chunks += 1
+        next_at, next_to = at + length, to + to_length
+    return chunks
+
+
+def _part(
+    fixed: Mapping[int, Match], open_: Mapping[int, list[Match]], further: Iterable[Match]
+) -> tuple[dict[int, Match], dict[int, list[Match]]]:
+    """Matches of all stages, parted into those without a rival for any of their words, and the rest."""
+    every = {at: [match] for at, match in fixed.items()} | {at: list(matches) for at, matches in open_.items()}
+    for match in further:
+        every.setdefault(match[0], []).append(match)
+    here: dict[int, int] = {}
+    there: dict[int, int] = {}
+    for matches in every.values():
+        for start, length, goal, goal_length, _ in matches:
+            for at in range(start, start + length):
+                here[at] = here.get(at, 0) + 1
+            for to in range(goal, goal + goal_length):
+                there[to] = there.get(to, 0) + 1
+    alone, rivals = {}, {}
+    for at, matches in every.items():
+        start, length, goal, goal_length, _ = matches[0]
+        if all(here[word] == 1 for word in range(start, start + length)) and all(
+            there[word] == 1 for word in range(goal, goal + goal_length)
+        ):
+            alone[at] = matches[0]
+        else:
+            rivals[at] = matches
+    return alone, rivals
+
+
+def _units(words: int, open_: Mapping[int, list[Match]]) -> tuple[int, int]:
+    """What a chunk and a covered word weigh in a path's key, so that keys sort as METEOR compares: lowest first."""
+    chunk = 1 + sum(abs(match[0] - match[2]) for matches in open_.values() for match in matches)
+    return chunk, chunk * (words + 2)
+
+
+def _covers(match: Match) -> int:
+    _, length, _, goal_length, stage = match
+    return length + goal_length if stage == EXACT else length // 2 + goal_length // 2
+
+
+def _trail(path: tuple) -> list[Match]:
+    found, took = [], path[-1]
+    while took:
+        match, took = took
+        found.append(match)
+    return found
+
+
+def _search_words(words: int, fixed: Mapping[int, Match], open_: Mapping[int, list[Match]]) -> list[Match]:
+    """The best choice where every match is of one word by one.
+
+    A path is (key, hypothesis words in use, end of its last match, matches taken); an end of 0 says that no chunk is
+    running. A run of words that leave no choice changes the order of paths only at its first word, so it is one step.
+    """
+    chunk, cover = _units(words, open_)
+    paths: list[tuple[int, int, int, Any]] = [(0, 0, 0, None)]
+    first: int | None = None  # where the first word of a run goes; -1 is nowhere
+    last = 0
+    for at in range(words):
+        choices = open_.get(at)
+        if choices is None:
+            to = fixed[at][2] if at in fixed else -1
+            if first is None:
+                first = to
+            last = to + 1
+            continue
+        if len(paths) > 1:
+            paths.sort(key=_KEY)
+            del paths[BEAM:]
+        if first is not None:
+            paths = [(key + chunk if end and end != first else key, used, last, took) for key, used, end, took in paths]
+            paths.sort(key=_KEY)
+            first = None
+        options = [(match, match[2], 1 << match[2], cover * _covers(match), abs(at - match[2])) for match in choices]
+        made = []
+        for key, used, end, took in paths:
+            skipped = key + chunk if end else key
+            for match, to, bit, gain, distance in options:
+                if not used & bit:
+                    made.append((skipped - gain if end != to else key - gain, used | bit, to + 1, (match, took)))
+                    key += distance
+                    skipped += distance
+            made.append((skipped, used, 0, took))
+        paths = made
+    paths.sort(key=_KEY)
+    return _trail(min(paths[:BEAM], key=lambda path: path[0] + chunk if path[2] and path[2] != first else path[0]))
+
+
+def _search_phrases(words: int, fixed: Mapping[int, Match], open_: Mapping[int, list[Match]]) -> list[Match]:
+    """The best choice where matches may be of several words: word by word, as some paths are within a phrase.
+
+    A path is (key, hypothesis words in use, end of its last match, first free word, matches taken).
+    """
+    chunk, cover = _units(words, open_)
+    paths: list[tuple[int, int, int, int, Any]] = [(0, 0, 0, 0, None)]
+    for at in range(words):
+        paths.sort(key=_KEY)
+        made = []
+        for path in paths[:BEAM]:
+            key, used, end, free, took = path
+            if free > at:
+                made.append(path)
+            elif at in fixed:
+                _, length, to, to_length, _ = fixed[at]
+                made.append((key + chunk if end and end != to else key, used, to + to_length, at + length, took))
+            else:
+                skipped = key + chunk if end else key
+                for match in open_.get(at, ()):
+                    _, length, to, to_length, _ = match
+                    bits = ((1 << to_length) - 1) << to
+                    if not used & bits:
+                        fresh = (skipped if end != to else key) - cover * _covers(match)
+                        made.append((fresh, used | bits, to + to_length, at + length, (match, took)))
+                        key += abs(at - to)
+                        skipped += abs(at - to)
+                made.append((skipped, used, 0, at + 1, took))
+        paths = made
+    paths.sort(key=_KEY)
+    return _trail(min(paths[:BEAM], key=lambda path: path[0] + chunk if path[2] else path[0]))
