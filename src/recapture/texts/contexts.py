@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 from ..errors import InputError
 from .base import no_field
 from .reading import read_samples
-from .source import Source, without_line_end
+from .source import Source, first_line, without_line_end
+
+_ID = "id"
+"""The usual field; only this one may be missing."""
 
 
 @dataclass(frozen=True)
@@ -25,26 +29,17 @@ class Context:
 def read_contexts(
     path: str,
     *,
-    name: str = "id",
+    name: str = _ID,
     references: str = "references",
     candidates: str = "candidates",
 ) -> list[Context]:
     """Contexts of a JSONL file (or - for stdin), one object a line; the arguments name its fields.
 
-    Without an id, a context is called by its line.
+    Without the field `id`, a context is called by its line; a field named otherwise has to be there.
     """
     source = Source(path)
     found = []
-    for number, line in source.lines():
-        if line.isspace():
-            continue
-        where = f"{source.name} line {number}"
-        try:
-            record = json.loads(without_line_end(line))
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{where}: broken JSON: {getattr(error, 'msg', 'nested too deeply')}") from None
-        if not isinstance(record, dict):
-            raise InputError(f"{where} is not an object with {references} and {candidates}")
+    for number, where, record in _records(source):
         found.append(context_of(record, where, number, name, references, candidates))
     return check_ids(found, source.name)
 
@@ -58,7 +53,13 @@ def read_grouped(reference: str, candidate: str, *, group: str, field: str | Non
 
 
 def _grouped(path: str, group: str, field: str | None) -> dict[str, list[str]]:
-    names, texts = (read_samples(path, field=wanted).texts for wanted in (group, field))
+    source = Source(path)
+    if path == "-":
+        raise InputError("files of single texts cannot come through standard input: their names tell how to read them")
+    texts = read_samples(path, field=field).texts
+    # As texts, these fields could hold no numbers, which image ids often are.
+    records = source.suffixes[0] in (".jsonl", ".ndjson")
+    names = _names_of_records(source, group) if records else read_samples(path, field=group).texts
     if names is None or texts is None:
         raise InputError(
             f"{path} must hold texts and the context of each, in the fields {group!r} and {field or 'text'!r}"
@@ -69,12 +70,35 @@ def _grouped(path: str, group: str, field: str | None) -> dict[str, list[str]]:
     return grouped
 
 
+def _names_of_records(source: Source, group: str) -> list[str]:
+    return [_name(_value(record, where, group), where, group) for _, where, record in _records(source)]
+
+
+def _records(source: Source) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """The objects of a JSONL file, each with its line and what to call its place."""
+    for number, line in source.lines():
+        if line.isspace():
+            continue
+        where = f"{source.name} line {number}"
+        try:
+            record = json.loads(without_line_end(line))
+        except json.JSONDecodeError as error:
+            raise InputError(f"{where}: broken JSON: {error.msg} (column {error.colno})") from None
+        except RecursionError:
+            raise InputError(f"{where}: JSON nested too deeply") from None
+        except ValueError as error:  # a whole number of thousands of digits
+            raise InputError(f"{where}: {first_line(error)}") from None
+        if not isinstance(record, dict):
+            raise InputError(f"{where} is not an object but {_kind(record)}")
+        yield number, where, record
+
+
 def given_contexts(contexts: Iterable[Any]) -> list[Context]:
     """Contexts from Python: objects of this module or mappings with id, references and candidates."""
     found = [
         given
         if isinstance(given, Context)
-        else context_of(given, f"context {number}", number, "id", "references", "candidates")
+        else context_of(given, f"context {number}", number, _ID, "references", "candidates")
         for number, given in enumerate(contexts, 1)
     ]
     return check_ids(found, "the contexts")
@@ -83,30 +107,50 @@ def given_contexts(contexts: Iterable[Any]) -> list[Context]:
 def context_of(record: Any, where: str, number: int, id_field: str, references: str, candidates: str) -> Context:
     if not isinstance(record, Mapping):
         raise InputError(f"{where} is not a mapping with references and candidates but {type(record).__name__}")
-    name = record.get(id_field, str(number))
-    if isinstance(name, bool) or not isinstance(name, (str, int)):
-        raise InputError(f"{where}: field {id_field!r} must be a text or a whole number, not {_kind(name)}")
-    return Context(str(name), *(_texts(record, where, field) for field in (references, candidates)))
+    unnamed = id_field == _ID and _ID not in record
+    name = _name(number if unnamed else _value(record, where, id_field), where, id_field)
+    return Context(name, *(_texts(record, where, field) for field in (references, candidates)))
+
+
+def _value(record: Mapping[str, Any], where: str, field: str) -> Any:
+    """A key of the whole name comes before a dotted path."""
+    value: Any = record
+    for key in [field] if field in record else field.split("."):
+        if not isinstance(value, Mapping) or key not in value:
+            raise no_field(where, [field], list(map(str, record)))
+        value = value[key]
+    return value
+
+
+def _name(value: Any, where: str, field: str) -> str:
+    if isinstance(value, bool) or not isinstance(value, (str, Integral)):
+        raise InputError(f"{where}: field {field!r} must be a text or a whole number, not {_kind(value)}")
+    _check_characters(str(value), f"{where}: field {field!r}")
+    return str(value)
 
 
 def _texts(record: Mapping[str, Any], where: str, field: str) -> tuple[str, ...]:
-    if field not in record:
-        raise no_field(where, [field], list(record))
-    texts = record[field]
+    texts = _value(record, where, field)
     if not isinstance(texts, Sequence) or isinstance(texts, (str, bytes)):
         raise InputError(f"{where}: field {field!r} must be a list of texts, not {_kind(texts)}")
     for position, text in enumerate(texts, 1):
         if not isinstance(text, str):
             raise InputError(f"{where}: text {position} of field {field!r} is {_kind(text)}")
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise InputError(f"{where}: text {position} of field {field!r} holds half of a surrogate pair") from None
+        _check_characters(text, f"{where}: text {position} of field {field!r}")
     return tuple(texts)
 
 
+def _check_characters(text: str, what: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{what} holds half of a surrogate pair") from None
+
+
 def _kind(value: Any) -> str:
-    kinds = {str: "a text", bool: "a boolean", int: "a number", float: "a number", dict: "an object", list: "a list"}
+    kinds = {str: "a text", bool: "a boolean", int: "a whole number", dict: "an object", list: "a list"}
+    if isinstance(value, float):
+        return f"the number {value:g}"
     return "null" if value is None else kinds.get(type(value), f"a {type(value).__name__}")
 
 
