@@ -55,9 +55,8 @@ def evaluate_contexts(
     Contexts without candidates, with fewer than two references, or too small for a metric are left out of it, counted
     and named. pvalue, ties, directed: as for `triangle_rank`; interval: a level such as 0.95 for the means.
     options: a pairwise metric's own, by its name: {"meteor": {"wordnet": folder}}; CIDEr-D takes its document
-    frequencies from all references given here unless options say otherwise. encoder, pooling, device, batch_size, offline,
-    cache: as for `encode`.
-    resume: keep finished contexts on disk until the run is complete, and go on from there when it is repeated.
+    frequencies from all references given here unless options say otherwise. encoder and all after resume: as for
+    `encode`. resume: keep finished contexts on disk until the run is complete; repeated, it goes on from there.
     """
     check_ties(ties)
     level = check_level(interval)

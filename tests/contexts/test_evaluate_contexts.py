@@ -1,0 +1,300 @@
+"""Many contexts at once: the same numbers as one by one, totals that add up, small contexts named and left out."""
+
+import math
+
+import numpy as np
+import pytest
+from brute_force import aggregate_test, overlap, trm_test
+from scipy import stats
+
+import recapture as rc
+from recapture.contexts import evaluation
+from recapture.contexts.metric import find_context_metrics, known_context_metrics
+
+
+def context(name, references, candidates):
+    return {"id": name, "references": references, "candidates": candidates}
+
+
+MIXED = [
+    context("a", ["ab", "abc", "cd"], ["ab", "dd"]),
+    context("b", ["ab", "bc"], ["cc", "a", "ab", "bd"]),
+    context("lonely", ["ab", "ba"], ["c"]),
+    context("c", ["ddd", "ad", "ac"], ["ab", "aa"]),
+    context("nothing", ["ab", "ba"], []),
+    context("half", ["ab"], ["ab", "ba"]),
+    context("d", ["bd", "cd", "ac"], ["ab", "ac"]),
+]
+
+
+def squares(given, distance):
+    texts = given["references"] + given["candidates"]
+    made = [[overlap(a, b) for b in texts] for a in texts]
+    if not distance:
+        return made
+    return [[1 - made[i][j] if i != j else 0 for j in range(len(texts))] for i in range(len(texts))]
+
+
+def by_id(results):
+    return {record["id"]: record for record in results.contexts}
+
+
+def test_every_context_against_fractions(toys):
+    results = rc.evaluate_contexts(MIXED, "trm-toy,toy,toy-mean,toy-far", pvalue=True)
+    found = by_id(results)
+    assert list(found) == [given["id"] for given in MIXED]
+    for given in MIXED:
+        n, m = len(given["references"]), len(given["candidates"])
+        record = found[given["id"]]
+        assert (record["references"], record["candidates"]) == (n, m)
+        if n < 2 or m < 1:
+            assert record["scores"] == {}
+            continue
+        value, p, smallest, values = trm_test(squares(given, True), n)
+        ranks = record["scores"]["trm-toy"]
+        assert ranks["value"] == pytest.approx(float(value), abs=1e-14) and ranks["pvalue"] == float(p)
+        assert ranks["smallest_pvalue"] == float(smallest)
+        assert ranks["exact"] and ranks["labellings"] == len(values)
+        assert ranks["form"] == ("Q(C, R)" if m == 1 else "Q(C, R) + Q(R, C)")
+        for name, rule, higher in (("toy", "max", True), ("toy-mean", "mean", True), ("toy-far", "max", False)):
+            scores = squares(given, False) if higher else [[1 - x for x in row] for row in squares(given, False)]
+            value, p, _ = aggregate_test(scores, n, rule, higher)
+            assert record["scores"][name]["value"] == pytest.approx(float(value), abs=1e-12)
+            assert record["scores"][name]["pvalue"] == float(p)
+
+
+def test_the_same_numbers_as_one_by_one(toys):
+    options = {"ties": "paper", "directed": True}
+    results = by_id(rc.evaluate_contexts(MIXED, ["trm-toy", "dispersion-toy"], pvalue=True, **options))
+    for given in MIXED[:4]:
+        sides = given["references"], given["candidates"]
+        alone = rc.triangle_rank(*sides, distance="toy", pvalue=True, **options)
+        record = results[given["id"]]["scores"]["trm-toy"]
+        assert (record["value"], record["pvalue"]) == (alone.value, alone.pvalue)
+        apart = rc.dispersion(*sides, distance="toy")
+        assert record["central"] == apart["central"] and record["dispersion"] == apart["dispersion"]
+        if len(given["candidates"]) > 1:
+            own = results[given["id"]]["scores"]["dispersion-toy"]
+            assert {side: own[side] for side in ("reference", "candidate")} == apart["dispersion"]
+            assert own["central"] == apart["central"]
+
+
+def test_texts_are_compared_once_for_all_metrics(toys):
+    rc.evaluate_contexts(MIXED, "trm-toy,toy,toy-max,toy-mean,dispersion-toy", pvalue=True)
+    scored = [tuple(hypotheses) for hypotheses, _ in toys]
+    assert len(scored) == len(set(scored)) == 5  # of seven contexts two are too small for all
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 64])
+@pytest.mark.parametrize("pvalue", [True, 19])
+def test_chunks_change_nothing(toys, monkeypatch, chunk, pvalue):
+    metrics = "trm-toy,toy,mmd"
+    options = {"pvalue": pvalue, "encoder": "bag-of-words", "seed": 3}
+    whole = rc.evaluate_contexts(MIXED, metrics, **options)
+    monkeypatch.setattr(evaluation, "_CHUNK", chunk)
+    parts = rc.evaluate_contexts(MIXED, metrics, **options)
+    assert parts.to_jsonl() == whole.to_jsonl() and parts.to_json() == whole.to_json()
+
+
+def test_what_is_too_small_is_counted_named_and_left_out_of_means(toys):
+    results = rc.evaluate_contexts(MIXED, "trm-toy,mmd", encoder="bag-of-words", pvalue=True)
+    assert results.left_out == {
+        "trm-toy": {"nothing": "0 candidates, needs 1", "half": "1 reference, needs 2"},
+        "mmd": {"lonely": "1 candidate, needs 2", "nothing": "0 candidates, needs 2", "half": "1 reference, needs 2"},
+    }
+    assert sorted(results.notes) == [
+        "2 contexts too small, left out of trm-toy: nothing (0 candidates, needs 1), half (1 reference, needs 2)",
+        "3 contexts too small, left out of mmd: lonely (1 candidate, needs 2), nothing (0 candidates, needs 2), "
+        "half (1 reference, needs 2)",
+    ]
+    ranks, kernel = results.totals
+    assert (ranks.contexts, ranks.left_out, kernel.contexts, kernel.left_out) == (5, 2, 4, 3)
+    scored = [record["scores"]["trm-toy"]["value"] for record in results.contexts if record["scores"]]
+    assert ranks.mean == pytest.approx(sum(scored) / 5)
+
+
+def test_contexts_without_vectors_beside_contexts_with_them(toys):
+    """One candidate is enough for a triangle, not for a kernel: a context may need one and not the other."""
+    for order in (MIXED[:3], MIXED[2::-1]):
+        found = by_id(rc.evaluate_contexts(order, "trm-toy,mmd", encoder="bag-of-words"))
+        assert set(found["lonely"]["scores"]) == {"trm-toy"} and set(found["a"]["scores"]) == {"trm-toy", "mmd"}
+
+
+def test_vectors_of_a_context_are_those_of_its_texts():
+    texts = {"x": (["a b", "b c c", "a"], ["c", "b b"]), "y": (["d", "d a"], ["a a a", "b d c"])}
+    given = [context(name, *sides) for name, sides in texts.items()]
+    found = by_id(
+        rc.evaluate_contexts(given, "mmd,frechet", encoder=lambda batch: [[len(t), t.count("a")] for t in batch])
+    )
+    for name, sides in texts.items():
+        vectors = [np.array([[len(t), t.count("a")] for t in side], float) for side in sides]
+        for metric in ("mmd", "frechet"):
+            alone = getattr(rc, metric)(*vectors)
+            assert found[name]["scores"][metric]["value"] == pytest.approx(alone.value, abs=1e-9)
+
+
+def test_when_nothing_can_be_scored(toys):
+    results = rc.evaluate_contexts([context("x", [], []), context("y", ["a"], [])], "trm-toy,toy", pvalue=True)
+    assert all(math.isnan(total.mean) and total.contexts == 0 and total.left_out == 2 for total in results.totals)
+    assert results.totals[0].pvalues is None and results.totals[0].interval is None
+    assert " - " in str(results) and '"mean": null' in results.to_json()
+    assert results.notes == [
+        "2 contexts too small, left out of trm-toy, toy: x (0 references, needs 2), y (1 reference, needs 2)"
+    ]
+    cider = rc.evaluate_contexts([context("x", [], ["a"])], "trm-cider")
+    assert cider.totals[0].contexts == 0
+
+
+def test_totals_add_up(toys):
+    """Means, Student's interval and combined p-values, from SciPy on the contexts' own numbers."""
+    results = rc.evaluate_contexts(MIXED, "trm-toy,toy", pvalue=True, interval=0.9)
+    for total in results.totals:
+        scored = [record["scores"][total.metric] for record in results.contexts if record["scores"]]
+        values, p = ([each[key] for each in scored] for key in ("value", "pvalue"))
+        assert total.mean == pytest.approx(np.mean(values)) and total.contexts == 5
+        low, high = stats.ttest_1samp(values, 0).confidence_interval(0.9)
+        assert total.interval == pytest.approx((low, high))
+        made = total.pvalues
+        assert made.harmonic_mean == pytest.approx(stats.hmean(p))
+        assert made.fisher == pytest.approx(stats.combine_pvalues(p).pvalue)
+        assert made.harmonic_mean_corrected == rc.harmonic_mean_p(p).corrected
+        assert made.below == np.mean(np.array(p) <= 0.05)
+        assert made.below_bh == np.mean(stats.false_discovery_control(p) <= 0.05)
+        assert made.below_holm == np.mean(rc.holm(p) <= 0.05)
+        assert made.mean_log10 == pytest.approx(np.mean(np.log10(p)))
+        assert made.smallest == pytest.approx(np.median([each["smallest_pvalue"] for each in scored]))
+
+
+def test_shares_below_a_level(toys):
+    """20 contexts: 12 far apart at the smallest p of 5 v 5, 2/252, and 8 of equal texts at 1.
+
+    Benjamini and Hochberg find the 12: 2/252 x 20 / 12 = .013; Holm does not: 2/252 x 20 = .159.
+    """
+    far = [
+        context(f"far {i}", ["aa", "aaa", "aab", "aba", "baa"], ["cc", "ccc", "ccd", "cdc", "dcc"]) for i in range(12)
+    ]
+    same = [context(f"same {i}", ["ab"] * 5, ["ab"] * 5) for i in range(8)]
+    (total,) = rc.evaluate_contexts(far + same, "trm-toy", pvalue=True).totals
+    made = total.pvalues
+    assert (made.below, made.below_bh, made.below_holm) == (0.6, 0.6, 0.0) and made.level == 0.05
+    assert made.harmonic_mean == pytest.approx(20 / (12 * 126 + 8))
+
+
+def test_texts_that_are_all_equal():
+    """TRM 0, MMD 0, Fréchet 0, and p = 1."""
+    given = [
+        context("x", ["the same old text"] * 4, ["the same old text"] * 4),
+        context("y", ["a b", "c"], ["d", "e f"]),
+    ]
+    results = by_id(rc.evaluate_contexts(given, "trm-cider,mmd,frechet", encoder="bag-of-words", pvalue=True))["x"]
+    for metric in ("trm-cider", "mmd", "frechet"):
+        assert results["scores"][metric]["value"] == pytest.approx(0, abs=1e-12)
+        assert results["scores"][metric]["pvalue"] == 1 == results["scores"][metric]["smallest_pvalue"]
+
+
+def test_document_frequencies_come_from_all_references():
+    given = [
+        context("x", ["a dog runs in a field", "the dog is out there"], ["a dog runs", "a cat sits on a mat"]),
+        context("y", ["two cats sleep on a mat", "cats lie on a sofa"], ["two cats sleep on a mat"]),
+        context("one", ["a red bus"], []),
+        context("empty", [], ["a red bus"]),
+    ]
+    results = rc.evaluate_contexts(given, "cider,trm-cider")
+    df = rc.DocumentFrequencies.from_references([each["references"] for each in given if each["references"]])
+    assert results.signature["pairwise"]["cider"]["df"] == df.identity()
+    for each in given[:2]:
+        record = by_id(results)[each["id"]]["scores"]
+        alone = rc.cider([each["references"]] * len(each["candidates"]), each["candidates"], df=df)
+        assert record["cider"]["value"] == pytest.approx(alone.value, abs=1e-12)
+    other = rc.DocumentFrequencies.from_references([["a dog"], ["a cat"], ["a bus"], ["two cats"]])
+    chosen = rc.evaluate_contexts(given, "cider", options={"cider": {"df": other}})
+    assert chosen.signature["pairwise"]["cider"]["df"] == other.identity()
+    assert chosen.totals[0].mean != results.totals[0].mean
+
+
+def test_what_makes_numbers_say_little_is_said():
+    lone = rc.evaluate_contexts([context("x", ["a dog runs", ""], ["a cat sits", " "])], "trm-cider")
+    assert [note.partition(":")[0] for note in lone.notes] == [
+        "2 of 4 texts are empty; they were kept",
+        "CIDEr-D's document frequencies come from a single document",
+    ]
+    assert '"warnings": [\n    "2 of 4 texts' in lone.to_json()
+
+
+def test_seeds_sampling_and_exact(toys):
+    letters = [chr(97 + i) * (1 + i % 3) + chr(97 + i % 7) for i in range(26)]
+    given = [context("big", letters[:13], letters[13:]), context("small", ["ab", "bc"], ["cd", "da"])]
+    first, again, other = (rc.evaluate_contexts(given, "trm-toy", pvalue=True, seed=seed) for seed in (0, 0, 1))
+    assert first.to_jsonl() == again.to_jsonl()
+    scores = by_id(first)
+    assert scores["big"]["scores"]["trm-toy"]["labellings"] == 10_000
+    assert not scores["big"]["scores"]["trm-toy"]["exact"] and scores["small"]["scores"]["trm-toy"]["exact"]
+    assert first.signature["seed"] == 0 and other.signature["seed"] == 1
+    with pytest.raises(rc.InputError, match=r"context big2: 14 references .* too many for an exact p-value"):
+        rc.evaluate_contexts([given[1], context("big2", letters[:14], letters[12:])], "trm-toy", pvalue="exact")
+
+
+def test_no_p_values_where_a_metric_has_none(toys):
+    results = rc.evaluate_contexts(MIXED, "dispersion-toy,toy", pvalue=True)
+    assert [total.pvalues is None for total in results.totals] == [True, True, False]
+    assert [(total.metric, total.number) for total in results.totals[:2]] == [
+        ("dispersion-toy", "reference"), ("dispersion-toy", "candidate"),
+    ]  # fmt: skip
+
+
+def test_names_of_metrics(toys):
+    chosen = find_context_metrics(" TRM_Toy, toy ,,trm-toy")
+    assert [metric.name for metric in chosen] == ["trm-toy", "toy"]
+    known = known_context_metrics()
+    assert {"trm-toy", "toy-max", "toy-mean", "dispersion-toy", "mmd", "frechet", "self-bleu", "distinct-1"} <= set(
+        known
+    )
+    for wrong, words in (
+        ("trm-tyo", "did you mean trm-toy"),
+        ("", "no metric"),
+        (" , ", "no metric"),
+        ([], "no metric"),
+    ):
+        with pytest.raises(rc.InputError, match=words):
+            find_context_metrics(wrong)
+
+
+@pytest.mark.parametrize(
+    "contexts, options, words",
+    [
+        ([], {}, "there are no contexts"),
+        ([MIXED[0], MIXED[0]], {}, "same id 'a'"),
+        (MIXED, {"metrics": "trm-toi"}, "did you mean"),
+        (MIXED, {"ties": "printed"}, "ties"),
+        (MIXED, {"pvalue": "yes"}, "pvalue must be"),
+        (MIXED, {"pvalue": "yes", "metrics": "dispersion-toy"}, "pvalue must be"),
+        (MIXED, {"pvalue": 0}, "pvalue must be"),
+        (MIXED, {"interval": 95}, "between 0 and 1"),
+        (MIXED, {"interval": True}, "between 0 and 1"),
+        (MIXED, {"seed": -1}, "seed"),
+        (MIXED, {"encoder": "bag-of-words"}, "no metric needs vectors"),
+        (MIXED, {"device": "cpu"}, "no metric needs vectors"),
+        (MIXED, {"options": {"cider": {"df": 1}}}, "options for 'cider', but no metric is built on it"),
+        (MIXED, {"options": {"toy": {"tern": 1}}}, "did you mean turn"),
+    ],
+)
+def test_what_cannot_be_evaluated(toys, contexts, options, words):
+    with pytest.raises(rc.InputError, match=words):
+        rc.evaluate_contexts(contexts, **{"metrics": "trm-toy", **options})
+    assert not toys  # refused before the first text was scored
+
+
+def test_a_misspelt_option_is_no_option(toys):
+    with pytest.raises(TypeError, match="intervall"):
+        rc.evaluate_contexts(MIXED, "trm-toy", intervall=0.9)
+
+
+def test_the_signature_says_how(toys):
+    results = rc.evaluate_contexts(
+        MIXED, "trm-toy,mmd", encoder="bag-of-words", options={"toy": {"turn": 0.5}}, interval=0.9, ties="paper"
+    )
+    signature = results.signature
+    assert signature["pairwise"] == {"toy": {"turn": 0.5}} and signature["encoder"]["encoder"] == "bag-of-words"
+    assert (signature["ties"], signature["directed"], signature["pvalue"]) == ("paper", False, False)
+    assert signature["interval"] == 0.9 and signature["metrics"] == ["trm-toy", "mmd"]
+    assert signature["versions"]["numpy"] == np.__version__ and len(results) == len(MIXED)
