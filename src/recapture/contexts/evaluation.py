@@ -162,6 +162,8 @@ class _Run:
         texts = [text for context in self.contexts for text in (*context.references, *context.candidates)]
         empty = sum(not text.strip() for text in texts)
         found = [f"{empty:,} of {len(texts):,} texts are empty; they were kept"] if empty else []
+        # Not every encoder has something to say about the texts it was given.
+        found += getattr(self._encoder, "notes", lambda texts, name: [])(texts, "the contexts")
         cider = self._scorers.get("cider")
         if cider is not None and cider.settings["df"]["documents"] == 1:
             found.append("CIDEr-D's document frequencies come from a single document: all its n-grams weigh 0")
