@@ -68,7 +68,7 @@ class ContextResults:
         """The totals as rows."""
         tested = any(total.pvalues for total in self.totals)
         heads = ["metric", "number", "", "mean", "contexts", "left out"]
-        heads += ["HMP", "HMP corrected", "Fisher", "p <= level", "after BH", "after Holm"] if tested else []
+        heads += ["HMP", "HMP corrected", "Fisher", "p ≤ level", "after BH", "after Holm"] if tested else []
         rows, previous = [], None
         for total in self.totals:
             arrow = "↑" if total.direction == "higher" else "↓"
@@ -98,7 +98,7 @@ class ContextResults:
         if tested and level is not None:
             lines.append(
                 "HMP: harmonic mean of the contexts' p-values; Fisher: for independent contexts only; "
-                f"shares: contexts with p <= {level:g}, as they are and adjusted"
+                f"shares: contexts with p ≤ {level:g}, as they are and adjusted"
             )
         return lines
 

@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 _LATEX = {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\n": " ",
-    "↑": r"$\uparrow$", "↓": r"$\downarrow$",
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\n": " ", "\r": " ",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
+    "↑": r"$\uparrow$", "↓": r"$\downarrow$", "≤": r"$\le$",
     **{character: "\\" + character for character in "&%$#_{}"},
 }  # fmt: skip
-_MARKDOWN = {ord("|"): "\\|", ord("\n"): " ", ord("<"): "&lt;"}
+_MARKDOWN = {ord("\\"): r"\\", ord("|"): r"\|", ord("\n"): " ", ord("\r"): " ", ord("<"): "&lt;", ord("&"): "&amp;"}
 
 
 @dataclass(frozen=True)
