@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from ..geometry.labels import Labels
 from ..results.result import Result
-from .metric import INFINITY, Measurement, Metric, Output
+from .metric import INFINITY, Measurement, Metric, Output, Relabelled
 from .pair import Pair
 from .run import measure
 
@@ -26,13 +29,23 @@ def density_coverage(
 def _measure(pair: Pair, k: int) -> Measurement:
     inside = pair.overlap_at(k)
     return Measurement(
-        values={
-            "density": inside.b / (k * len(pair.candidate)),
-            "coverage": inside.reference_covered.sum() / len(pair.reference),
-        },
+        values=_values(len(pair.reference), len(pair.candidate), k, inside.b, inside.reference_covered.sum()),
         arrays={"reference_covered": inside.reference_covered},
         warnings=tuple(pair.neighbourhood_warnings()),
     )
+
+
+def _relabel(pair: Pair, k: int) -> Relabelled:
+    def values(labels: Labels) -> dict[str, np.ndarray]:
+        counts = pair.counts_under(labels, k)
+        return _values(*labels.sizes, k, counts.b, counts.covered)
+
+    return values
+
+
+def _values(n: int, m: int, k: int, b: Any, covered: Any) -> dict[str, Any]:
+    """From numbers or from arrays of them."""
+    return {"density": b / (k * m), "coverage": covered / n}
 
 
 METRIC = Metric(
@@ -44,6 +57,7 @@ METRIC = Metric(
     ),
     direction="higher",
     measure=_measure,
+    relabel=_relabel,
     defaults={"k": 5},
     order=30,
     citation="Naeem et al. 2020, Reliable Fidelity and Diversity Metrics, ICML",

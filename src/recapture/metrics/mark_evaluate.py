@@ -20,18 +20,25 @@ from k = 3 on. `adjusted` takes the floor out: (score - floor) / (1 - floor).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 from .. import population
 from ..errors import InputError
+from ..geometry.labels import Labels
 from ..geometry.overlap import OverlapAt
 from ..results.result import Result
-from .metric import Measurement, Metric, Output
+from .metric import Measurement, Metric, Output, Relabelled
 from .pair import Pair
 from .run import Job, make_pair, measure, measure_pair
 
 _NEAR_FLOOR = 0.05
 _HIGH_FLOOR = 0.97
+
+# Relabelled sets often agree in the number of captures, on which alone the estimate then hangs.
+_capture_m0 = lru_cache(maxsize=1 << 14)(population.capture_m0)
 
 
 def mark_evaluate(
@@ -70,7 +77,7 @@ def estimates(n: int, m: int, k: int, x: int, y: int, a: int, b: int) -> dict[st
         "petersen": population.petersen(n + x, m + y, x + y),
         "schnabel_quality": population.schnabel(total, (k + 1) * m + a, m - x),
         "schnabel_diversity": population.schnabel(total, (k + 1) * n + b, n - y),
-        "capture": float(population.capture_m0(total, (k + 1) * total + a + b)),
+        "capture": float(_capture_m0(total, (k + 1) * total + a + b)),
     }
 
 
@@ -88,6 +95,18 @@ def _measure(pair: Pair, k: int) -> Measurement:
         arrays={"candidate_inside": inside.candidate_inside, "reference_inside": inside.reference_inside},
         warnings=(*_warnings(inside, n, m, scores, floors, adjusted), *pair.neighbourhood_warnings()),
     )
+
+
+def _relabel(pair: Pair, k: int) -> Relabelled:
+    def values(labels: Labels) -> dict[str, np.ndarray]:
+        n, m = labels.sizes
+        counts = pair.counts_under(labels, k)
+        # One by one in Python's whole numbers, which no product of counts overflows; equal counts are scored once.
+        each = list(zip(*(getattr(counts, name).tolist() for name in "xyab"), strict=True))
+        found = {one: _scores(n + m, estimates(n, m, k, *one)) for one in set(each)}
+        return {output.name: np.array([found[one][output.name] for one in each]) for output in METRIC.outputs}
+
+    return values
 
 
 def _scores(total: int, found: Mapping[str, float]) -> dict[str, float]:
@@ -132,6 +151,7 @@ METRIC = Metric(
     ),
     direction="higher",
     measure=_measure,
+    relabel=_relabel,
     defaults={"k": 1},
     swapped={"petersen": "petersen", "quality": "diversity", "diversity": "quality", "capture": "capture"},
     order=10,

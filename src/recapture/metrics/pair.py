@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import weakref
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
+from ..geometry.labels import Labels
 from ..geometry.overlap import Overlap, OverlapAt, overlap
 from ..geometry.points import PointSet
+from ..geometry.pooled import PooledNeighbours
+from ..geometry.relabelled import Counts, relabelled_counts
 
 _TINY = 50
 _MANY_DUPLICATES = 0.1
@@ -30,6 +35,8 @@ class Pair:
         self._sides = (reference.name, len(reference)), (candidate.name, len(candidate))
         self._ks: set[int] = set()
         self._overlap: Overlap | None = None
+        self._labels: weakref.ref[Labels] | None = None
+        self._counts: Mapping[int, Counts] = {}
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -45,6 +52,24 @@ class Pair:
         if self._overlap is None or k not in self._overlap.ks:
             self._overlap = overlap(self.reference, self.candidate, tuple(self._ks))
         return self._overlap.at(k)
+
+    @cached_property
+    def pooled(self) -> PooledNeighbours:
+        """Neighbours among the samples of both sets, references first."""
+        return PooledNeighbours(np.concatenate([self.reference.values, self.candidate.values]))
+
+    def counts_under(self, labels: Labels, k: int) -> Counts:
+        """Counts at one k under many labellings, found with those of all other k expected: ask for the same labels."""
+        asked, there = labels.reference.shape[1], sum(self.sizes.values())
+        if asked != there:
+            raise InputError(f"labels are for {asked} samples, but there are {there}")
+        n, m = labels.sizes
+        k = check_k(k, (self.reference.name, n), (self.candidate.name, m))
+        if self._labels is None or self._labels() is not labels or k not in self._counts:
+            ks = {k, *(each for each in self._ks if each < min(n, m))}
+            self._counts = relabelled_counts(self.pooled, labels, tuple(ks))
+            self._labels = weakref.ref(labels)
+        return self._counts[k]
 
     def neighbourhood_warnings(self) -> list[str]:
         """Where nearest-neighbour numbers say less than they seem to."""

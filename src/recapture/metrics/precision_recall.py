@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from ..geometry.labels import Labels
 from ..results.result import Result
-from .metric import Measurement, Metric, Output
+from .metric import Measurement, Metric, Output, Relabelled
 from .pair import Pair
 from .run import measure
 
@@ -26,10 +29,23 @@ def precision_recall(
 def _measure(pair: Pair, k: int) -> Measurement:
     inside = pair.overlap_at(k)
     return Measurement(
-        values={"precision": inside.x / len(pair.candidate), "recall": inside.y / len(pair.reference)},
+        values=_values(len(pair.reference), len(pair.candidate), inside.x, inside.y),
         arrays={"candidate_inside": inside.candidate_inside, "reference_inside": inside.reference_inside},
         warnings=tuple(pair.neighbourhood_warnings()),
     )
+
+
+def _relabel(pair: Pair, k: int) -> Relabelled:
+    def values(labels: Labels) -> dict[str, np.ndarray]:
+        counts = pair.counts_under(labels, k)
+        return _values(*labels.sizes, counts.x, counts.y)
+
+    return values
+
+
+def _values(n: int, m: int, x: Any, y: Any) -> dict[str, Any]:
+    """From numbers or from arrays of them."""
+    return {"precision": x / m, "recall": y / n}
 
 
 METRIC = Metric(
@@ -41,6 +57,7 @@ METRIC = Metric(
     ),
     direction="higher",
     measure=_measure,
+    relabel=_relabel,
     defaults={"k": 3},
     swapped={"precision": "recall", "recall": "precision"},
     order=20,

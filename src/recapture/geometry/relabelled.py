@@ -1,0 +1,168 @@
+"""Memberships between references and candidates under many labellings of the same samples, from one search."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from . import bits
+from .labels import Labels
+from .parallel import blocks, run_tiles
+from .pooled import Lists, PooledNeighbours, WideSearch
+from .walks import Tables, Walks
+
+# Words in all tables of one batch of labellings.
+_TABLE_WORDS = 1 << 22
+# Walks (of one sample under one word of labellings) side by side: enough to keep NumPy busy, and no more than fit.
+_FEW_WALKS, _MANY_WALKS = 1 << 12, 1 << 16
+# Lists are made so long that about this share of samples would need longer ones, were labels random.
+_UNFINISHED = 0.02
+_FEWEST_LABELLINGS = 256
+_LONGER = 4
+
+
+class Counts(NamedTuple):
+    """Mark-Evaluate's counts at one k, one number per labelling."""
+
+    x: np.ndarray
+    """Candidates inside at least one reference sphere."""
+    y: np.ndarray
+    """References inside at least one candidate sphere."""
+    a: np.ndarray
+    """Pairs with the reference inside the candidate's sphere."""
+    b: np.ndarray
+    """Pairs with the candidate inside the reference's sphere."""
+    covered: np.ndarray
+    """Reference spheres that hold at least one candidate."""
+
+
+def relabelled_counts(pooled: PooledNeighbours, labels: Labels, ks: Sequence[int]) -> dict[int, Counts]:
+    """Counts for every k and labelling. In every labelling both sides must have more than max(ks) samples."""
+    ordered = tuple(sorted(set(ks)))
+    found = np.zeros((len(ordered), len(Counts._fields), len(labels)), np.int64)
+    share = min(labels.sizes) / pooled.samples
+    length = first_length(share, ordered[-1], max(len(labels), _FEWEST_LABELLINGS), pooled.samples - 1)
+    lists = pooled.lists(length)
+    words = max(1, _TABLE_WORDS // (pooled.samples * (4 + len(ordered) + ordered[-1])))
+    for part in blocks(len(labels), bits.WORD * words):
+        batch = _Batch(pooled, Labels(labels.reference[part], labels.candidate[part]), ordered)
+        batch.run(lists)
+        found[:, :, part] = batch.counts()[..., : part.stop - part.start]
+    return {k: Counts(*each) for k, each in zip(ordered, found, strict=True)}
+
+
+def first_length(share: float, k: int, labellings: int, longest: int) -> int:
+    """After how many neighbours, each of a walker's own label with this chance, few walkers still lack their k-th."""
+    lacking = np.zeros(k)  # the chances to have met 0, 1, ... k - 1
+    lacking[0] = 1
+    length = 0
+    while length < longest and labellings * lacking.sum() > _UNFINISHED:
+        met = share * lacking
+        lacking -= met
+        lacking[1:] += met[:-1]
+        length += 1
+    return length
+
+
+class _Batch:
+    """So many labellings as fit into memory together."""
+
+    def __init__(self, pooled: PooledNeighbours, labels: Labels, ks: tuple[int, ...]) -> None:
+        self.pooled = pooled
+        self.tables = Tables(labels, ks)
+        self.repeats = _Repeats(pooled, labels, self.tables)
+        self.unfinished = np.zeros((len(self.tables), pooled.samples), bool)
+        self.lock = threading.Lock()
+
+    def run(self, lists: Lists) -> None:
+        pooled = self.pooled
+        everybody = np.arange(pooled.samples)
+
+        def walk(words: slice) -> None:
+            self.repeats.find(words)
+            walks = Walks(self.tables, everybody, words, *self.repeats.met(everybody, words))
+            # No other thread has these words.
+            self.unfinished[words] = walks.run(lists, pooled.rows.inverse, None, contextlib.nullcontext())
+
+        run_tiles(walk, blocks(len(self.tables), max(1, _FEW_WALKS // pooled.samples)), "relabelling")
+        rows = np.unique(pooled.rows.inverse[self.unfinished.any(axis=0)])
+        parts = [rows[part] for part in blocks(len(rows), pooled.wide_rows)]
+        run_tiles(lambda part: self._walk_on(part, _LONGER * lists.length), parts, "relabelling, longer lists")
+
+    def _walk_on(self, rows: np.ndarray, length: int) -> None:
+        """Start again with longer lists, until they are long enough."""
+        search = WideSearch(self.pooled, rows)
+        words = slice(0, len(self.tables))
+        samples = np.flatnonzero(self.unfinished.any(axis=0) & np.isin(self.pooled.rows.inverse, rows))
+        todo = self.unfinished[:, samples]
+        while len(samples):
+            chosen, owner = np.unique(np.searchsorted(rows, self.pooled.rows.inverse[samples]), return_inverse=True)
+            lists = search.lists(chosen, length)
+            for part in blocks(len(samples), max(1, _MANY_WALKS // len(self.tables))):
+                walks = Walks(self.tables, samples[part], words, *self.repeats.met(samples[part], words))
+                todo[:, part] = walks.run(lists, owner[part], todo[:, part], self.lock)
+            still = todo.any(axis=0)
+            samples, todo = samples[still], todo[:, still]
+            length *= _LONGER
+
+    def counts(self) -> np.ndarray:
+        """(ks, 5, labellings): x, y, a, b, covered."""
+        tables = self.tables
+        inside = [
+            bits.sums([np.moveaxis(tables.marked & side, -1, 0)]) for side in (tables.candidate, tables.reference)
+        ]
+        return np.stack([*inside, *np.moveaxis(tables.totals, 1, 0)], axis=1).reshape(len(tables.ks), 5, -1)
+
+
+class _Repeats:
+    """Copies of one row, at distance 0 from each other, are inside each other's spheres whatever k is."""
+
+    def __init__(self, pooled: PooledNeighbours, labels: Labels, tables: Tables) -> None:
+        self.labels, self.tables = labels, tables
+        weight = pooled.rows.weight
+        self.sample = pooled.members[np.repeat(weight > 1, weight)]
+        sizes = weight[weight > 1]
+        self.starts = np.cumsum(sizes) - sizes
+        self.group = np.repeat(np.arange(len(sizes)), sizes)
+        self.place = np.full(pooled.samples, -1)
+        self.place[self.sample] = np.arange(len(self.sample))
+        self.met_own = np.zeros((tables.ks[-1], len(tables), len(self.sample)), np.uint64)
+        self.met_other = np.zeros((len(tables), len(self.sample)), np.uint64)
+
+    def find(self, words: slice) -> None:
+        """Count copies under the labellings of some words."""
+        for word in range(words.start, words.stop) if len(self.sample) else ():
+            self._find(word)
+
+    def _find(self, word: int) -> None:
+        tables = self.tables
+        part = slice(word * bits.WORD, (word + 1) * bits.WORD)
+        references, candidates = (
+            np.add.reduceat(flags[part][:, self.sample], self.starts, axis=1, dtype=np.int64)
+            for flags in (self.labels.reference, self.labels.candidate)
+        )
+        tables.totals[:, :2, word, : len(references)] += (references * candidates).sum(axis=1)
+
+        def among_copies(of_reference: np.ndarray, of_candidate: np.ndarray) -> np.ndarray:
+            found: np.ndarray = tables.reference[word, self.sample] & bits.pack(of_reference)[0, self.group]
+            found |= tables.candidate[word, self.sample] & bits.pack(of_candidate)[0, self.group]
+            return found
+
+        self.met_other[word] = among_copies(candidates > 0, references > 0)
+        for k, met in enumerate(self.met_own, 1):
+            met[word] = among_copies(references > k, candidates > k)
+        tables.marked[:, word, self.sample] |= self.met_other[word]
+
+    def met(self, samples: np.ndarray, words: slice) -> tuple[np.ndarray, np.ndarray]:
+        """What samples met among their copies: see Walks."""
+        shape = words.stop - words.start, len(samples)
+        own, other = np.zeros((len(self.met_own), *shape), np.uint64), np.zeros(shape, np.uint64)
+        again = np.flatnonzero(self.place[samples] >= 0)
+        place = self.place[samples[again]]
+        own[:, :, again] = self.met_own[:, words][:, :, place]
+        other[:, again] = self.met_other[words][:, place]
+        return own, other
