@@ -8,7 +8,7 @@ Spheres are closed here; the authors' prdc package uses open ones, so ties on th
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,14 +16,18 @@ from ..geometry.labels import Labels
 from ..results.result import Result
 from .metric import INFINITY, Measurement, Metric, Output, Relabelled
 from .pair import Pair
-from .run import measure
+from .run import Options, measure
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
-def density_coverage(
-    reference: Any, candidate: Any, k: int = 5, *, balance: bool | int = False, seed: int = 0, encoder: Any = None
-) -> Result:
-    """Density (1 on average for equal distributions, not bounded above) and coverage of a candidate set."""
-    return measure(METRIC, reference, candidate, k=k, balance=balance, seed=seed, encoder=encoder)
+def density_coverage(reference: Any, candidate: Any, k: int = 5, **options: Unpack[Options]) -> Result:
+    """Density (1 on average for equal distributions, not bounded above) and coverage of a candidate set.
+
+    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.metrics.run.Options` says.
+    """
+    return measure(METRIC, reference, candidate, k=k, **options)
 
 
 def _measure(pair: Pair, k: int) -> Measurement:

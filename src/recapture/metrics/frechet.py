@@ -7,7 +7,7 @@ Heusel, Ramsauer, Unterthiner, Nessler and Hochreiter (2017), GANs Trained by a 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,14 +18,18 @@ from ..geometry.products import power_of_two_below
 from ..results.result import Result
 from .metric import INFINITY, Measurement, Metric, Output, Relabelled
 from .pair import Pair
-from .run import measure
+from .run import Options, measure
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
-def frechet(
-    reference: Any, candidate: Any, *, balance: bool | int = False, seed: int = 0, encoder: Any = None
-) -> Result:
-    """Squared Fréchet distance of two sets, 0 at best; `.value`."""
-    return measure(METRIC, reference, candidate, balance=balance, seed=seed, encoder=encoder)
+def frechet(reference: Any, candidate: Any, **options: Unpack[Options]) -> Result:
+    """Squared Fréchet distance of two sets, 0 at best; `.value`.
+
+    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.metrics.run.Options` says.
+    """
+    return measure(METRIC, reference, candidate, **options)
 
 
 def _measure(pair: Pair) -> Measurement:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,7 +32,10 @@ from ..geometry.overlap import OverlapAt
 from ..results.result import Result
 from .metric import Measurement, Metric, Output, Relabelled
 from .pair import Pair
-from .run import Job, make_pair, measure, measure_pair
+from .run import Job, Options, PairOptions, make_pair, measure, measure_pair
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _NEAR_FLOOR = 0.05
 _HIGH_FLOOR = 0.97
@@ -41,15 +44,13 @@ _HIGH_FLOOR = 0.97
 _capture_m0 = lru_cache(maxsize=1 << 14)(population.capture_m0)
 
 
-def mark_evaluate(
-    reference: Any, candidate: Any, k: int = 1, *, balance: bool | int = False, seed: int = 0, encoder: Any = None
-) -> Result:
+def mark_evaluate(reference: Any, candidate: Any, k: int = 1, **options: Unpack[Options]) -> Result:
     """Population scores of a candidate set against a reference set, in [0, 1], higher is better.
 
     reference, candidate: arrays (samples x dimensions), or lists of texts, which `encoder` turns into vectors.
-    balance: average over that many seeded equal-size subsamples (True: 10).
+    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.metrics.run.Options` says.
     """
-    return measure(METRIC, reference, candidate, k=k, balance=balance, seed=seed, encoder=encoder)
+    return measure(METRIC, reference, candidate, k=k, **options)
 
 
 def mark_evaluate_sweep(
@@ -57,16 +58,15 @@ def mark_evaluate_sweep(
     candidate: Any,
     ks: Iterable[int],
     *,
-    balance: bool | int = False,
-    seed: int = 0,
     encoder: Any = None,
+    **options: Unpack[PairOptions],
 ) -> dict[int, Result]:
-    """`mark_evaluate` at several k from one pass over the distances."""
+    """`mark_evaluate` at several k from one pass over the distances. options: as for `mark_evaluate`."""
     jobs = {k: Job(METRIC, {"k": k}) for k in ks}
     if not jobs:
         raise InputError("there is no k to sweep over")
     pair, identity, notes = make_pair(reference, candidate, encoder)
-    results = measure_pair(list(jobs.values()), pair, identity, balance=balance, seed=seed, notes=notes)
+    results = measure_pair(list(jobs.values()), pair, identity, notes=notes, **options)
     return dict(zip(jobs, results, strict=True))
 
 

@@ -12,7 +12,7 @@ distance between all pairs of the pooled samples.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +25,10 @@ from ..geometry.pooled_kernel import PooledKernel
 from ..results.result import Result
 from .metric import Measurement, Metric, Output, Relabelled
 from .pair import Pair
-from .run import measure
+from .run import Options, measure
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _POOL_FOR_MEDIAN = 5000
 _POOL_SEED = 0
@@ -35,13 +38,13 @@ def mmd(
     reference: Any,
     candidate: Any,
     bandwidth: float | None = None,
-    *,
-    balance: bool | int = False,
-    seed: int = 0,
-    encoder: Any = None,
+    **options: Unpack[Options],
 ) -> Result:
-    """Squared MMD of two sets, 0 for equal distributions: `.value` unbiased, `.biased`, `.bandwidth` used."""
-    return measure(METRIC, reference, candidate, bandwidth=bandwidth, balance=balance, seed=seed, encoder=encoder)
+    """Squared MMD of two sets, 0 for equal distributions: `.value` unbiased, `.biased`, `.bandwidth` used.
+
+    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.metrics.run.Options` says.
+    """
+    return measure(METRIC, reference, candidate, bandwidth=bandwidth, **options)
 
 
 def _measure(pair: Pair, bandwidth: float | None) -> Measurement:

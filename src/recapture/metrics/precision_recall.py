@@ -8,7 +8,7 @@ Models, Eqs. 1 and 2; spheres are closed, as in their Eq. 1.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,14 +16,18 @@ from ..geometry.labels import Labels
 from ..results.result import Result
 from .metric import Measurement, Metric, Output, Relabelled
 from .pair import Pair
-from .run import measure
+from .run import Options, measure
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
-def precision_recall(
-    reference: Any, candidate: Any, k: int = 3, *, balance: bool | int = False, seed: int = 0, encoder: Any = None
-) -> Result:
-    """Share of candidates that look like references, and of references that the candidates reach."""
-    return measure(METRIC, reference, candidate, k=k, balance=balance, seed=seed, encoder=encoder)
+def precision_recall(reference: Any, candidate: Any, k: int = 3, **options: Unpack[Options]) -> Result:
+    """Share of candidates that look like references, and of references that the candidates reach.
+
+    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.metrics.run.Options` says.
+    """
+    return measure(METRIC, reference, candidate, k=k, **options)
 
 
 def _measure(pair: Pair, k: int) -> Measurement:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -29,37 +29,37 @@ class Job(NamedTuple):
     parameters: Mapping[str, Any]
 
 
-def measure(
-    metric: Metric,
-    reference: Any,
-    candidate: Any,
-    *,
-    balance: bool | int = False,
-    interval: float | None = None,
-    pvalue: bool | int | str = False,
-    ceiling: bool | int = False,
-    seed: int = 0,
-    encoder: Any = None,
-    **parameters: Any,
-) -> Result:
+class PairOptions(TypedDict, total=False):
+    """What the function of every metric takes beside its own parameters."""
+
+    balance: bool | int
+    """Mean over that many subsamples of equal size (True: 10), where the sets differ in size."""
+    interval: float | None
+    """A level such as 0.95: adds `.intervals`."""
+    pvalue: bool | int | str
+    """True, "exact", "sampled" or a number of relabellings: adds `.pvalues` and `.nulls`."""
+    ceiling: bool | int
+    """Also score halves of the reference against each other (True: over 10 splits): adds `.ceilings`."""
+    seed: int
+    """For all that is drawn at random."""
+
+
+class Options(PairOptions, total=False):
+    encoder: Any
+    """What turns texts into vectors; see `encode`."""
+
+
+def measure(metric: Metric, reference: Any, candidate: Any, encoder: Any = None, **given: Any) -> Result:
     """Run one metric on arrays or texts, reference first. Every metric's public function is a call of this.
 
-    balance: mean over that many subsamples of equal size (True: 10), where the sets differ in size.
-    interval: a level such as 0.95; pvalue: True, "exact", "sampled" or a number of relabellings; ceiling: also score
-    halves of the reference against each other (True: over 10 splits). seed: for all that is drawn at random.
+    given: `PairOptions`, and the metric's own parameters.
     """
+    options = {name: given.pop(name) for name in PairOptions.__annotations__ if name in given}
+    for name in given:
+        if name not in metric.defaults:
+            raise TypeError(f"{metric.name.replace('-', '_')}() got an unexpected keyword argument {name!r}")
     pair, identity, notes = make_pair(reference, candidate, encoder)
-    return measure_pair(
-        [Job(metric, parameters)],
-        pair,
-        identity,
-        balance=balance,
-        interval=interval,
-        pvalue=pvalue,
-        ceiling=ceiling,
-        seed=seed,
-        notes=notes,
-    )[0]
+    return measure_pair([Job(metric, given)], pair, identity, notes=notes, **options)[0]
 
 
 def make_pair(reference: Any, candidate: Any, encoder: Any) -> tuple[Pair, Any, list[str]]:
