@@ -242,6 +242,11 @@ def test_no_p_values_where_a_metric_has_none(toys):
     ]  # fmt: skip
 
 
+def test_the_usual_metrics():
+    names = "trm-meteor,trm-cider,trm-embedding,mmd,frechet,mauve,meteor,cider"
+    assert [metric.name for metric in find_context_metrics(None)] == names.split(",")
+
+
 def test_names_of_metrics(toys):
     chosen = find_context_metrics(" TRM_Toy, toy ,,trm-toy")
     assert [metric.name for metric in chosen] == ["trm-toy", "toy"]

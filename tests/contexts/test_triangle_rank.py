@@ -270,6 +270,46 @@ def test_by_the_name_of_a_pairwise_metric():
     assert found.signature["distance"] == "cider" and found.signature["df"]["documents"] == 2
 
 
+def given_options(name):
+    """What a distance by name cannot do without."""
+    documents = [["a dog runs in the park"], ["two cats"], ["the red bus stops here"]]
+    return {
+        "cider": {"df": rc.DocumentFrequencies.from_references(documents)},
+        "embedding": {"encoder": lambda texts: [[len(text), text.count("a") + 0.1, text.count("e")] for text in texts]},
+    }.get(name, {})
+
+
+TEXTS = [
+    "A dog runs in the park.",
+    "Two cats sleep.",
+    "the red bus stops here now",
+    "A dog runs in the park.",
+    "dog",
+    "",
+]
+
+
+@pytest.mark.parametrize("name", rc.list_pairwise())
+@pytest.mark.parametrize("text", ["A dog runs in the park.", "dog", ""])
+def test_equal_texts_by_every_name(name, text):
+    """Whatever a metric gives short or empty texts: all edges tie."""
+    found = rc.triangle_rank([text] * 3, [text] * 3, distance=name, pvalue=True, **given_options(name))
+    assert (found.value, found.pvalue) == (0, 1)
+
+
+@pytest.mark.parametrize("name", rc.list_pairwise())
+def test_the_order_of_texts_changes_nothing_by_any_name(name):
+    """Scores of repeated texts must tie to the last digit, wherever the texts stand."""
+    options = given_options(name)
+    found = set()
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        sides = [rng.permutation(side).tolist() for side in (TEXTS[:5], [*TEXTS[2:], "A dog runs in the park"])]
+        made = rc.triangle_rank(*sides, distance=name, pvalue=True, **options)
+        found.add((made.value, made.pvalue))
+    assert len(found) == 1
+
+
 @pytest.mark.parametrize("ties", ["first", "", None, 3])
 def test_unknown_ties(ties):
     with pytest.raises(rc.InputError, match="unknown rule for ties"):

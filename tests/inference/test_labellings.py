@@ -122,8 +122,10 @@ def test_too_many_partitions_for_exact():
     assert plan(13, 13, pvalue="exact").rows == 10_400_600
 
 
-def test_an_enormous_number_of_labellings_is_no_exact_test_of_a_large_set():
-    assert not plan(500, 500, pvalue=30_000_000).exact
+def test_an_enormous_number_of_labellings():
+    assert plan(500, 500, pvalue=20_000_000).rows == 20_000_001
+    with pytest.raises(InputError, match="at most 20,000,000 labellings can be looked at, not 1,000,000,000,000"):
+        plan(500, 500, pvalue=10**12)
 
 
 @pytest.mark.parametrize("wrong", [False, None, 0, -3, 2.0, "exakt", "", [1], True + 0.5])

@@ -82,7 +82,7 @@ def plan(
     partitions = math.comb(references + candidates, candidates)
     wanted = _asked(pvalue, samples)
     # "sampled" insists; a number that all partitions fit into does not.
-    enough = EXACT_LIMIT if wanted is None else min(wanted, DEMANDED_LIMIT)
+    enough = EXACT_LIMIT if wanted is None else wanted
     exact = pvalue == "exact" or (pvalue != "sampled" and partitions <= enough)
     if exact and partitions > DEMANDED_LIMIT:
         raise InputError(
@@ -102,6 +102,8 @@ def _asked(pvalue: bool | int | str, samples: int) -> int | None:
         return samples
     if isinstance(pvalue, (bool, str)) or not isinstance(pvalue, (int, np.integer)) or pvalue < 1:
         raise InputError(f"pvalue must be true, 'exact', 'sampled' or a number of labellings, not {pvalue!r}")
+    if pvalue > DEMANDED_LIMIT:
+        raise InputError(f"at most {DEMANDED_LIMIT:,} labellings can be looked at, not {pvalue:,}")
     return int(pvalue)
 
 

@@ -1,0 +1,83 @@
+"""Metrics of vectors in contexts: every partition scored by itself gives the same values and the same p-value."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import recapture as rc
+from recapture.contexts.metric import Batch, Settings, find_context_metrics
+from recapture.contexts.scored import Asked
+from recapture.geometry.points import PointSet
+from recapture.metrics.metric import list_metrics
+from recapture.metrics.pair import Pair
+
+RNG = np.random.default_rng(0)
+KINDS = {
+    "spread": RNG.normal(size=(20, 5)),
+    "tied": RNG.integers(0, 2, (20, 3)).astype(float),
+    "equal": np.tile(RNG.normal(size=5), (20, 1)),
+}
+
+
+def alone(metric, reference, candidate):
+    parameters = {**metric.defaults, **({"seed": 0} if "seed" in metric.defaults else {})}
+    pair = Pair(PointSet(reference, "reference"), PointSet(candidate, "candidate"))
+    return metric.measure(pair, **parameters).values
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", list_metrics())
+def test_every_partition_by_itself(name, kind):
+    metric = list_metrics()[name]
+    if metric.relabel is None:
+        pytest.skip(f"{name} has no p-value")
+    (declared,) = find_context_metrics(name)
+    n, m = max(3, declared.least[0]), max(3, declared.least[1])
+    pooled = KINDS[kind][: n + m]
+    (scored,) = declared.score(Batch(n, m, [], {}, [pooled]), Settings(), Asked(True))
+    partitions = list(itertools.combinations(range(n + m), m))
+    # The smallest sets of some metrics have many partitions: some of those will do.
+    looked_at = partitions if len(partitions) <= 70 else partitions[:: len(partitions) // 30]
+    observed = alone(metric, pooled[:n], pooled[n:])
+    values = {output: [] for output in declared.outputs}
+    for candidates in looked_at:
+        references = [row for row in range(n + m) if row not in candidates]
+        for output, value in alone(metric, pooled[references], pooled[list(candidates)]).items():
+            if output in values:
+                values[output].append(value)
+    towards = -1 if metric.direction == "higher" else 1
+    for output, found in values.items():
+        test = scored.tests[output]
+        assert scored.values[output] == pytest.approx(observed[output], abs=1e-9)
+        assert test.labellings == len(partitions)
+        null = towards * test.null
+        for value in found:  # in no order: halves of the partitions stand for all where sides may change places
+            assert np.abs(null - value).min() < 1e-9
+        if looked_at == partitions:
+            oriented = towards * np.array(found)
+            slack = 1e-9 * max(1, np.abs(oriented).max())
+            assert test.pvalue == np.mean(oriented >= towards * observed[output] - slack)
+
+
+def test_an_encoder_that_learns_learns_from_all_references():
+    """Words of candidates alone do not count; words of another context's references do."""
+    given = [
+        {"id": "x", "references": ["a", "b"], "candidates": ["c", "d"]},
+        {"id": "y", "references": ["c", "c c"], "candidates": ["a", "e"]},
+    ]
+    found = rc.evaluate_contexts(given, "mmd,frechet", encoder="bag-of-words")
+    counts = {"a": [1, 0, 0], "b": [0, 1, 0], "c": [0, 0, 1], "d": [0, 0, 0], "c c": [0, 0, 2], "e": [0, 0, 0]}
+    for record, context in zip(found.contexts, given, strict=True):
+        sides = [np.array([counts[text] for text in context[side]], float) for side in ("references", "candidates")]
+        for metric in ("mmd", "frechet"):
+            expected = getattr(rc, metric)(*sides).value
+            assert record["scores"][metric]["value"] == pytest.approx(expected, abs=1e-9)
+
+
+def test_p_values_need_no_null_distributions_in_memory():
+    (declared,) = find_context_metrics("mmd")
+    batch = Batch(3, 3, [], {}, [KINDS["spread"][:6]])
+    kept, dropped = (declared.score(batch, Settings(), Asked(True, nulls=nulls))[0] for nulls in (True, False))
+    assert len(kept.tests["value"].null) == 10 and len(dropped.tests["value"].null) == 0
+    assert kept.tests["value"].pvalue == dropped.tests["value"].pvalue
