@@ -85,7 +85,8 @@ def intervals(
         if not fits:
             found.append(Found(warning=f"no interval: halves of {min(halves)} samples are too few for {metric.name}"))
             continue
-        spread = {name: float(np.std(each, ddof=1)) for name, each in next(drawn).items()}
+        scored = next(drawn)
+        spread = {name: float(np.std(each, ddof=1)) for name, each in scored.items()}
         bounds = {
             output.name: (
                 max(output.range[0], value[output.name] - reach * spread[output.name]),
@@ -93,7 +94,9 @@ def intervals(
             )
             for output in metric.outputs
         }
-        found.append(Found(bounds, {**record, "standard_error": spread}))
+        # Beside a ceiling, which is of this size too, the fair comparison.
+        at_half = {name: float(np.mean(each)) for name, each in scored.items()}
+        found.append(Found(bounds, {**record, "standard_error": spread, "size": halves, "at_half_size": at_half}))
     return found
 
 
