@@ -295,14 +295,33 @@ def test_an_interrupted_run_goes_on(files, capsys, calls, monkeypatch):
 
 def test_no_resume(files, capsys, calls, monkeypatch):
     monkeypatch.setattr(evaluation, "_CHUNK", 1)
+    cross = Same.cross
 
     def interrupted(self, hypotheses, references):
-        raise KeyboardInterrupt
+        if calls:
+            raise KeyboardInterrupt
+        return cross(self, hypotheses, references)
 
-    with monkeypatch.context() as patched:
-        patched.setattr(Same, "cross", interrupted)
-        contexts(capsys, *BOTH, "--no-resume", code=130)
-    assert not list(files.parent.glob(f"{files.name}-cache/runs/*"))
+    for options, kept in ((["--no-resume"], 0), ([], 1)):
+        calls.clear()
+        with monkeypatch.context() as patched:
+            patched.setattr(Same, "cross", interrupted)
+            contexts(capsys, *BOTH, *options, code=130)
+        assert len(list(files.parent.glob(f"{files.name}-cache/runs/*"))) == kept
+    calls.clear()
+    contexts(capsys, *BOTH, "--no-resume")
+    assert len(calls) == 2  # begins anew, though there is something to go on from
+
+
+def test_seeds_and_numbers_of_labellings(files, capsys):
+    write("contexts.jsonl", {**BIG, "references": ["r1", *BIG["references"]]})  # r1 twice: p near 1/2
+    drawn = []
+    for seed in (0, 5, 5):
+        contexts(capsys, *BOTH, "--pvalue", 99, "--seed", seed, "--per-item", "items.jsonl")
+        (item,) = map(json.loads, (files / "items.jsonl").read_text().splitlines())
+        assert not item["scores"]["same"]["exact"] and item["scores"]["same"]["labellings"] == 100
+        drawn.append(item["scores"]["same"]["pvalue"])
+    assert drawn[0] != drawn[1] == drawn[2]
 
 
 BIG = {"id": "big", "references": [f"r{i}" for i in range(15)], "candidates": [f"c{i}" for i in range(15)]}

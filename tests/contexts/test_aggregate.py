@@ -93,6 +93,12 @@ def test_dispersion_by_hand():
     }
 
 
+def test_a_text_is_at_0_from_itself_whatever_its_score(toys):
+    """Of two texts that share no letter both ways are at distance 1; half scores put each at 1/2 from itself."""
+    found = rc.dispersion(["a", "b"], ["c", "cd"], distance="toy", turn=0.5)
+    assert found["dispersion"] == {"reference": 1.0, "candidate": pytest.approx((0.5 + 0.75) / 2)}
+
+
 def test_dispersion_of_one_text_is_none():
     found = rc.dispersion([None], [None], distance=np.zeros((2, 2)))
     assert found == {"dispersion": {"reference": None, "candidate": None}, "central": {"reference": 0, "candidate": 0}}

@@ -10,6 +10,7 @@ from scipy import stats
 import recapture as rc
 from recapture.contexts import evaluation
 from recapture.contexts.metric import find_context_metrics, known_context_metrics
+from recapture.contexts.totals import _combined
 
 
 def context(name, references, candidates):
@@ -178,6 +179,14 @@ def test_shares_below_a_level(toys):
     made = total.pvalues
     assert (made.below, made.below_bh, made.below_holm) == (0.6, 0.6, 0.0) and made.level == 0.05
     assert made.harmonic_mean == pytest.approx(20 / (12 * 126 + 8))
+
+
+def test_a_p_value_at_the_level_is_below_it():
+    """As in a test at that level: 1 of 20 is found at .05. Adjusted, 2 x .05 is not."""
+    made = _combined(np.array([1 / 20, 1.0]), [1 / 20, 1 / 20], 0.05)
+    assert (made.below, made.below_bh, made.below_holm) == (0.5, 0.0, 0.0)
+    alone = _combined(np.array([1 / 20]), [1 / 20], 0.05)
+    assert alone.below == alone.below_bh == alone.below_holm == 1
 
 
 def test_texts_that_are_all_equal():

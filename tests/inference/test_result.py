@@ -45,7 +45,7 @@ def test_several_numbers_have_several():
     with pytest.raises(AttributeError, match=r"see \.pvalues, by precision, recall"):
         _ = made.pvalue
     assert made.pvalues["recall"] == 0.2 and not hasattr(made, "interval")
-    assert result({"value": 0.5, "other": 0.25}, pvalues={"value": 0.1, "other": 0.2}).pvalue == 0.1
+    assert result({"other": 0.25, "value": 0.5}, pvalues={"other": 0.2, "value": 0.1}).pvalue == 0.1
 
 
 def test_shown_with_all_that_stands_beside():
