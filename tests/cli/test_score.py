@@ -34,7 +34,7 @@ def score(capsys, *arguments, code=0):
     return capsys.readouterr()
 
 
-BOTH = ("-r", "human.npy", "-c", "model_1.npy", "-c", "copy.npy", "--metrics", "precision-recall")
+BOTH = ("-r", "human.npy", "-c", "model_1.npy", "-c", "copy.npy", "--metrics", "precision-recall", "--no-ceiling")
 
 TABLE = """\
  metric             number          model_1.npy   copy.npy

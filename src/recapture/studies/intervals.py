@@ -34,7 +34,7 @@ def _draw(world: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]
 
 
 def _run(setup: Setup) -> Findings:
-    repeats = 30 if setup.quick else 400
+    repeats = 6 if setup.quick else 400
     jobs = with_defaults([Job(metric, {}) for metric in list_metrics().values() if metric.relabel], 0)
     rows: list[list[str]] = []
     covered: dict[str, dict[str, float]] = {}

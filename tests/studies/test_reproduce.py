@@ -1,0 +1,105 @@
+"""The studies in their quick form: they run, write what they promise, and find what theory says they must."""
+
+import csv
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from recapture.cli.app import run
+from recapture.studies.study import Setup, find_study, list_studies
+
+THINGS = ["cat", "dog", "boy", "girl", "bird", "ball", "tree", "house", "boat", "horse", "bench", "kite"]
+DOING = ["sits", "sleeps", "jumps", "runs", "waits", "plays", "stands", "falls"]
+PLACES = [
+    "by the river",
+    "on the grass",
+    "near a wall",
+    "in the sun",
+    "under a tree",
+    "at the door",
+    "on a hill",
+    "in the rain",
+]
+
+
+def sentence(rng, thing):
+    other = rng.choice(THINGS)
+    return f"The {thing} {rng.choice(DOING)} {rng.choice(PLACES)} with the {other}."
+
+
+@pytest.fixture
+def data(tmp_path):
+    """Folders laid out as documented, with sentences made up here: a scene is about one thing."""
+    rng = np.random.default_rng(0)
+    rows = {"abstract48s": [], "e2e_dev_multi": []}
+    for number in range(24):
+        thing = THINGS[number % len(THINGS)]
+        rows["abstract48s"].append({"id": number, "references": [sentence(rng, thing) for _ in range(48)]})
+        wording = {"references": [sentence(rng, thing) for _ in range(6)]}
+        rows["e2e_dev_multi"].append({"id": number, "candidates": [f"The {thing} sits."] * 20, **wording})
+    for name, lines in rows.items():
+        (tmp_path / name).mkdir()
+        with gzip.open(tmp_path / name / "contexts.jsonl.gz", "wt") as stream:
+            stream.writelines(json.dumps(line) + "\n" for line in lines)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", list(list_studies()))
+def test_quick_form_writes_everything(name, data, tmp_path, capsys, own_cache):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    output = tmp_path / "out"
+    arguments = ["reproduce", name, "--data", str(data), "--output", str(output), "--quick"]
+    arguments += ["--encoder", "bag-of-words"] if find_study(name).data else []
+    assert run(arguments) == 0
+    shown = capsys.readouterr()
+    written = {path.name for path in output.iterdir()}
+    assert {f"{name}.md", f"{name}.json", f"{name}.png", f"{name}.svg"} <= written
+    content = json.loads((output / f"{name}.json").read_text())
+    assert content["study"] == name and content["quick"] is True and content["verdict"]
+    for table, rows in content["tables"].items():
+        with (output / f"{name}-{table}.csv").open() as stream:
+            assert list(csv.DictReader(stream)) == rows
+    assert all(paragraph in shown.out for paragraph in content["verdict"])
+    assert (output / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_false_alarms_stay_within_chance_on_made_up_scenes(data, own_cache):
+    """Splits of one scene are exchangeable, so no exact p-value may be at most .05 more often than 5 % (and chance)."""
+    findings = find_study("human-null").run(Setup(data, quick=True, encoder="bag-of-words"))
+    rows = [dict(zip(findings.tables[0].grid.heads, row, strict=True)) for row in findings.tables[0].grid.rows]
+    for row in rows:
+        assert float(row["false alarms"].rstrip("%")) <= 100 * (0.05 + 4 * np.sqrt(0.05 * 0.95 / 24)), row["metric"]
+    assert "None is beyond chance" in findings.verdict[0]
+
+
+def test_real_human_sentences(data_folder, own_cache):
+    """The same on real sentences: 40 splits and 40 pairs of scenes, word counts instead of sentence vectors."""
+    findings = find_study("human-null").run(Setup(data_folder, quick=True, encoder="bag-of-words"))
+    rows = [dict(zip(findings.tables[0].grid.heads, row, strict=True)) for row in findings.tables[0].grid.rows]
+    for row in rows:
+        assert float(row["false alarms"].rstrip("%")) <= 100 * (0.05 + 4 * np.sqrt(0.05 * 0.95 / 40)), row["metric"]
+    found = {row["metric"]: float(row["found"].rstrip("%")) for row in rows}
+    assert found["trm-meteor"] > 50 and found["mmd"] > 50
+
+
+def test_listing(capsys):
+    assert run(["reproduce", "--list"]) == 0
+    shown = capsys.readouterr().out
+    assert all(study.name in shown and study.reproduces in shown for study in list_studies().values())
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["sensitivty", "--data", "."], "did you mean sensitivity?"),
+        (["sensitivity", "--data", "nowhere"], "is not there: put contexts.jsonl.gz"),
+        ([], "no study was named"),
+    ],
+)
+def test_bad_input(arguments, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(["reproduce", *arguments]) == 2
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
