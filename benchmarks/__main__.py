@@ -5,7 +5,10 @@ import sys
 
 import numpy as np
 
-NAMES = ("neighbours", "memory", "frechet", "capture", "cache")
+NAMES = (
+    "neighbours", "memory", "frechet", "capture", "cache",
+    "triangles", "relabelling", "permutations", "mauve", "meteor", "cider",
+)  # fmt: skip
 
 if __name__ == "__main__":
     wanted = sys.argv[1:] or NAMES
