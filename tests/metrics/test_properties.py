@@ -67,6 +67,8 @@ def test_sides_swap_as_declared(metric, seed, kind):
 @few
 @given(seed=SEEDS, shift=st.sampled_from([-3.0, 64.0, 4096.0]), scale=st.sampled_from([0.25, 2.0, 1024.0]))
 def test_moving_and_scaling_both_sets_changes_nothing(metric, seed, shift, scale):
+    """Only MAUVE sees directions from the origin, which scaling keeps and moving does not."""
+    shift = 0 if metric.name == "mauve" else shift
     reference, candidate = two_sets(seed)
     expected = values(metric, reference, candidate)
     if metric.name == "frechet":  # a squared length
@@ -74,11 +76,13 @@ def test_moving_and_scaling_both_sets_changes_nothing(metric, seed, shift, scale
     assert values(metric, scale * reference + shift, scale * candidate + shift) == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize("metric", [m for m in METRICS if m.name != "prd"], ids=lambda metric: metric.name)
+@pytest.mark.parametrize(
+    "metric", [m for m in METRICS if m.name not in ("prd", "mauve")], ids=lambda metric: metric.name
+)
 @few
 @given(seed=SEEDS)
 def test_turning_the_axes_changes_little(metric, seed):
-    """Distances do not know the axes. PRD's clusters start from rows in an order that does, so it may move."""
+    """Distances do not know the axes. Clusters start from rows in an order that does, so PRD and MAUVE may move."""
     reference, candidate = two_sets(seed)
     turn = np.linalg.qr(np.random.default_rng(seed).standard_normal((reference.shape[1],) * 2))[0]
     expected = values(metric, reference, candidate)

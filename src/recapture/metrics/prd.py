@@ -11,21 +11,24 @@ over seeded clusterings; `spread` is their standard deviation.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
-from ..geometry.distinct import distinct_rows
-from ..geometry.parallel import run_tiles
-from ..geometry.products import power_of_two_below
+from ..geometry.clusters import ClusterRows
+from ..geometry.histograms import Clusterings, Histograms, Score
+from ..geometry.kmeans import DESCRIPTION, kmeans
+from ..geometry.parallel import blocks
 from ..results.result import Result
-from .metric import Measurement, Metric, Output
+from .clustered import check_count, few_different, kept_clusterings, spread_over_clusterings
+from .metric import Measurement, Metric, Output, Relabelled
 from .pair import Pair
 from .run import measure
 
-# Clumps are found by then; without clumps more steps change neither inertia (.02 %) nor scores (within their spread).
-_ITERATIONS = 30
+_BETAS = {"f8": 8.0, "f1_8": 1 / 8}
+# Pairs of histograms whose curves are looked at together.
+_AT_ONCE = 1024
 
 
 def prd(
@@ -46,86 +49,85 @@ def prd(
 
 def prd_curve(reference: np.ndarray, candidate: np.ndarray, angles: int = 1001) -> tuple[np.ndarray, np.ndarray]:
     """(precision, recall) along the curve, from two histograms over the same bins."""
-    edge = 1e-10
-    slopes = np.tan(np.linspace(edge, np.pi / 2 - edge, angles))[:, None]
-    precision = np.minimum(slopes * reference, candidate).sum(axis=1)
-    recall = precision / slopes[:, 0]
-    return np.clip(precision, 0, 1), np.clip(recall, 0, 1)
+    return _curve_at(_slopes(angles), reference, candidate)
 
 
-def f_beta(precision: np.ndarray, recall: np.ndarray, beta: float) -> float:
-    """The largest F_beta along a curve."""
+def f_beta(precision: np.ndarray, recall: np.ndarray, beta: float) -> np.ndarray:
+    """The largest F_beta along each curve (the last axis)."""
     top = (1 + beta**2) * precision * recall
     bottom = beta**2 * precision + recall
-    return float(np.max(np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)))
+    best: np.ndarray = np.max(np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0), axis=-1)
+    return best
+
+
+def _slopes(angles: int) -> np.ndarray:
+    edge = 1e-10
+    return np.tan(np.linspace(edge, np.pi / 2 - edge, angles))
+
+
+def _curve_at(slopes: np.ndarray, reference: np.ndarray, candidate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(precision, recall) at some slopes (the last axis); histograms along their last axis."""
+    shares = slopes[..., None] * reference[..., None, :]
+    precision = np.minimum(shares, candidate[..., None, :], out=shares).sum(axis=-1)
+    return np.clip(precision, 0, 1), np.clip(precision / slopes, 0, 1)
+
+
+def _score(histograms: Histograms, angles: int) -> dict[str, np.ndarray]:
+    """Both F scores of many pairs of histograms.
+
+    For l between two neighbouring ratios p / q precision is A + B l, and F_beta = (1 + beta^2) (A + B l) /
+    (1 + beta^2 l) only rises or only falls: it is largest at an end of the curve or at an angle beside a ratio.
+    """
+    slopes = _slopes(angles)
+    found = {name: np.empty(len(histograms.code)) for name in _BETAS}
+    for part in blocks(len(histograms.code), _AT_ONCE):
+        reference, candidate = histograms.shares(part)
+        # Where the reference has nothing the ratio lies beyond the last angle.
+        ratio = np.divide(candidate, reference, out=np.full_like(reference, np.inf), where=reference > 0)
+        after = np.searchsorted(slopes, ratio)
+        angle = np.concatenate([after - 1, after, np.broadcast_to([0, angles - 1], (len(after), 2))], axis=1)
+        curve = _curve_at(slopes[np.clip(angle, 0, angles - 1)], reference, candidate)
+        for name, beta in _BETAS.items():
+            found[name][part] = f_beta(*curve, beta)
+    return found
+
+
+def _prepare(pair: Pair, clusters: int, angles: int, clusterings: int, seed: int) -> tuple[Clusterings, Score]:
+    for name, value, least in (("clusters", clusters, 1), ("angles", angles, 3), ("clusterings", clusterings, 1)):
+        check_count(name, value, least)
+
+    def cluster() -> Clusterings:
+        rows = ClusterRows.of(pair.reference.values, pair.candidate.values).centred()
+        used = min(clusters, len(rows))
+        label = kmeans(rows.values, rows.weight, used, range(seed, seed + clusterings))
+        return Clusterings(label[:, rows.inverse], used)
+
+    found = kept_clusterings(pair, ("prd", clusters, clusterings, seed), cluster)
+    return found, partial(_score, angles=angles)
 
 
 def _measure(pair: Pair, clusters: int, angles: int, clusterings: int, seed: int) -> Measurement:
-    for name, value, least in (("clusters", clusters, 1), ("angles", angles, 3), ("clusterings", clusterings, 1)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-            raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
-    n, m = len(pair.reference), len(pair.candidate)
-    pooled = np.concatenate([pair.reference.values, pair.candidate.values])
-    rows, weight, inverse = _canonical(pooled)
-    curves = np.empty((clusterings, 2, angles))
-
-    def run(number: int) -> None:
-        label = _cluster(rows, weight, min(clusters, len(rows)), seed + number)[inverse]
-        reference = np.bincount(label[:n], minlength=clusters) / n
-        candidate = np.bincount(label[n:], minlength=clusters) / m
-        curves[number] = prd_curve(reference, candidate, angles)
-
-    run_tiles(run, range(clusterings), "clustering")
-    scores = {
-        "f8": [f_beta(precision, recall, 8) for precision, recall in curves],
-        "f1_8": [f_beta(precision, recall, 1 / 8) for precision, recall in curves],
-    }
-    precision, recall = curves.mean(axis=0)
+    found, score = _prepare(pair, clusters, angles, clusterings, seed)
+    observed = found.observed(len(pair.reference))
+    scores = found.score(observed, score)
+    histograms = found.histograms(observed)
+    curves = [prd_curve(*each, angles) for each in zip(*histograms.shares(slice(None)), strict=True)]
+    precision, recall = np.mean(curves, axis=0)
     return Measurement(
-        values={name: float(np.mean(each)) for name, each in scores.items()},
-        details={"spread": {name: float(np.std(each, ddof=min(1, clusterings - 1))) for name, each in scores.items()}},
+        values={name: float(each.mean(axis=1)[0]) for name, each in scores.items()},
+        details={"spread": spread_over_clusterings(scores)},
         curves={"precision": precision, "recall": recall},
-        warnings=(*_few(clusters, len(rows)), *pair.unequal_sizes("the larger set shapes the clusters more")),
-        settings={"k-means": f"k-means++ start, at most {_ITERATIONS} iterations"},
+        warnings=(
+            *few_different(found.clusters, clusters),
+            *pair.unequal_sizes("the larger set shapes the clusters more"),
+        ),
+        settings={"k-means": DESCRIPTION},
     )
 
 
-def _few(clusters: int, distinct: int) -> list[str]:
-    few = f"only {distinct} different samples for {clusters} clusters: one cluster each"
-    return [few] if distinct < clusters else []
-
-
-def _canonical(pooled: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Distinct rows in an order of their own, so that no result hangs on row order or on which set comes first."""
-    distinct = distinct_rows(pooled)
-    values = distinct.values.astype(np.float64)
-    columns = 1
-    order = np.argsort(values[:, 0], kind="stable")
-    while columns < values.shape[1] and not np.diff(values[order, :columns], axis=0).any(axis=1).all():
-        columns = min(2 * columns, values.shape[1])
-        order = np.lexsort(values[:, :columns].T[::-1])
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    values = values[order]
-    values -= values.mean(axis=0)
-    reach = float(np.abs(values).max())
-    # A power of two changes no digit; float32 halves the work of the clustering.
-    return (
-        (values * power_of_two_below(reach)).astype(np.float32),
-        distinct.weight[order].astype(np.float32),
-        rank[distinct.inverse],
-    )
-
-
-def _cluster(rows: np.ndarray, weight: np.ndarray, clusters: int, seed: int) -> np.ndarray:
-    from sklearn.cluster import KMeans
-    from threadpoolctl import threadpool_limits
-
-    # One thread inside each clustering: sums of several threads would round differently with their number.
-    with threadpool_limits(limits=1):
-        model = KMeans(clusters, n_init=1, random_state=seed, max_iter=_ITERATIONS)
-        label: np.ndarray = model.fit(rows, sample_weight=weight).labels_
-    return label
+def _relabel(pair: Pair, **parameters: Any) -> Relabelled:
+    found, score = _prepare(pair, **parameters)
+    return partial(found.means, score=score)
 
 
 METRIC = Metric(
@@ -137,9 +139,9 @@ METRIC = Metric(
     ),
     direction="higher",
     measure=_measure,
+    relabel=_relabel,
     defaults={"clusters": 20, "angles": 1001, "clusterings": 10, "seed": 0},
     swapped={"f8": "f1_8", "f1_8": "f8"},
-    libraries=("numpy", "scikit-learn"),
     order=40,
     citation="Sajjadi et al. 2018, Assessing Generative Models via Precision and Recall, NeurIPS",
 )

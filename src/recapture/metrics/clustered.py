@@ -1,0 +1,38 @@
+"""What metrics over clusters share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..errors import InputError
+from ..geometry.histograms import Clusterings
+from .pair import Pair
+
+_kept: WeakKeyDictionary[Pair, dict[Hashable, Clusterings]] = WeakKeyDictionary()
+
+
+def kept_clusterings(pair: Pair, key: Hashable, make: Callable[[], Clusterings]) -> Clusterings:
+    """Clusterings of a pair, made once: its score and its relabelled scores rest on the same."""
+    kept = _kept.setdefault(pair, {})
+    if key not in kept:
+        kept[key] = make()
+    return kept[key]
+
+
+def check_count(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
+
+
+def few_different(different: int, clusters: int) -> list[str]:
+    few = f"only {different} different samples for {clusters} clusters: one cluster each"
+    return [few] if different < clusters else []
+
+
+def spread_over_clusterings(scores: Mapping[str, np.ndarray]) -> dict[str, float]:
+    """Standard deviations."""
+    return {name: float(np.std(each, ddof=min(1, each.size - 1))) for name, each in scores.items()}
