@@ -11,7 +11,8 @@ from benchmarks.neighbours import METRICS
 from benchmarks.timing import embeddings
 import recapture as rc
 rows = int(sys.argv[1])
-rc.evaluate(embeddings(300), embeddings(300, seed=1), metrics=METRICS, ceiling=False)  # libraries and threads are no extra memory
+# Libraries and threads are no extra memory.
+rc.evaluate(embeddings(300), embeddings(300, seed=1), metrics=METRICS, ceiling=False)
 reference, candidate = embeddings(rows, seed=1), embeddings(rows, seed=2)
 # Making the arrays took temporaries: what is resident now is the base, and the kernel's mark starts from here.
 open("/proc/self/clear_refs", "w").write("5")
