@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,7 +30,10 @@ from ..results.result import Result
 from .clustered import check_count, few_different, kept_clusterings, spread_over_clusterings
 from .metric import Measurement, Metric, Output, Relabelled
 from .pair import Pair
-from .run import measure
+from .run import Options, measure
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 # Mixtures keep this much of both histograms, so that no divergence is infinite.
 _EDGE = 1e-6
@@ -45,14 +48,12 @@ def mauve(
     scaling: float = 5.0,
     weights: int = 25,
     clusterings: int = 5,
-    *,
-    balance: bool | int = False,
-    seed: int = 0,
-    encoder: Any = None,
+    **options: Unpack[Options],
 ) -> Result:
     """MAUVE of a candidate set: `.value`, `.smoothed`, `.frontier_integral`, `.spread`, and the mean curve.
 
     clusters: None for a tenth of the smaller set, at least 2.
+    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.metrics.run.Options` says.
     """
     parameters: dict[str, Any] = {
         "clusters": clusters,
@@ -61,7 +62,7 @@ def mauve(
         "weights": weights,
         "clusterings": clusterings,
     }
-    return measure(METRIC, reference, candidate, balance=balance, seed=seed, encoder=encoder, **parameters)
+    return measure(METRIC, reference, candidate, **parameters, **options)
 
 
 def divergence_curve(

@@ -12,7 +12,7 @@ over seeded clusterings; `spread` is their standard deviation.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,7 +24,10 @@ from ..results.result import Result
 from .clustered import check_count, few_different, kept_clusterings, spread_over_clusterings
 from .metric import Measurement, Metric, Output, Relabelled
 from .pair import Pair
-from .run import measure
+from .run import Options, measure
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _BETAS = {"f8": 8.0, "f1_8": 1 / 8}
 # Pairs of histograms whose curves are looked at together.
@@ -37,14 +40,14 @@ def prd(
     clusters: int = 20,
     angles: int = 1001,
     clusterings: int = 10,
-    *,
-    balance: bool | int = False,
-    seed: int = 0,
-    encoder: Any = None,
+    **options: Unpack[Options],
 ) -> Result:
-    """PRD of a candidate set: `.f8`, `.f1_8`, their `.spread`, and the mean curve `.precision`, `.recall`."""
-    parameters = {"clusters": clusters, "angles": angles, "clusterings": clusterings}
-    return measure(METRIC, reference, candidate, balance=balance, seed=seed, encoder=encoder, **parameters)
+    """PRD of a candidate set: `.f8`, `.f1_8`, their `.spread`, and the mean curve `.precision`, `.recall`.
+
+    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.metrics.run.Options` says.
+    """
+    parameters: dict[str, Any] = {"clusters": clusters, "angles": angles, "clusterings": clusterings}
+    return measure(METRIC, reference, candidate, **parameters, **options)
 
 
 def prd_curve(reference: np.ndarray, candidate: np.ndarray, angles: int = 1001) -> tuple[np.ndarray, np.ndarray]:
