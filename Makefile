@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Real evaluation data for the tests that want it; they skip with a reason where the folder is absent.
 export RECAPTURE_DATA ?= $(realpath ../shared/data)
 
-.PHONY: demo test bench lint docs clean
+.PHONY: demo test bench lint docs evidence clean
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -33,6 +33,11 @@ bench: $(VENV)/.ready  ## timings against peers, on this machine
 
 docs: $(VENV)/.ready  ## redraw the pictures
 	$(BIN)/python docs/draw_spheres.py
+
+STUDIES := human-null sensitivity diversity-quality seeds intervals
+
+evidence: $(VENV)/.ready  ## rebuild docs/evidence from the data in RECAPTURE_DATA (about 20 minutes)
+	for study in $(STUDIES); do $(BIN)/recapture reproduce $$study --offline --output docs/evidence || exit 1; done
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -100,6 +100,12 @@ class ContextResults:
                 "HMP: harmonic mean of the contexts' p-values; Fisher: for independent contexts only; "
                 f"shares: contexts with p ≤ {level:g}, as they are and adjusted"
             )
+            blind = [t.metric for t in self.totals if t.pvalues and t.pvalues.smallest * t.contexts > t.pvalues.level]
+            if blind:
+                lines.append(
+                    f"Holm can find next to nothing by {', '.join(dict.fromkeys(blind))}: the smallest possible p, "
+                    "times the number of contexts, is above the level"
+                )
         return lines
 
     def __str__(self) -> str:

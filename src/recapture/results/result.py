@@ -157,7 +157,9 @@ def short(value: float) -> str:
 
 def short_p(value: float) -> str:
     """Two significant digits, and never a plain 0."""
-    return f"{value:.2g}" if value >= 1e-4 else f"{value:.0e}"
+    if value >= 1e-4:
+        return f"{value:.2g}"
+    return f"{value:.0e}" if value > 0 else "<1e-300"
 
 
 def plain(value: Any) -> Any:
