@@ -27,6 +27,7 @@ DESCRIPTION = f"k-means++ start, at most {_STEPS} steps"
 _ROWS = 960
 # Centres that are the best of several draws, and rows that judge them.
 _CAREFUL, _JUDGES = 128, 4096
+_BATCH = 1024
 _CHUNK = 4096
 # Numbers times clusters below which threads cost more than they save.
 _LITTLE = 2**20
@@ -176,7 +177,8 @@ class _Clustering:
 
     def advance(self) -> None:
         if len(self.centres) < self.clusters:
-            self._take(self._batch(min(self.clusters - len(self.centres), max(1, len(self.centres) // 2))))
+            present = len(self.centres)
+            self._take(self._batch(min(self.clusters - present, max(1, present // 2), _BATCH)))
         else:
             self._move()
 

@@ -149,7 +149,7 @@ def _how_sure(result: Result) -> list[str]:
     if made := result.inference.get("ceilings"):
         lines.append(
             f"{_CEILING}: halves of the reference against each other ({made['size']:,} a side, "
-            f"mean over {made['splits']} splits, seed {made['seed']})"
+            f"mean over {made['splits']} splits, seed {made['seed']}); smaller sets score worse, by Fréchet much"
         )
     if made := result.inference.get("intervals"):
         lines.append(
