@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .distinct import distinct_rows
-from .parallel import _one_blas_thread, blocks, run_tiles
+from .parallel import blocks, one_blas_thread, run_tiles
 from .products import power_of_two_below
 
 # Rows handled at once. Sums hang on it, so it is no engine option.
@@ -69,7 +69,7 @@ class ClusterRows:
 
         Rows should be of a size around 1. No axis is left where they differ by less than float32 can tell.
         """
-        with _one_blas_thread:  # several would round differently with their number
+        with one_blas_thread:  # several would round differently with their number
             if len(self.values) < self.values.shape[1]:
                 rows = _by_rows(self.values, self.weight, variance)
             else:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .parallel import _one_blas_thread, blocks, run_tiles
+from .parallel import blocks, one_blas_thread, run_tiles
 
 # Clumps are found by then; without clumps more steps change neither inertia (.02 %) nor scores (within their spread).
 _STEPS = 30
@@ -45,7 +45,7 @@ def kmeans(rows: np.ndarray, weight: np.ndarray, clusters: int, seeds: Sequence[
     points = _Points.of(rows, weight)
     runs = [_Clustering(points, clusters, seed) for seed in seeds]
     tiles = blocks(len(rows), _ROWS)
-    with _one_blas_thread:  # several would round differently with their number
+    with one_blas_thread:  # several would round differently with their number
         if len(tiles) > 1:
             _all_together(runs, tiles)
         elif rows.size * clusters > _LITTLE:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from ..errors import InputError
@@ -61,7 +63,7 @@ def run_tiles(work: Callable[[Item], None], tiles: Sequence[Item], title: str) -
     """Call `work` once for every tile, in no promised order; the first error stops the rest."""
     threads = min(engine_options().thread_count(), len(tiles))
     if threads <= 1:
-        limits = _one_blas_thread if engine_options().thread_count() == 1 else contextlib.nullcontext()
+        limits = one_blas_thread if engine_options().thread_count() == 1 else contextlib.nullcontext()
         with limits, Progress(title, len(tiles), "tile") as progress:
             for tile in tiles:
                 work(tile)
@@ -69,7 +71,7 @@ def run_tiles(work: Callable[[Item], None], tiles: Sequence[Item], title: str) -
         return
     pool = ThreadPoolExecutor(threads, thread_name_prefix="recapture")
     try:
-        with _one_blas_thread, Progress(title, len(tiles), "tile") as progress:
+        with one_blas_thread, Progress(title, len(tiles), "tile") as progress:
             for _ in pool.map(work, tiles):
                 progress.advance()
     finally:
@@ -79,6 +81,14 @@ def run_tiles(work: Callable[[Item], None], tiles: Sequence[Item], title: str) -
 
 def blocks(count: int, size: int) -> list[slice]:
     return [slice(start, min(start + size, count)) for start in range(0, count, size)]
+
+
+@lru_cache(maxsize=1)
+def _controller(modules: int) -> Any:
+    """Looking for BLAS among the loaded libraries takes a millisecond: done again only when modules were imported."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 class _OneBlasThread:
@@ -92,12 +102,10 @@ class _OneBlasThread:
         self._limit: Any = None
 
     def __enter__(self) -> None:
-        from threadpoolctl import ThreadpoolController
-
         with self._lock:
             self._inside += 1
             if self._inside == 1:
-                self._limit = ThreadpoolController().limit(limits=1, user_api="blas")
+                self._limit = _controller(len(sys.modules)).limit(limits=1, user_api="blas")
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
@@ -106,4 +114,4 @@ class _OneBlasThread:
                 self._limit.restore_original_limits()
 
 
-_one_blas_thread = _OneBlasThread()
+one_blas_thread = _OneBlasThread()
