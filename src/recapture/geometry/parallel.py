@@ -92,23 +92,22 @@ def _controller(modules: int) -> Any:
 
 
 class _OneBlasThread:
-    """Limit BLAS to one thread while any caller is inside. The limit belongs to the whole process: only the first
-    caller sets it and only the last one lifts it, or callers in parallel would restore each other's limits.
+    """Limit BLAS to one thread while the main thread is inside. The limit belongs to the whole process, and OpenBLAS
+    0.3.31 lets no other thread lift what one has set: callers in other threads leave it alone.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._inside = 0
         self._limit: Any = None
 
     def __enter__(self) -> None:
-        with self._lock:
+        if threading.current_thread() is threading.main_thread():
             self._inside += 1
             if self._inside == 1:
                 self._limit = _controller(len(sys.modules)).limit(limits=1, user_api="blas")
 
     def __exit__(self, *_: object) -> None:
-        with self._lock:
+        if threading.current_thread() is threading.main_thread():
             self._inside -= 1
             if self._inside == 0:
                 self._limit.restore_original_limits()
