@@ -64,7 +64,10 @@ def evaluate(
     jobs = [Job(metric, {"k": k} if k is not None and metric.uses_neighbours else {}) for metric in chosen]
     smallest = min(map(len, (reference, *sets)))
     # Halves of one reference: the same for all candidates.
-    ceilings = corpus.ceilings(with_defaults(jobs, check_seed(seed)), reference, splits, seed) if splits else False
+    size = smallest if balance and smallest < max(map(len, (reference, *sets))) else None
+    ceilings = (
+        corpus.ceilings(with_defaults(jobs, check_seed(seed)), reference, splits, seed, size) if splits else False
+    )
     results = Results()
     for name, candidate, notes in zip(named, sets, made.notes[1:], strict=True):
         measured = measure_pair(

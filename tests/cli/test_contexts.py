@@ -125,14 +125,16 @@ def test_p_values_in_the_table(files, capsys):
 
 
 def test_intervals_in_the_table(files, capsys):
-    """Two values, 0 and 8/3: 4/3 -+ t(.975, 1 degree of freedom) x 4/3, and t = 12.706."""
-    shown = contexts(capsys, *BOTH, "--interval", "0.95")
-    assert "1.3333 [-15.6083, 18.2749]" in shown.out  # 4/3 (1 -+ 12.70620)
-    assert "[low, high]: 0.95 interval of the mean over contexts" in shown.out
+    """Two values, 0 and 8/3: 4/3 -+ t x 4/3; with one degree of freedom t(.55) = tan(.05 pi) = .158384."""
+    shown = contexts(capsys, *BOTH, "--interval", "0.1")
+    assert "1.3333 [1.1222, 1.5445]" in shown.out
+    assert "[low, high]: 0.1 interval of the mean over contexts" in shown.out
+    # t(.975) = 12.7 would lead beyond what a triangle rank can be.
+    assert "1.3333 [0.0000, 4.0000]" in contexts(capsys, *BOTH, "--interval", "0.95").out
 
 
 def test_json(files, capsys):
-    shown = contexts(capsys, *BOTH, "--pvalue", "--interval", ".95", "--format", "json")
+    shown = contexts(capsys, *BOTH, "--pvalue", "--interval", ".1", "--format", "json")
     made = json.loads(shown.out, parse_constant=pytest.fail)
     assert shown.err == ""  # what was left out is part of the result
     assert made["contexts"] == 3 and made["warnings"] == []
@@ -140,10 +142,10 @@ def test_json(files, capsys):
     ranks, same = made["totals"]
     assert (ranks["metric"], ranks["number"], ranks["direction"]) == ("trm-same", "value", "lower")
     assert (ranks["mean"], ranks["contexts"], ranks["left_out"]) == (pytest.approx(4 / 3), 2, 1)
-    assert ranks["interval"] == pytest.approx([4 / 3 * (1 - 12.706205), 4 / 3 * (1 + 12.706205)], abs=1e-5)
+    assert ranks["interval"] == pytest.approx([4 / 3 * (1 - 0.158384), 4 / 3 * (1 + 0.158384)], abs=1e-5)
     assert ranks["pvalues"]["harmonic_mean"] == pytest.approx(0.5) and ranks["pvalues"]["level"] == 0.05
     assert same["direction"] == "higher" and same["mean"] == 0
-    assert made["signature"]["pvalue"] is True and made["signature"]["interval"] == 0.95
+    assert made["signature"]["pvalue"] is True and made["signature"]["interval"] == 0.1
     assert made["signature"]["metrics"] == ["trm-same", "same"] and made["recapture"] == rc.__version__
 
 

@@ -108,10 +108,43 @@ def test_what_is_too_small_is_counted_named_and_left_out_of_means(toys):
         "3 contexts too small, left out of mmd: lonely (1 candidate, needs 2), nothing (0 candidates, needs 2), "
         "half (1 reference, needs 2)",
     ]
-    ranks, kernel = results.totals
-    assert (ranks.contexts, ranks.left_out, kernel.contexts, kernel.left_out) == (5, 2, 4, 3)
-    scored = [record["scores"]["trm-toy"]["value"] for record in results.contexts if record["scores"]]
-    assert ranks.mean == pytest.approx(sum(scored) / 5)
+    ranks, lone, kernel = results.totals
+    assert (ranks.contexts, lone.contexts, kernel.contexts) == (4, 1, 4)
+    assert (ranks.left_out, lone.left_out, kernel.left_out) == (2, 2, 3)
+    # One candidate has Q alone: a number of its own, never in one mean with TRM.
+    assert (ranks.number, lone.number) == ("value, Q(C, R) + Q(R, C)", "value, Q(C, R)")
+    scored = {record["id"]: record["scores"]["trm-toy"]["value"] for record in results.contexts if record["scores"]}
+    assert lone.mean == scored.pop("lonely") and ranks.mean == pytest.approx(sum(scored.values()) / 4)
+
+
+def test_a_text_of_one_word_has_no_bigrams_and_is_named():
+    given = [context("words", ["one", "two"], ["three", "four"]), context("more", ["a b c", "a b"], ["a b", "c d"])]
+    results = rc.evaluate_contexts(given, "distinct-2,distinct-1")
+    assert results.left_out == {"distinct-2": {"words": "nothing to measure in reference texts"}}
+    assert [(total.contexts, total.left_out) for total in results.totals] == [(1, 1), (1, 1), (2, 0), (2, 0)]
+
+
+def test_texts_are_encoded_once_for_all_metrics_of_vectors():
+    seen = []
+
+    def encoder(texts):
+        seen.extend(texts)
+        return [[len(text), text.count("a"), 1] for text in texts]
+
+    given = [context("x", ["a b", "b c c", "a"], ["c", "b b"])]
+    rc.evaluate_contexts(given, "mmd,trm-embedding,embedding", encoder=encoder)
+    assert sorted(seen) == sorted(["a b", "b c c", "a", "c", "b b"])
+
+
+def test_bags_of_words_are_the_same_for_one_context_and_many():
+    references, candidates = ["a b c", "b c", "a a c d"], ["a e", "c c e f", "b"]
+    (record,) = rc.evaluate_contexts(
+        [context("x", references, candidates)], "trm-embedding,embedding", encoder="bag-of-words"
+    ).contexts
+    alone = rc.triangle_rank(references, candidates, distance="embedding", encoder="bag-of-words")
+    assert record["scores"]["trm-embedding"]["value"] == alone.value
+    mean = rc.aggregate(references, candidates, metric="embedding", encoder="bag-of-words")
+    assert record["scores"]["embedding"]["value"] == mean.value
 
 
 def test_contexts_without_vectors_beside_contexts_with_them(toys):
@@ -148,12 +181,13 @@ def test_when_nothing_can_be_scored(toys):
 
 def test_totals_add_up(toys):
     """Means, Student's interval and combined p-values, from SciPy on the contexts' own numbers."""
-    results = rc.evaluate_contexts(MIXED, "trm-toy,toy", pvalue=True, interval=0.9)
+    kept = [each for each in MIXED if each["id"] != "lonely"]
+    results = rc.evaluate_contexts(kept, "trm-toy,toy", pvalue=True, interval=0.4)
     for total in results.totals:
         scored = [record["scores"][total.metric] for record in results.contexts if record["scores"]]
         values, p = ([each[key] for each in scored] for key in ("value", "pvalue"))
-        assert total.mean == pytest.approx(np.mean(values)) and total.contexts == 5
-        low, high = stats.ttest_1samp(values, 0).confidence_interval(0.9)
+        assert total.mean == pytest.approx(np.mean(values)) and total.contexts == 4
+        low, high = stats.ttest_1samp(values, 0).confidence_interval(0.4)
         assert total.interval == pytest.approx((low, high))
         made = total.pvalues
         assert made.harmonic_mean == pytest.approx(stats.hmean(p))
@@ -281,7 +315,10 @@ def test_names_of_metrics(toys):
         (MIXED, {"metrics": "trm-toi"}, "did you mean"),
         (MIXED, {"ties": "printed"}, "ties"),
         (MIXED, {"pvalue": "yes"}, "pvalue must be"),
-        (MIXED, {"pvalue": "yes", "metrics": "dispersion-toy"}, "pvalue must be"),
+        (MIXED, {"pvalue": True, "metrics": "dispersion-toy"}, "dispersion-toy has no p-value"),
+        (MIXED, {"ties": "paper", "metrics": "toy"}, "ties is about triangle ranks"),
+        (MIXED, {"directed": True, "metrics": "toy"}, "directed is about triangle ranks"),
+        (MIXED, {"batch_size": 2}, "batch_size was named, but no metric needs vectors"),
         (MIXED, {"pvalue": 0}, "pvalue must be"),
         (MIXED, {"interval": 95}, "between 0 and 1"),
         (MIXED, {"interval": True}, "between 0 and 1"),

@@ -51,7 +51,7 @@ def test_quick_form_writes_everything(name, data, tmp_path, capsys, own_cache):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     output = tmp_path / "out"
     arguments = ["reproduce", name, "--data", str(data), "--output", str(output), "--quick"]
-    arguments += ["--encoder", "bag-of-words"] if find_study(name).data else []
+    arguments += ["--encoder", "bag-of-words"] if find_study(name).encodes else []
     assert run(arguments) == 0
     shown = capsys.readouterr()
     written = {path.name for path in output.iterdir()}
@@ -96,6 +96,8 @@ def test_listing(capsys):
         (["sensitivty", "--data", "."], "did you mean sensitivity?"),
         (["sensitivity", "--data", "nowhere"], "is not there: put contexts.jsonl.gz"),
         ([], "no study was named"),
+        (["intervals", "--encoder", "bag-of-words"], "intervals needs no vectors"),
+        (["intervals", "--output", "/dev/null/x"], "cannot write to /dev/null/x"),
     ],
 )
 def test_bad_input(arguments, message, capsys, tmp_path, monkeypatch):
@@ -103,3 +105,22 @@ def test_bad_input(arguments, message, capsys, tmp_path, monkeypatch):
     assert run(["reproduce", *arguments]) == 2
     assert message in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_damaged_and_small_files(data, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = data / "abstract48s" / "contexts.jsonl.gz"
+    arguments = ["reproduce", "human-null", "--data", str(data), "--output", str(tmp_path / "out"), "--quick"]
+    for content, message in (
+        (b"not compressed", "contexts.jsonl.gz"),
+        (gzip.compress(b'{"id": 1, "references": ["a", "b"]}'), "has 0 contexts with at least 10 references"),
+        (None, "contexts.jsonl.gz cannot be read"),
+    ):
+        file.unlink()
+        if content is not None:
+            file.write_bytes(content)
+        assert run(arguments) == 2
+        assert message in capsys.readouterr().err
+        if content is None:
+            break
+    assert not (tmp_path / "out").exists()

@@ -12,6 +12,7 @@ from ..texts.contexts import Context, read_contexts, read_grouped
 from .options import chosen_encoding, encoding_options, inference_options, output_format, say
 from .score import ENDINGS
 
+_USUAL = ("id", "references", "candidates")
 _FORMS = ["table", "json", "csv", "md", "latex"]
 
 
@@ -86,6 +87,12 @@ def contexts(
 
     form = form or ENDINGS.get(Path(output or "").suffix, "table")
     inputs = _inputs(file, reference, candidate, group, field)
+    named = {"--id-field": id_field, "--references-field": references_field, "--candidates-field": candidates_field}
+    useless = [option for option, value in named.items() if file is None and value not in _USUAL]
+    if useless:
+        raise InputError(f"{useless[0]} goes with a file of contexts, not with two files of single texts")
+    if "-" in (output, per_item):
+        raise InputError("--output and --per-item name files; without --output the totals go to stdout")
     for written in (output, per_item):
         if written:
             check_writable(written, keep=inputs)
@@ -131,7 +138,7 @@ def _inputs(
 ) -> tuple[str, ...]:
     grouped = {"--reference": reference, "--candidate": candidate, "--group": group}
     if file is not None:
-        extra = [name for name, value in {**grouped, "--field": field}.items() if value is not None]
+        extra = [option for option, value in {**grouped, "--field": field}.items() if value is not None]
         if extra:
             raise InputError(f"{extra[0]} goes with two files of single texts, not with a file of contexts ({file})")
         return (file,)

@@ -40,7 +40,7 @@ def reproduce(
       recapture reproduce sensitivity --data data --output results
     """
     from ..studies.study import Setup, find_study, list_studies
-    from ..studies.write import write_findings
+    from ..studies.write import check_output, write_findings
 
     if listing:
         for study in list_studies().values():
@@ -54,8 +54,12 @@ def reproduce(
     if not folder and study.data:
         raise InputError(f"name the folder that holds {' and '.join(study.data)} with --data")
     setup = Setup(Path(folder or "."), quick, seed, encoder, chosen_encoding(**encoding))
+    if not study.encodes and (encoder is not None or setup.encoding.keys() - {"offline", "cache"}):
+        raise InputError(f"{study.name} needs no vectors: leave the encoder's options out")
+    target = Path(output or study.name)
+    check_output(target)
     findings = study.run(setup)
-    for path in write_findings(study, findings, setup, Path(output or study.name)):
+    for path in write_findings(study, findings, setup, target):
         say(f"wrote {path}")
     for paragraph in findings.verdict:
         click.echo(paragraph)

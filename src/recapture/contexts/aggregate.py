@@ -14,12 +14,12 @@ import numpy as np
 from .. import __version__
 from ..errors import InputError
 from ..geometry.labels import Labels
+from ..inference.labellings import check_seed
 from ..pairwise.base import Pairwise, find_pairwise
 from ..results.result import Result
 from ..versions import installed_version
-from .distances import check_sizes, check_texts
-from .scored import Asked, Scored, tests_of
-from .triangle_rank import describe
+from .distances import check_sizes, check_texts, scorer_for
+from .scored import Asked, Scored, describe, tests_of
 
 Rule = Literal["max", "mean"]
 
@@ -40,10 +40,12 @@ def aggregate(
     options: the metric's own, such as df= for cider. pvalue: as for `triangle_rank`.
     """
     check_sizes(references, candidates, least=1)
+    check_seed(seed)
     declared = find_pairwise(metric)
     rule = check_rule(over_references, declared)
-    scorer = declared.scorer(**options)
-    scores = scorer.squares([check_texts(references, candidates)])[0]
+    texts = check_texts(references, candidates)
+    scorer = scorer_for(declared, references, options)
+    scores = scorer.squares([texts])[0]
     n = len(references)
     scored = score_aggregate(scores[None], n, declared, rule, Asked(pvalue, seed))[0]
     test = scored.tests.get("value")
@@ -80,7 +82,11 @@ def score_aggregate(scores: np.ndarray, n: int, declared: Pairwise, rule: Rule, 
     closer = -_towards(declared) * scores
     tests = None
     if made is not None:
-        tests = tests_of(lambda chosen, labels: -_under(closer[chosen], labels, rule), len(scores), made, asked.nulls)
+        # Means of scores near 0 keep the rounding of the scores they are made of.
+        rounding = 1e-13 * max(map(abs, declared.range))
+        tests = tests_of(
+            lambda chosen, labels: -_under(closer[chosen], labels, rule), len(scores), made, asked.nulls, rounding
+        )
     values = -_towards(declared) * np.array([_joined(context[n:, :n], rule).mean() for context in closer])
     return [Scored({"value": float(value)}, {"value": tests[at]} if tests else {}) for at, value in enumerate(values)]
 

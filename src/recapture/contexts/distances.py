@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
-from ..pairwise.base import Pairwise, find_pairwise
+from ..pairwise.base import Pairwise, Scorer, find_pairwise
 
 _SELF = 1e-6
 """Farthest a text may be from itself, for a function that claims to be a distance."""
@@ -31,7 +31,7 @@ def square(
     if isinstance(distance, str):
         declared = find_pairwise(distance)
         texts = check_texts(references, candidates)
-        scorer = declared.scorer(**(options or {}))
+        scorer = scorer_for(declared, references, options or {})
         made = as_distances(declared, scorer.squares([texts])[0])
         return Square(made, declared.name, scorer.settings)
     if options:
@@ -41,6 +41,15 @@ def square(
         name = str(getattr(distance, "__qualname__", type(distance).__qualname__))
         return Square(_called(distance, texts), name, {})
     return Square(_given(distance, len(references), len(candidates)), "given", {})
+
+
+def scorer_for(declared: Pairwise, references: Sequence[str], options: Mapping[str, Any]) -> Scorer:
+    """The metric made ready; what learns from texts learns from the references alone."""
+    if declared.name == "embedding":
+        from ..pairwise.embedding import learning_from
+
+        options = learning_from(references, options)
+    return declared.scorer(**options)
 
 
 def as_distances(declared: Pairwise, scores: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -28,7 +28,9 @@ from .totals import pvalue_name, smallest_name, totals_of
 from .triangle_rank import check_ties
 
 _CHUNK = 64
-"""Contexts between two entries of the journal."""
+"""Most contexts between two entries of the journal."""
+_CELLS = 1 << 21
+"""Most pairs of texts between them."""
 
 
 def evaluate_contexts(
@@ -95,11 +97,21 @@ class _Run:
         self._asked = asked
         self._encoding = encoding
         wanted = list(dict.fromkeys(metric.pairwise for metric in metrics if metric.pairwise))
+        options = {name.replace("_", "-"): given for name, given in options.items()}
         for name in options:
             if name not in wanted:
                 raise InputError(f"options for {name!r}, but no metric is built on it")
+        if asked.pvalue is not False and not any(metric.tested for metric in metrics):
+            raise InputError(f"{', '.join(metric.name for metric in metrics)} has no p-value")
+        ranked = any(metric.name.startswith("trm-") for metric in metrics)
+        if not ranked and (settings.directed or settings.ties != "split"):
+            raise InputError(
+                f"{'directed' if settings.directed else 'ties'} is about triangle ranks: name a trm- metric"
+            )
         self._check_partitions()
         needed = any(metric.vectors for metric in metrics) or "embedding" in wanted
+        # Texts are encoded once for all metrics of vectors.
+        self._shared = "embedding" in wanted and "encoder" not in options.get("embedding", {})
         self._encoder = self._fitted(encoder, loading, needed)
         self._scorers = {name: self._scorer(name, dict(options.get(name, {}))) for name in wanted}
         # Nobody knows what a caller's function depends on, so what it gave before may be out of date.
@@ -126,8 +138,11 @@ class _Run:
     def _fitted(self, encoder: Any, loading: Mapping[str, Any], needed: bool) -> Any:
         """The encoder, which has learnt from all references if it learns."""
         if not needed:
-            if encoder is not None or "pooling" in loading or "device" in loading:
-                raise InputError("an encoder was named, but no metric needs vectors")
+            useless = [name for name in ("pooling", "device") if name in loading]
+            useless += ["batch_size"] if "batch_size" in self._encoding else []
+            if encoder is not None or useless:
+                what = "an encoder" if encoder is not None else useless[0]
+                raise InputError(f"{what} was named, but no metric needs vectors")
             return None
         from ..representations.encoder import resolve_encoder
 
@@ -178,8 +193,7 @@ class _Run:
         waiting = [context for context in self.contexts if context.id not in finished]
         with Progress("contexts", len(self.contexts), "context") as progress:
             progress.advance(len(finished))
-            for start in range(0, len(waiting), _CHUNK):
-                chunk = waiting[start : start + _CHUNK]
+            for chunk in _chunks(waiting):
                 records = self._chunk(chunk)
                 journal.add(records)
                 finished |= {record["id"]: record for record in records}
@@ -211,17 +225,28 @@ class _Run:
                 continue
             texts = [[*context.references, *context.candidates] for context in group]
             needed = dict.fromkeys(metric.pairwise for metric in able if metric.pairwise)
-            squares = {name: np.stack(self._scorers[name].squares(texts)) for name in needed}
-            own = [vectors[context.id] for context in group] if any(metric.vectors for metric in able) else ()
+            own = [vectors[context.id] for context in group if context.id in vectors]
+            squares = {name: np.stack(self._squares(name, texts, own)) for name in needed}
             batch = Batch(references, candidates, texts, squares, own)
             for metric in able:
                 for context, scored in zip(group, metric.score(batch, self._settings, self._asked), strict=True):
-                    records[context.id]["scores"][metric.name] = _flat(scored)
+                    nothing = [output for output, value in scored.values.items() if value is None]
+                    if nothing:
+                        records[context.id]["left_out"][metric.name] = f"nothing to measure in {nothing[0]} texts"
+                    else:
+                        records[context.id]["scores"][metric.name] = _flat(scored)
         return list(records.values())
+
+    def _squares(self, name: str, texts: Sequence[Sequence[str]], vectors: Sequence[np.ndarray]) -> list[np.ndarray]:
+        scorer = self._scorers[name]
+        if name == "embedding" and self._shared:
+            return scorer.squares_of(texts, vectors)  # type: ignore[attr-defined, no-any-return]
+        return scorer.squares(texts)
 
     def _any_fits(self, context: Context) -> bool:
         sizes = len(context.references), len(context.candidates)
-        return any(metric.vectors and metric.too_small(*sizes) is None for metric in self.metrics)
+        encoded = [m for m in self.metrics if m.vectors or (m.pairwise == "embedding" and self._shared)]
+        return any(metric.too_small(*sizes) is None for metric in encoded)
 
     def _vectors(self, chunk: Sequence[Context]) -> dict[str, np.ndarray]:
         if not chunk:
@@ -232,6 +257,21 @@ class _Run:
         made = encode(texts, self._encoder, **self._encoding)
         ends = np.cumsum([len(context.references) + len(context.candidates) for context in chunk])
         return dict(zip((context.id for context in chunk), np.split(made, ends[:-1]), strict=True))
+
+
+def _chunks(contexts: Sequence[Context]) -> Iterator[list[Context]]:
+    """Few enough contexts that all distances among their texts are no burden."""
+    chunk: list[Context] = []
+    cells = 0
+    for context in contexts:
+        size = (len(context.references) + len(context.candidates)) ** 2
+        if chunk and (len(chunk) == _CHUNK or cells + size > _CELLS):
+            yield chunk
+            chunk, cells = [], 0
+        chunk.append(context)
+        cells += size
+    if chunk:
+        yield chunk
 
 
 def _flat(scored: Scored) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from ..geometry.points import PointSet
 from ..geometry.triangles import Ties
 from ..metrics.metric import Metric, list_metrics
 from ..metrics.pair import Pair
+from ..metrics.run import Job, with_defaults
 from ..pairwise.base import Pairwise, list_pairwise
 from ..results.result import Direction
 from .aggregate import Rule, score_aggregate
@@ -68,7 +69,9 @@ class ContextMetric:
     vectors: bool = False
     tested: bool = True
     """Whether it has a p-value."""
-    libraries: tuple[str, ...] = field(default=("numpy",))
+    libraries: tuple[str, ...] = ("numpy",)
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Smallest and largest possible number, by output."""
 
     def too_small(self, references: int, candidates: int) -> str | None:
         """Why a context cannot be scored, if it cannot."""
@@ -130,7 +133,13 @@ def _triangles(pairwise: Pairwise) -> ContextMetric:
 
     title = f"triangle rank over {pairwise.title}"
     return ContextMetric(
-        f"trm-{pairwise.name}", title, "lower", score, pairwise=pairwise.name, libraries=pairwise.libraries
+        f"trm-{pairwise.name}",
+        title,
+        "lower",
+        score,
+        pairwise=pairwise.name,
+        libraries=pairwise.libraries,
+        ranges={"value": (0.0, 4.0)},  # 8/3 unless ties take all
     )
 
 
@@ -146,6 +155,7 @@ def _aggregated(pairwise: Pairwise, rule: Rule, suffix: str) -> ContextMetric:
         score,
         pairwise=pairwise.name,
         libraries=pairwise.libraries,
+        ranges={"value": pairwise.range},
     )
 
 
@@ -158,7 +168,16 @@ def _dispersion(pairwise: Pairwise) -> ContextMetric:
     title = f"mean distance within each side, by {pairwise.title}"
     name = f"dispersion-{pairwise.name}"
     return ContextMetric(
-        name, title, "higher", score, SIDES, (2, 2), pairwise.name, tested=False, libraries=pairwise.libraries
+        name,
+        title,
+        "higher",
+        score,
+        SIDES,
+        (2, 2),
+        pairwise.name,
+        tested=False,
+        libraries=pairwise.libraries,
+        ranges=dict.fromkeys(SIDES, (0.0, np.inf)),
     )
 
 
@@ -168,7 +187,7 @@ def _on_vectors(metric: Metric) -> ContextMetric:
 
     def score(batch: Batch, settings: Settings, asked: Asked) -> list[Scored]:
         made = asked.plan(batch.references, batch.candidates, symmetric)
-        parameters = {**metric.defaults, **({"seed": settings.seed} if "seed" in metric.defaults else {})}
+        ((_, parameters),) = with_defaults([Job(metric, {})], settings.seed)
         towards = -1 if metric.direction == "higher" else 1
         scored = []
         for vectors in batch.vectors:
@@ -181,7 +200,8 @@ def _on_vectors(metric: Metric) -> ContextMetric:
             prepared = metric.relabel(pair, **parameters)
             parts = [prepared(labels) for labels in made.blocks()]
             null = {name: np.concatenate([part[name] for part in parts]) for name in outputs}
-            tests = {name: judged(towards * values, made, asked.nulls) for name, values in null.items()}
+            rounding = metric.rounding(pair)
+            tests = {name: judged(towards * values, made, asked.nulls, rounding) for name, values in null.items()}
             scored.append(Scored({name: float(values[0]) for name, values in null.items()}, tests))
         return scored
 
@@ -221,4 +241,5 @@ def _each_side(
         n = batch.references
         return [Scored({"reference": measure(texts[:n]), "candidate": measure(texts[n:])}) for texts in batch.texts]
 
-    return ContextMetric(name, title, direction, score, SIDES, least, tested=False, libraries=libraries)
+    ranges = dict.fromkeys(SIDES, (0.0, 1.0))
+    return ContextMetric(name, title, direction, score, SIDES, least, tested=False, libraries=libraries, ranges=ranges)

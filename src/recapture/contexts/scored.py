@@ -44,8 +44,20 @@ class Asked(NamedTuple):
         )
 
 
+def describe(test: Permutation, seed: int) -> dict[str, Any]:
+    """How a test was made, for `Result.inference`."""
+    return {
+        "method": "exact" if test.exact else "sampled",
+        "labellings": test.labellings,
+        "smallest": {"value": test.smallest},
+        "greater": test.greater,
+        "equal": test.equal,
+        "seed": None if test.exact else seed,
+    }
+
+
 def tests_of(
-    under: Callable[[slice, Labels], np.ndarray], groups: int, made: Plan, nulls: bool = True
+    under: Callable[[slice, Labels], np.ndarray], groups: int, made: Plan, nulls: bool = True, rounding: float = 0.0
 ) -> list[Permutation]:
     """One test per context. under: (contexts, labellings) -> their statistics, larger = more different."""
     together = max(1, min(groups, _NULL_CELLS // made.rows))
@@ -55,11 +67,11 @@ def tests_of(
         null = np.concatenate(
             [under(chosen, labels) for labels in made.blocks(max(1, _NULL_CELLS // together))], axis=1
         )
-        tests += [judged(row, made, nulls) for row in null]
+        tests += [judged(row, made, nulls, rounding) for row in null]
     return tests
 
 
-def judged(null: np.ndarray, made: Plan, nulls: bool) -> Permutation:
+def judged(null: np.ndarray, made: Plan, nulls: bool, rounding: float = 0.0) -> Permutation:
     """The test, with its null distribution or without it: those of many contexts would fill the memory."""
-    test = judge(null, made)
+    test = judge(null, made, rounding)
     return test if nulls else replace(test, null=null[:0].copy())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -55,14 +55,6 @@ class Total:
         return asdict(self)
 
 
-@dataclass(frozen=True)
-class LeftOut:
-    """Contexts that a metric could not score, by the reason."""
-
-    metric: str
-    reasons: Mapping[str, list[str]] = field(default_factory=dict)
-
-
 def pvalue_name(output: str) -> str:
     return "pvalue" if output == "value" else f"{output}_pvalue"
 
@@ -81,23 +73,44 @@ def totals_of(
     totals = []
     for metric in metrics:
         scored = [record["scores"][metric.name] for record in records if metric.name in record["scores"]]
-        for output in metric.outputs:
-            values = np.array([each[output] for each in scored if each[output] is not None], dtype=np.float64)
-            pvalues = [each[pvalue_name(output)] for each in scored if pvalue_name(output) in each]
-            smallest = [each[smallest_name(output)] for each in scored if smallest_name(output) in each]
-            totals.append(
-                Total(
-                    metric.name,
-                    output,
-                    metric.direction,
-                    float(values.mean()) if len(values) else float("nan"),
-                    len(values),
-                    len(records) - len(values),
-                    _interval(values, interval) if interval is not None and len(values) > 1 else None,
-                    _combined(np.array(pvalues), smallest, alpha) if pvalues else None,
-                )
-            )
+        # One candidate has Q(C, R) alone, which is another statistic than TRM: never in one mean.
+        forms = list(dict.fromkeys(each.get("form") for each in scored)) or [None]
+        for form in forms:
+            alike = [each for each in scored if each.get("form") == form]
+            for output in metric.outputs:
+                number = output if len(forms) == 1 else f"{output}, {form}"
+                left_out = len(records) - len(scored)
+                totals.append(_total(metric, output, number, alike, left_out, interval, alpha))
     return totals
+
+
+def _total(
+    metric: ContextMetric,
+    output: str,
+    number: str,
+    scored: Sequence[Mapping[str, Any]],
+    left_out: int,
+    interval: float | None,
+    alpha: float,
+) -> Total:
+    values = np.array([each[output] for each in scored], dtype=np.float64)
+    pvalues = [each[pvalue_name(output)] for each in scored if pvalue_name(output) in each]
+    smallest = [each[smallest_name(output)] for each in scored if smallest_name(output) in each]
+    between = None
+    if interval is not None and len(values) > 1:
+        low, high = metric.ranges.get(output, (-np.inf, np.inf))
+        bounds = _interval(values, interval)
+        between = max(low, bounds[0]), min(high, bounds[1])
+    return Total(
+        metric.name,
+        number,
+        metric.direction,
+        float(values.mean()) if len(values) else float("nan"),
+        len(values),
+        left_out,
+        between,
+        _combined(np.array(pvalues), smallest, alpha) if pvalues else None,
+    )
 
 
 def _interval(values: np.ndarray, level: float) -> tuple[float, float]:

@@ -21,11 +21,12 @@ from .. import __version__
 from ..errors import InputError, nearest_names
 from ..geometry.labels import Labels
 from ..geometry.triangles import SIXTHS, Ties, counts_under, observed_counts
+from ..inference.labellings import check_seed
 from ..results.result import Result
 from ..versions import installed_version
 from .dispersion import central_and_dispersion
 from .distances import check_sizes, square
-from .scored import Asked, Scored, tests_of
+from .scored import Asked, Scored, describe, tests_of
 
 TIES = ("split", "paper")
 
@@ -52,6 +53,7 @@ def triangle_rank(
     """
     check_sizes(references, candidates)
     check_ties(ties)
+    check_seed(seed)
     made = square(references, candidates, distance, options)
     n, m = len(references), len(candidates)
     scored = score_triangles(made.distances[None], n, ties, directed, Asked(pvalue, seed))[0]
@@ -82,18 +84,6 @@ def triangle_rank(
 def check_ties(ties: Any) -> None:
     if ties not in TIES:
         raise InputError(f"unknown rule for ties {ties!r}: {nearest_names(str(ties), TIES)}")
-
-
-def describe(test: Any, seed: int) -> dict[str, Any]:
-    """How a test was made, for `Result.inference`."""
-    return {
-        "method": "exact" if test.exact else "sampled",
-        "labellings": test.labellings,
-        "smallest": {"value": test.smallest},
-        "greater": test.greater,
-        "equal": test.equal,
-        "seed": None if test.exact else seed,
-    }
 
 
 def score_triangles(distances: np.ndarray, n: int, ties: Ties, directed: bool, asked: Asked) -> list[Scored]:

@@ -24,11 +24,14 @@ from ..geometry.points import PointSet
 from ..metrics.metric import Metric
 from ..metrics.pair import Pair
 from ..progress import Progress
-from .labellings import plan, splits, subsamples
+from .labellings import balanced_halves, plan, splits, subsamples
 from .permutation import judge
 
 RELABELLINGS = 999
 HALF_SAMPLES = 200
+BALANCED_HALVES = 60
+BALANCED_DRAWS = 10
+"""Subsamples of each of those half-samples."""
 SPLITS = 10
 _BLOCK = 1024
 
@@ -56,7 +59,8 @@ def pvalues(jobs: Jobs, pair: Pair, asked: bool | int | str, seed: int) -> list[
     found = []
     for (metric, _), null in zip(jobs, nulls, strict=True):
         towards = -1 if metric.direction == "higher" else 1
-        tests = {name: judge(towards * values, made) for name, values in null.items()}
+        rounding = metric.rounding(pair)
+        tests = {name: judge(towards * values, made, rounding) for name, values in null.items()}
         record = {
             "method": "exact" if made.exact else "sampled",
             "labellings": made.rows,
@@ -74,18 +78,27 @@ def intervals(
     from scipy.stats import norm
 
     sides = len(pair.reference), len(pair.candidate)
-    halves = min(sides[0], size or sides[0]) // 2, min(sides[1], size or sides[1]) // 2
+    halves = sides[0] // 2, sides[1] // 2
+    draws = HALF_SAMPLES
+    labels: Iterable[Labels]
+    if size is None:
+        labels = subsamples(sides, halves, draws, seed)
+    else:
+        # The value is a mean over subsamples of one size, so each half-sample's is such a mean, too.
+        draws, halves = BALANCED_HALVES, (min(size // 2, min(halves)),) * 2
+        labels = balanced_halves(sides, halves[0], draws, BALANCED_DRAWS, seed)
     able = [_fits(metric, parameters, min(halves)) for metric, parameters in jobs]
     chosen = [job for job, fits in zip(jobs, able, strict=True) if fits]
-    drawn = iter(_under(chosen, pair, subsamples(sides, halves, HALF_SAMPLES, seed), HALF_SAMPLES) if chosen else [])
+    rows = draws * (BALANCED_DRAWS if size else 1)
+    drawn = iter(_under(chosen, pair, labels, rows) if chosen else [])
     reach = float(norm.ppf((1 + level) / 2))
-    record = {"level": level, "method": "delete-half jackknife", "half_samples": HALF_SAMPLES, "seed": seed}
+    record = {"level": level, "method": "delete-half jackknife", "half_samples": draws, "seed": seed}
     found = []
     for (metric, _), value, fits in zip(jobs, values, able, strict=True):
         if not fits:
             found.append(Found(warning=f"no interval: halves of {min(halves)} samples are too few for {metric.name}"))
             continue
-        scored = next(drawn)
+        scored = {name: each.reshape(draws, -1).mean(axis=1) for name, each in next(drawn).items()}
         spread = {name: float(np.std(each, ddof=1)) for name, each in scored.items()}
         bounds = {
             output.name: (
@@ -100,15 +113,18 @@ def intervals(
     return found
 
 
-def ceilings(jobs: Jobs, reference: PointSet, draws: int, seed: int) -> list[Found]:
-    """What halves of the reference score against each other."""
-    half = len(reference) // 2
+def ceilings(jobs: Jobs, reference: PointSet, draws: int, seed: int, size: int | None = None) -> list[Found]:
+    """What halves of the reference score against each other. size: samples a side at most, as for `intervals`."""
+    whole = len(reference) // 2
+    half = min(whole, size or whole)
     able = [_fits(metric, parameters, half) for metric, parameters in jobs]
     chosen = [job for job, fits in zip(jobs, able, strict=True) if fits]
     scored: list[Mapping[str, np.ndarray]] = []
     if chosen:
-        first, second = (PointSet(reference.values[rows], reference.name) for rows in (slice(half), slice(half, None)))
-        scored = _under(chosen, Pair(first, second), [splits(len(reference), draws, seed)], draws)
+        first, second = (
+            PointSet(reference.values[rows], reference.name) for rows in (slice(whole), slice(whole, None))
+        )
+        scored = _under(chosen, Pair(first, second), [splits(len(reference), draws, seed, half)], draws)
     each = iter(scored)
     record = {"splits": draws, "size": half, "seed": seed}
     return [

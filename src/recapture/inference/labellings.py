@@ -126,10 +126,26 @@ def subsamples(sides: tuple[int, int], sizes: tuple[int, int], draws: int, seed:
         yield Labels(reference, candidate)
 
 
-def splits(size: int, draws: int, seed: int) -> Labels:
-    """Seeded splits of one set into two halves (of one size: an odd sample is left out)."""
+def balanced_halves(sides: tuple[int, int], size: int, halves: int, draws: int, seed: int) -> Iterator[Labels]:
+    """Seeded halves of both sides, and `draws` subsamples of each, `size` samples a side, one half after another."""
     rng = np.random.default_rng(check_seed(seed))
-    half = size // 2
+    total = sum(sides)
+    block = max(1, min(halves, _BLOCK_CELLS // (draws * total)))
+    for first in range(0, halves, block):
+        count = min(block, halves - first)
+        reference, candidate = (np.zeros((count * draws, total), dtype=bool) for _ in range(2))
+        for label, side, start in ((reference, sides[0], 0), (candidate, sides[1], sides[0])):
+            for number in range(count):
+                half = start + rng.permutation(side)[: side // 2]
+                for row in label[number * draws : (number + 1) * draws]:
+                    row[rng.permutation(half)[:size]] = True
+        yield Labels(reference, candidate)
+
+
+def splits(size: int, draws: int, seed: int, half: int | None = None) -> Labels:
+    """Seeded splits of one set into two parts of `half` samples (None: as many as there are); the rest is left out."""
+    rng = np.random.default_rng(check_seed(seed))
+    half = size // 2 if half is None else half
     first = np.zeros(size, dtype=np.int8)
     first[:half], first[half : 2 * half] = 1, 2
     drawn = rng.permuted(np.broadcast_to(first, (draws, size)), axis=1)

@@ -14,7 +14,7 @@ from ..progress import Progress
 from .labellings import Plan, plan
 
 _SLACK = 1e-9
-"""Real statistics that differ by less than this share of their size are taken as equal."""
+"""Real statistics that differ from the observed one by less than this share of it are taken as equal to it."""
 _LOOP = 256
 """Labellings between two steps of the bar where the statistic takes them one by one."""
 
@@ -45,19 +45,22 @@ class Permutation:
         return (self.greater + uniform * self.equal) / self.labellings
 
 
-def judge(null: np.ndarray, made: Plan) -> Permutation:
-    """The test whose labellings gave `null`, the observed one first. Integers are compared as such."""
+def judge(null: np.ndarray, made: Plan, rounding: float = 0.0) -> Permutation:
+    """The test whose labellings gave `null`, the observed one first. Integers are compared as such.
+
+    rounding: how far rounding alone may move a statistic that comes near 0 by cancellation.
+    """
     real = null.dtype.kind == "f"
-    slack = _SLACK * float(np.abs(null).max()) if real else 0
-    observed = null[0]
+    observed, largest = null[0], null.max()
+    slack, at_top = (_SLACK * abs(float(value)) + rounding if real else 0 for value in (observed, largest))
     at_least = int(np.count_nonzero(null >= observed - slack))
     above = int(np.count_nonzero(null > observed + slack))
-    top = int(np.count_nonzero(null >= null.max() - slack))
+    top = int(np.count_nonzero(null >= largest - at_top))
     mirrored = 2 if made.symmetric and made.exact else 1
     rows = len(null)
     return Permutation(
         pvalue=at_least / rows,
-        smallest=top / rows if made.exact else 1 / rows,
+        smallest=top / rows,
         statistic=float(observed),
         exact=made.exact,
         labellings=rows * mirrored,
@@ -81,7 +84,7 @@ def permutation_test(
 
     statistic: (references, candidates) -> number, called once per labelling; or, with `vectorized`, a function of a
     `Labels` batch (`.reference`, `.candidate`: labellings x samples, references first) that returns an array. Arrays of
-    whole numbers are compared exactly, others with a slack of 1e-9 of their size.
+    whole numbers are compared exactly, others with a slack of 1e-9 of the observed number.
     pvalue: True looks at all partitions where there are at most 200,000, else at 9,999 seeded ones; a number asks for
     that many, or all where there are no more; "exact" and "sampled" insist.
     symmetric: the statistic does not mind which side is which.

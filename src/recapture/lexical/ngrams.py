@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -172,10 +174,19 @@ class DocumentFrequencies:
     def __repr__(self) -> str:
         return f"DocumentFrequencies({len(self):,} n-grams in {self.documents:,} documents)"
 
-    def identity(self) -> dict[str, int]:
+    def identity(self) -> dict[str, Any]:
         """What tells tables apart in a signature."""
-        occurrences = sum(int(level.counts.sum()) for level in self._levels)
-        return {"documents": self.documents, "ngrams": len(self), "occurrences": occurrences}
+        return {"documents": self.documents, "ngrams": len(self), "digest": self._digest}
+
+    @cached_property
+    def _digest(self) -> str:
+        """Of the n-grams and their counts, in whatever order they were counted."""
+        total = 0
+        for ngram, count in self.items():
+            # A sum, since it does not mind the order: sorting a million n-grams would take seconds.
+            entry = "\x1f".join((*ngram, str(count))).encode("utf-8", "surrogatepass")
+            total += int.from_bytes(hashlib.blake2b(entry, digest_size=16).digest(), "big")
+        return f"{total % 2**128:032x}"
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """As JSON, compressed where the name ends in .gz. Equal tables make equal files."""

@@ -44,8 +44,14 @@ def _measure(pair: Pair) -> Measurement:
     )
 
 
-def _relabel(pair: Pair) -> Relabelled:
+def _rounding(pair: Pair) -> float:
     """Rounding moves a value by some 1e-13 of the pooled variance, whatever its own size."""
+    pooled = np.concatenate([pair.reference.values, pair.candidate.values])
+    with np.errstate(over="ignore"):
+        return 1e-12 * float(pooled.var(axis=0, dtype=np.float64).sum())
+
+
+def _relabel(pair: Pair) -> Relabelled:
     scale = _scale(pair)
     pooled = np.concatenate([pair.reference.values, pair.candidate.values], dtype=np.float64)
     pooled *= scale
@@ -80,6 +86,7 @@ METRIC = Metric(
     direction="lower",
     measure=_measure,
     relabel=_relabel,
+    rounding=_rounding,
     swapped={"value": "value"},
     order=50,
     citation="Heusel et al. 2017, GANs Trained by a Two Time-Scale Update Rule, NeurIPS",

@@ -7,13 +7,16 @@ import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import InputError, nearest_names
 from ..geometry.labels import Labels
 from ..results.result import Direction
+
+if TYPE_CHECKING:
+    from .pair import Pair
 
 INFINITY = float("inf")
 
@@ -62,6 +65,8 @@ class Metric:
     """Which output each output becomes when reference and candidate change places, where there is such a rule."""
     relabel: Callable[..., Relabelled] | None = None
     """(pair, **parameters) -> the metric's numbers under any labellings of the pooled samples."""
+    rounding: Callable[[Pair], float] = lambda pair: 1e-14
+    """How far rounding alone may move a number: differences below say nothing in a test."""
     order: int = 100
     """Place in tables and lists."""
     needs: str = "vectors"

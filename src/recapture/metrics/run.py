@@ -105,7 +105,7 @@ def measure_pair(
     if isinstance(ceiling, Sequence):
         found["ceilings"] = ceiling
     elif splits := corpus.check_splits(ceiling):
-        found["ceilings"] = corpus.ceilings(jobs, pair.reference, splits, seed)
+        found["ceilings"] = corpus.ceilings(jobs, pair.reference, splits, seed, size if balancing else None)
     if level is not None:
         values = [each.values for each in measured]
         found["intervals"] = corpus.intervals(jobs, pair, values, level, seed, size if balancing else None)

@@ -9,7 +9,7 @@ A vector of zeros scores 1 against the same text and 0 against all others.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,10 @@ class EmbeddingScorer(Scorer):
         return _similarities(hypotheses, references, *np.split(vectors, [len(hypotheses)]))
 
     def squares(self, groups: Sequence[Sequence[str]]) -> list[np.ndarray]:
-        vectors = self._vectors(groups)
+        return self.squares_of(groups, self._vectors(groups))
+
+    def squares_of(self, groups: Sequence[Sequence[str]], vectors: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The same from vectors that this scorer's encoder has made before."""
         return [_similarities(group, group, own, own) for group, own in zip(groups, vectors, strict=True)]
 
     def _vectors(self, groups: Sequence[Sequence[str]]) -> list[np.ndarray]:
@@ -86,6 +89,16 @@ def _prepare(encoder: Any, pooling: Any, device: Any, batch_size: Any, offline: 
     resolved = resolve_encoder(encoder, pooling=pooling, device=device, offline=offline)
     named = encoder is None or isinstance(encoder, (str, os.PathLike))
     return EmbeddingScorer(resolved, named, batch_size=batch_size, offline=offline, cache=cache)
+
+
+def learning_from(references: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options with an encoder that has learnt, if it learns, from references alone: as in all that has sides."""
+    given = {**PAIRWISE.defaults, **options}
+    if not references or not (given["encoder"] is None or isinstance(given["encoder"], (str, os.PathLike))):
+        return dict(options)
+    loading = {name: given[name] for name in ("pooling", "device", "offline")}
+    kept = {name: value for name, value in options.items() if name not in ("pooling", "device")}
+    return {**kept, "encoder": resolve_encoder(given["encoder"], **loading).fit(references)}
 
 
 PAIRWISE = Pairwise(

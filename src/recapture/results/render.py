@@ -140,7 +140,11 @@ def _caption(results: Given) -> list[str]:
     balance = first.signature.get("balance")
     if balance:
         parts.append(f"means over {balance['draws']} subsamples of {balance['size']:,} a side, seed {balance['seed']}")
-    return ["; ".join(parts), *_how_sure(first), "↑ higher is better, ↓ lower is better"]
+    sizes_matter = "frechet" in next(iter(results.values())) and first.inference.get("ceilings")
+    note = (
+        ["the Fréchet distance of smaller sets is larger: its ceiling looks worse than it is"] if sizes_matter else []
+    )
+    return ["; ".join(parts), *_how_sure(first), *note, "↑ higher is better, ↓ lower is better"]
 
 
 def _how_sure(result: Result) -> list[str]:
@@ -149,7 +153,7 @@ def _how_sure(result: Result) -> list[str]:
     if made := result.inference.get("ceilings"):
         lines.append(
             f"{_CEILING}: halves of the reference against each other ({made['size']:,} a side, "
-            f"mean over {made['splits']} splits, seed {made['seed']}); smaller sets score worse, by Fréchet much"
+            f"mean over {made['splits']} splits, seed {made['seed']})"
         )
     if made := result.inference.get("intervals"):
         lines.append(

@@ -69,7 +69,7 @@ class Result:
     ceilings: Mapping[str, float] = field(default_factory=Frozen)
     """What one half of the reference scores against the other."""
     nulls: Mapping[str, np.ndarray] = field(default_factory=Frozen)
-    """Each value under relabelled samples, the observed one first."""
+    """Each value under relabelled samples, the observed one first (of the whole sets, where values are balanced)."""
     inference: Mapping[str, Any] = field(default_factory=Frozen)
     """How intervals, p-values and ceilings were made, and the smallest p-value there could have been."""
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +10,25 @@ import numpy as np
 
 from ..contexts.metric import Batch, ContextMetric, Settings, find_context_metrics
 from ..contexts.scored import Asked, Scored
+from ..errors import InputError
 from ..lexical.ngrams import DocumentFrequencies
 from ..pairwise.base import find_pairwise
 from ..progress import Progress
+from ..texts.contexts import Context, read_contexts
 from .study import Setup
 
 FIGURE_3 = ("meteor", "trm-meteor", "cider", "trm-cider", "embedding", "trm-embedding", "mmd", "frechet")
 _CHUNK = 50
 
 
-def load(path: Path) -> list[dict[str, Any]]:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+def load(path: Path, contexts: int, references: int, candidates: int = 0) -> list[Context]:
+    """The contexts of a file that have as many texts as a study needs; at least `contexts` of them."""
+    listed = read_contexts(str(path), candidates="candidates" if candidates else "references")
+    usable = [each for each in listed if len(each.references) >= references and len(each.candidates) >= candidates]
+    if len(usable) < contexts:
+        what = f"at least {references} references" + (f" and {candidates} candidates" if candidates else "")
+        raise InputError(f"{path} has {len(usable)} contexts with {what}; the study needs {contexts}")
+    return usable
 
 
 class Scoring:
@@ -52,7 +56,7 @@ class Scoring:
         return Batch(references, len(groups[0]) - references, groups, squares, vectors)
 
     def score(self, batch: Batch, pvalue: bool = True) -> dict[str, list[Scored]]:
-        asked = Asked(pvalue, self._setup.seed)
+        asked = Asked(pvalue, self._setup.seed, nulls=False)
         settings = Settings(seed=self._setup.seed)
         sizes = batch.references, batch.candidates
         able = [metric for metric in self.metrics if metric.too_small(*sizes) is None]
@@ -65,8 +69,7 @@ class Scoring:
             for start in range(0, len(groups), _CHUNK):
                 chunk = groups[start : start + _CHUNK]
                 for name, scored in self.score(self.batch(chunk, references)).items():
-                    # Without the null distributions, which would be most of the memory.
-                    found.setdefault(name, []).extend(_slim(each) for each in scored)
+                    found.setdefault(name, []).extend(scored)
                 progress.advance(len(chunk))
         return found
 
@@ -81,11 +84,6 @@ def chosen(batch: Batch, texts: Sequence[int], references: int) -> Batch:
         {name: square[:, at][:, :, at] for name, square in batch.squares.items()},
         [vectors[at] for vectors in batch.vectors],
     )
-
-
-def _slim(scored: Scored) -> Scored:
-    tests = {name: replace(test, null=np.empty(0)) for name, test in scored.tests.items()}
-    return Scored(scored.values, tests, scored.details)
 
 
 def pvalues(scored: Sequence[Scored]) -> np.ndarray:

@@ -30,16 +30,17 @@ _PAPER = {
 def _run(setup: Setup) -> Findings:
     from scipy.stats import binom, kstest
 
-    rows = load(setup.folder("abstract48s", "contexts.jsonl.gz (id, references)") / "contexts.jsonl.gz")
+    folder = setup.folder("abstract48s", "contexts.jsonl.gz (id, references)")
+    rows = load(folder / "contexts.jsonl.gz", contexts=2, references=2 * _A_SIDE)
     rng = np.random.default_rng(setup.seed)
     scenes = rows[: 40 if setup.quick else len(rows)]
-    scoring = Scoring(setup, _METRICS, [row["references"] for row in rows])
+    scoring = Scoring(setup, _METRICS, [row.references for row in rows])
     same, other = [], []
     for at, row in enumerate(scenes):
-        texts = rng.permutation(row["references"]).tolist()
+        texts = rng.permutation(row.references).tolist()
         parts = [texts[i : i + 2 * _A_SIDE] for i in range(0, len(texts) - 2 * _A_SIDE + 1, 2 * _A_SIDE)]
         same += parts[:1] if setup.quick else parts
-        stranger = scenes[(at + 1) % len(scenes)]["references"]
+        stranger = scenes[(at + 1) % len(scenes)].references
         other.append([*texts[:_A_SIDE], *rng.permutation(stranger)[:_A_SIDE].tolist()])
     null = scoring.score_all(same, _A_SIDE, "one scene")
     apart = scoring.score_all(other, _A_SIDE, "two scenes")

@@ -133,4 +133,5 @@ STUDY = Study(
     reproduces="recapture's own check of its intervals, by simulation",
     data=(),
     run=_run,
+    encodes=False,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,10 @@ _METRICS = (
 
 
 def _run(setup: Setup) -> Findings:
-    rows = load(setup.folder("e2e_dev_multi", "contexts.jsonl.gz (id, references, candidates)") / "contexts.jsonl.gz")
+    folder = setup.folder("e2e_dev_multi", "contexts.jsonl.gz (id, references, candidates)")
+    rows = load(folder / "contexts.jsonl.gz", contexts=2, references=2, candidates=2)
     # As many references as candidates where a context has more: 20 v 20 is the largest.
-    kept = [{**row, "references": row["references"][:20]} for row in rows[: 30 if setup.quick else len(rows)]]
+    kept = [replace(row, references=row.references[:20]) for row in rows[: 30 if setup.quick else len(rows)]]
     found = evaluate_contexts(
         kept, _METRICS, pvalue=999, seed=setup.seed, interval=0.95, encoder=setup.encoder, resume=not setup.quick,
         **setup.encoding,

@@ -102,26 +102,27 @@ Groups = tuple[list[list[str]], Sequence[Sequence[str]]]
 
 
 def _seeds(setup: Setup, rng: np.random.Generator, most: int) -> Groups:
-    rows = load(setup.folder("e2e_dev_multi", "contexts.jsonl.gz (id, references, candidates)") / "contexts.jsonl.gz")
-    usable = [row for row in rows if len(row["references"]) >= _REFERENCES]
+    folder = setup.folder("e2e_dev_multi", "contexts.jsonl.gz (id, references, candidates)")
+    rows = load(folder / "contexts.jsonl.gz", contexts=2, references=_REFERENCES, candidates=most)
     groups = [
-        [*rng.permutation(row["references"])[:_REFERENCES].tolist(), *row["candidates"][:most]]
-        for row in usable[: 20 if setup.quick else len(usable)]
+        [*rng.permutation(row.references)[:_REFERENCES].tolist(), *row.candidates[:most]]
+        for row in rows[: 20 if setup.quick else len(rows)]
     ]
-    return groups, [row["references"] for row in rows]
+    return groups, [row.references for row in rows]
 
 
 def _strangers(setup: Setup, rng: np.random.Generator, most: int) -> Groups:
-    rows = load(setup.folder("abstract48s", "contexts.jsonl.gz (id, references)") / "contexts.jsonl.gz")
+    folder = setup.folder("abstract48s", "contexts.jsonl.gz (id, references)")
+    rows = load(folder / "contexts.jsonl.gz", contexts=2, references=max(_REFERENCES, most))
     scenes = rows[: 20 if setup.quick else 300]
     groups = [
         [
-            *rng.permutation(row["references"])[:_REFERENCES].tolist(),
-            *rng.permutation(rows[(at + 1) % len(rows)]["references"])[:most].tolist(),
+            *rng.permutation(row.references)[:_REFERENCES].tolist(),
+            *rng.permutation(rows[(at + 1) % len(rows)].references)[:most].tolist(),
         ]
         for at, row in enumerate(scenes)
     ]
-    return groups, [row["references"] for row in rows]
+    return groups, [row.references for row in rows]
 
 
 STUDY = Study(

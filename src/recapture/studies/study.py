@@ -64,6 +64,8 @@ class Study:
     data: Sequence[str]
     """Folders it reads."""
     run: Callable[[Setup], Findings]
+    encodes: bool = True
+    """Whether it turns texts into vectors, so that an encoder can be chosen."""
 
 
 @lru_cache(maxsize=1)

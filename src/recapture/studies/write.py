@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from pathlib import Path
+from typing import Any
 
 from .. import __version__
 from ..errors import InputError
 from ..results.result import plain
-from ..results.write import whole_file, write_text
+from ..results.write import cannot_write, whole_file, write_text
 from .study import Findings, Setup, Study
 
 
 def write_findings(study: Study, findings: Findings, setup: Setup, output: Path) -> list[Path]:
     """The files that were written: NAME.md with everything, a CSV per table, NAME.json, NAME.png and NAME.svg."""
     pictures = draw(findings)
-    output.mkdir(parents=True, exist_ok=True)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(output, error) from None
     texts = {output / f"{study.name}.md": _page(study, findings, setup)}
     texts |= {output / f"{study.name}-{table.name}.csv": table.grid.to_csv() for table in findings.tables}
     content = {
@@ -39,17 +44,29 @@ def write_findings(study: Study, findings: Findings, setup: Setup, output: Path)
     return [*texts, *(output / f"{study.name}.{ending}" for ending in pictures)]
 
 
-def draw(findings: Findings) -> dict[str, bytes]:
-    """The figure by ending of its file."""
+def check_output(output: Path) -> None:
+    """Refuse before a study runs what could not be written after it."""
+    _plotting()
+    there = next(path for path in (output.absolute(), *output.absolute().parents) if path.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise InputError(f"cannot write to {output}: {there} is {'not writable' if there.is_dir() else 'a file'}")
+
+
+def _plotting() -> Any:
     try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
+        import matplotlib.figure
     except ImportError:
         raise InputError("figures need matplotlib: pip install 'recapture[plots]'") from None
+    return matplotlib
+
+
+def draw(findings: Findings) -> dict[str, bytes]:
+    """The figure by ending of its file."""
+    plotting = _plotting()
     pictures = {}
     # Fixed ids and no date: the same numbers give the same file.
-    with rc_context({"svg.hashsalt": "recapture", "svg.fonttype": "none"}):
-        figure = Figure(layout="constrained")
+    with plotting.rc_context({"svg.hashsalt": "recapture", "svg.fonttype": "none"}):
+        figure = plotting.figure.Figure(layout="constrained")
         findings.draw(figure)
         for ending, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
             stream = io.BytesIO()
@@ -59,7 +76,8 @@ def draw(findings: Findings) -> dict[str, bytes]:
 
 
 def _page(study: Study, findings: Findings, setup: Setup) -> str:
-    parts = [f"# {study.title}", f"Reproduces: {study.reproduces}. Data: {', '.join(study.data)}; seed {setup.seed}"]
+    data = ", ".join(study.data) or "none, it simulates"
+    parts = [f"# {study.title}", f"Reproduces: {study.reproduces}. Data: {data}; seed {setup.seed}"]
     parts[-1] += "; quick form." if setup.quick else "."
     parts += [f"![{study.title}]({study.name}.png)"]
     for table in findings.tables:
