@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .representations.encode import encode
     from .results import Result, Results
     from .texts import read
+    from .texts.contexts import read_contexts
 
 _HOME = {
     "InputError": "errors",
@@ -48,6 +49,7 @@ _HOME = {
     "list_metrics": "metrics.metric",
     "mark_evaluate_sweep": "metrics.mark_evaluate",
     "read": "texts",
+    "read_contexts": "texts.contexts",
     "aggregate": "contexts.aggregate",
     "dispersion": "contexts.dispersion",
     "evaluate_contexts": "contexts.evaluation",
@@ -90,6 +92,7 @@ __all__ = [
     "prd",
     "precision_recall",
     "read",
+    "read_contexts",
     "self_bleu",
     "triangle_rank",
 ]

@@ -28,8 +28,8 @@ def test_one_row_per_number_and_the_metric_named_once():
     made = results(total("apart", "reference"), total("apart", "candidate"), total("trm", pvalues=P))
     rows = made.grid().rows
     assert [row[:2] for row in rows] == [["apart", "reference"], ["", "candidate"], ["trm", "value"]]
-    assert rows[0][4:] == ["1,234", "5", *["-"] * 6]
-    assert rows[2][4:] == ["1,234", "5", "0.04", "0.05", "1e-05", "25.0%", "12.5%", "0.0%"]
+    assert rows[0][4:] == ["-", "1,234", "5", *["-"] * 6]
+    assert rows[2][4:] == ["-", "1,234", "5", "0.04", "0.05", "1e-05", "25.0%", "12.5%", "0.0%"]
     assert made.grid().heads[-3:] == ["p ≤ level", "after BH", "after Holm"]
     assert str(made) == repr(made) == made.to_table()
 

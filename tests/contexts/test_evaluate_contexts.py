@@ -349,3 +349,26 @@ def test_the_signature_says_how(toys):
     assert (signature["ties"], signature["directed"], signature["pvalue"]) == ("paper", False, False)
     assert signature["interval"] == 0.9 and signature["metrics"] == ["trm-toy", "mmd"]
     assert signature["versions"]["numpy"] == np.__version__ and len(results) == len(MIXED)
+
+
+def test_what_relabelled_sides_score_is_the_mean_of_the_null(toys):
+    results = rc.evaluate_contexts(MIXED[:1], "trm-toy,toy", pvalue=True)
+    scores = results.contexts[0]["scores"]
+    sides = MIXED[0]["references"], MIXED[0]["candidates"]
+    for name, call in (("trm-toy", lambda **o: rc.triangle_rank(*sides, distance="toy", **o)), ("toy", None)):
+        alone = call(pvalue=True) if call else rc.aggregate(*sides, metric="toy", pvalue=True)
+        assert scores[name]["relabelled_value"] == pytest.approx(alone.null.mean())
+    assert [total.relabelled for total in results.totals] == [scores[n]["relabelled_value"] for n in ("trm-toy", "toy")]
+
+
+def test_worst_contexts_come_first(toys):
+    results = rc.evaluate_contexts(MIXED, "trm-toy,toy", pvalue=True)
+    found = results.worst("trm-toy", 3)
+    p = [record["scores"]["trm-toy"]["pvalue"] for record in found]
+    assert len(found) == 3 and p == sorted(p)
+    assert p[0] == min(r["scores"]["trm-toy"]["pvalue"] for r in results.contexts if "trm-toy" in r["scores"])
+    without = rc.evaluate_contexts(MIXED, "toy").worst("toy", 2)
+    values = [record["scores"]["toy"]["value"] for record in without]
+    assert values == sorted(values)  # higher is better, so the lowest is the worst
+    with pytest.raises(rc.InputError, match="did you mean trm-toy"):
+        results.worst("trm-tow")

@@ -243,3 +243,9 @@ def test_single_texts_that_cannot_be_grouped(write, content, name, words):
 def test_single_texts_do_not_come_through_standard_input(write):
     with pytest.raises(InputError, match="standard input"):
         read_grouped(write(table(ROWS), "human.csv"), "-", group="image", field="caption")
+
+
+def test_a_table_is_no_file_of_contexts(tmp_path):
+    (tmp_path / "h.csv").write_text("image,caption\n")
+    with pytest.raises(InputError, match="tables of single texts come in pairs"):
+        read_contexts(str(tmp_path / "h.csv"))

@@ -56,8 +56,8 @@ def run(arguments: list[str] | None = None) -> int:
         context = getattr(error, "ctx", None)
         hint = f" (see {context.command_path} --help)" if context else ""
         return _refuse(error.format_message().rstrip(".") + hint)
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("recapture: interrupted; nothing was written", err=True)
+    except (KeyboardInterrupt, click.Abort) as error:
+        click.echo(f"recapture: interrupted; {str(error.__cause__ or error) or 'nothing was written'}", err=True)
         return 130
     except BrokenPipeError:
         # Whoever read our output has left; keep Python from complaining when it flushes at exit.

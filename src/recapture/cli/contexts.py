@@ -104,24 +104,19 @@ def contexts(
         listed = read_contexts(file, name=id_field, references=references_field, candidates=candidates_field)
     else:
         listed = read_grouped(*inputs, group=str(group), field=field)
-    try:
-        results = evaluate_contexts(
-            listed,
-            [metric.name for metric in chosen],
-            pvalue=pvalue,
-            interval=interval,
-            ties=ties,
-            directed=directed,
-            encoder=encoder,
-            options=_options({"cider": {"df": cider_df}, "meteor": {"wordnet": wordnet, "paraphrases": paraphrases}}),
-            seed=seed,
-            resume=not no_resume,
-            **chosen_encoding(**encoding),
-        )
-    except KeyboardInterrupt:
-        if not no_resume:
-            say("finished contexts are kept: the same command goes on from there")
-        raise
+    results = evaluate_contexts(
+        listed,
+        [metric.name for metric in chosen],
+        pvalue=pvalue,
+        interval=interval,
+        ties=ties,
+        directed=directed,
+        encoder=encoder,
+        options=_options({"cider": {"df": cider_df}, "meteor": {"wordnet": wordnet, "paraphrases": paraphrases}}),
+        seed=seed,
+        resume=not no_resume,
+        **chosen_encoding(**encoding),
+    )
     text = getattr(results, {"md": "to_markdown"}.get(form, f"to_{form}"))()
     for path, content in ((per_item, results.to_jsonl()), (output, text)):
         if path:

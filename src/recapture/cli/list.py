@@ -8,6 +8,7 @@ import math
 import click
 
 from ..metrics.metric import Metric, list_metrics
+from ..pairwise.base import list_pairwise
 from ..results.result import plain
 from .options import output_format
 
@@ -37,6 +38,11 @@ def list_command(form: str) -> None:
         if parameters:
             click.echo(f"    defaults: {parameters}")
         click.echo(f"    {metric.citation}")
+    click.echo("of contexts (recapture contexts): the metrics above, and for every pairwise metric NAME")
+    click.echo("    trm-NAME, NAME, NAME-max, NAME-mean, dispersion-NAME; self-bleu, distinct-1, distinct-2")
+    for pairwise in list_pairwise().values():
+        low, high = pairwise.range
+        click.echo(f"    {pairwise.name:<10} [{low:g}, {high:g}]  {pairwise.title}; {pairwise.citation}")
     click.echo("encoders")
     for kind in list_encoders():
         click.echo(f"    {kind.name}: {kind.description}")

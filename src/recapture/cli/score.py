@@ -22,7 +22,7 @@ from .options import (
     terminal_width,
 )
 
-ENDINGS = {".json": "json", ".csv": "csv", ".md": "md", ".tex": "latex"}
+ENDINGS = {".json": "json", ".csv": "csv", ".md": "md", ".tex": "latex", ".latex": "latex"}
 
 
 @click.command()

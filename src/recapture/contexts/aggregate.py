@@ -88,7 +88,12 @@ def score_aggregate(scores: np.ndarray, n: int, declared: Pairwise, rule: Rule, 
             lambda chosen, labels: -_under(closer[chosen], labels, rule), len(scores), made, asked.nulls, rounding
         )
     values = -_towards(declared) * np.array([_joined(context[n:, :n], rule).mean() for context in closer])
-    return [Scored({"value": float(value)}, {"value": tests[at]} if tests else {}) for at, value in enumerate(values)]
+    scored = []
+    for at, value in enumerate(values):
+        test = tests[at] if tests else None
+        expected = {"value": _towards(declared) * test.expected} if test else {}
+        scored.append(Scored({"value": float(value)}, {"value": test} if test else {}, relabelled=expected))
+    return scored
 
 
 def _towards(declared: Pairwise) -> int:

@@ -24,10 +24,10 @@ from .journal import Journal, Record
 from .metric import Batch, ContextMetric, Settings, find_context_metrics
 from .results import ContextResults
 from .scored import Asked, Scored
-from .totals import pvalue_name, smallest_name, totals_of
+from .totals import pvalue_name, relabelled_name, smallest_name, totals_of
 from .triangle_rank import check_ties
 
-_CHUNK = 64
+_CHUNK = 16
 """Most contexts between two entries of the journal."""
 _CELLS = 1 << 21
 """Most pairs of texts between them."""
@@ -180,6 +180,13 @@ class _Run:
         # Not every encoder has something to say about the texts it was given.
         found += getattr(self._encoder, "notes", lambda texts, name: [])(texts, "the contexts")
         cider = self._scorers.get("cider")
+        alone = [m.name for m in self.metrics if m.name == "self-bleu" or m.name.startswith("distinct-")]
+        uneven = sum(0 < len(context.candidates) != len(context.references) for context in self.contexts)
+        if alone and uneven:
+            found.append(
+                f"{', '.join(alone)}: sides differ in size in {uneven:,} contexts, and more texts look less varied; "
+                "compare dispersion instead"
+            )
         if cider is not None and cider.settings["df"]["documents"] == 1:
             found.append("CIDEr-D's document frequencies come from a single document: all its n-grams weigh 0")
         return found
@@ -191,13 +198,19 @@ class _Run:
         journal = Journal.of({**self.signature(), "contexts": digest}) if keep else Journal(None)
         finished = journal.finished()
         waiting = [context for context in self.contexts if context.id not in finished]
-        with Progress("contexts", len(self.contexts), "context") as progress:
-            progress.advance(len(finished))
-            for chunk in _chunks(waiting):
-                records = self._chunk(chunk)
-                journal.add(records)
-                finished |= {record["id"]: record for record in records}
-                progress.advance(len(chunk))
+        try:
+            with Progress("contexts", len(self.contexts), "context") as progress:
+                progress.advance(len(finished))
+                for chunk in _chunks(waiting):
+                    records = self._chunk(chunk)
+                    journal.add(records)
+                    finished |= {record["id"]: record for record in records}
+                    progress.advance(len(chunk))
+        except KeyboardInterrupt:
+            kept = f"{len(finished):,} of {len(self.contexts):,} contexts are kept"
+            raise KeyboardInterrupt(
+                f"{kept}: the same command goes on from there" if finished and keep else ""
+            ) from None
         journal.close()
         return [finished[context.id] for context in self.contexts]
 
@@ -280,6 +293,7 @@ def _flat(scored: Scored) -> dict[str, Any]:
     for output, test in scored.tests.items():
         flat[pvalue_name(output)] = test.pvalue
         flat[smallest_name(output)] = test.smallest
+        flat[relabelled_name(output)] = scored.relabelled[output]
     if scored.tests:
         test = next(iter(scored.tests.values()))
         flat |= {"exact": test.exact, "labellings": test.labellings, "tied": test.equal}

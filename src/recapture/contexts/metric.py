@@ -60,7 +60,8 @@ class ContextMetric:
 
     name: str
     title: str
-    direction: Direction
+    direction: Direction | None
+    """Which way is better; None where neither is."""
     score: Callable[[Batch, Settings, Asked], list[Scored]]
     outputs: tuple[str, ...] = ("value",)
     least: tuple[int, int] = (2, 1)
@@ -126,7 +127,11 @@ def _triangles(pairwise: Pairwise) -> ContextMetric:
             Scored(
                 each.values,
                 each.tests,
-                {"form": each.details["form"], **central_and_dispersion(context, batch.references)},
+                {
+                    **{name: value for name, value in each.details.items() if name != "unit"},
+                    **central_and_dispersion(context, batch.references),
+                },
+                each.relabelled,
             )
             for each, context in zip(scored, distances, strict=True)
         ]
@@ -170,7 +175,7 @@ def _dispersion(pairwise: Pairwise) -> ContextMetric:
     return ContextMetric(
         name,
         title,
-        "higher",
+        None,
         score,
         SIDES,
         (2, 2),
@@ -202,7 +207,9 @@ def _on_vectors(metric: Metric) -> ContextMetric:
             null = {name: np.concatenate([part[name] for part in parts]) for name in outputs}
             rounding = metric.rounding(pair)
             tests = {name: judged(towards * values, made, asked.nulls, rounding) for name, values in null.items()}
-            scored.append(Scored({name: float(values[0]) for name, values in null.items()}, tests))
+            observed = {name: float(values[0]) for name, values in null.items()}
+            expected = {name: float(values.mean()) for name, values in null.items()}
+            scored.append(Scored(observed, tests, relabelled=expected))
         return scored
 
     least = max(metric.least_samples, metric.defaults.get("k", 0) + 1)
@@ -216,7 +223,7 @@ def _self_bleu() -> ContextMetric:
     from ..diversity import self_bleu
 
     title = "BLEU of each text against the others of its side: high means alike"
-    return _each_side("self-bleu", title, "lower", (2, 2), self_bleu, ("sacrebleu",))
+    return _each_side("self-bleu", title, None, (2, 2), self_bleu, ("sacrebleu",))
 
 
 def _distinct(order: int) -> ContextMetric:
@@ -226,13 +233,13 @@ def _distinct(order: int) -> ContextMetric:
         return distinct_n(texts, (order,))[order]
 
     title = f"share of a side's {order}-grams that are different"
-    return _each_side(f"distinct-{order}", title, "higher", (2, 1), measure, ("numpy",))
+    return _each_side(f"distinct-{order}", title, None, (2, 1), measure, ("numpy",))
 
 
 def _each_side(
     name: str,
     title: str,
-    direction: Direction,
+    direction: Direction | None,
     least: tuple[int, int],
     measure: Callable[[Sequence[str]], Any],
     libraries: tuple[str, ...],

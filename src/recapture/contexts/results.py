@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .. import __version__
+from ..errors import InputError, nearest_names
 from ..results.grid import Grid
 from ..results.render import finite
 from ..results.result import plain, short, short_p
-from .totals import Total
+from .totals import Total, pvalue_name
 
 _NAMED = 5
 """Contexts called by their names in a message; the rest are counted."""
@@ -64,18 +65,34 @@ class ContextResults:
             )
         return notes
 
+    def worst(self, metric: str, count: int = 10) -> list[Mapping[str, Any]]:
+        """The contexts with the smallest p-values by one metric (without p-values: the worst scores), worst first."""
+        total = next((total for total in self.totals if total.metric == metric), None)
+        if total is None:
+            raise InputError(f"no scores by {metric!r}: {nearest_names(metric, {each.metric for each in self.totals})}")
+        output = total.number.split(",")[0]
+        scored = [record for record in self.contexts if metric in record["scores"]]
+        towards = -1 if total.direction == "lower" else 1
+
+        def rank(record: Mapping[str, Any]) -> tuple[float, float]:
+            scores = record["scores"][metric]
+            return scores.get(pvalue_name(output), 0.0), towards * scores[output]
+
+        return sorted(scored, key=rank)[:count]
+
     def grid(self) -> Grid:
         """The totals as rows."""
         tested = any(total.pvalues for total in self.totals)
-        heads = ["metric", "number", "", "mean", "contexts", "left out"]
+        heads = ["metric", "number", "", "mean", *(["relabelled"] if tested else []), "contexts", "left out"]
         heads += ["HMP", "HMP corrected", "Fisher", "p ≤ level", "after BH", "after Holm"] if tested else []
         rows, previous = [], None
         for total in self.totals:
-            arrow = "↑" if total.direction == "higher" else "↓"
+            arrow = {"higher": "↑", "lower": "↓", None: ""}[total.direction]
             mean = "-" if math.isnan(total.mean) else short(total.mean)
             if total.interval:
                 mean += " [" + ", ".join(map(short, total.interval)) + "]"
             row = [total.metric if total.metric != previous else "", total.number, arrow, mean]
+            row += ["-" if total.relabelled is None else short(round(total.relabelled, 12))] if tested else []
             row += [f"{total.contexts:,}", f"{total.left_out:,}"]
             if tested:
                 p = total.pvalues
@@ -97,6 +114,7 @@ class ContextResults:
         level = next((total.pvalues.level for total in self.totals if total.pvalues), None)
         if tested and level is not None:
             lines.append(
+                "relabelled: mean over relabelled sides, what sides that do not differ would score; "
                 "HMP: harmonic mean of the contexts' p-values; Fisher: for independent contexts only; "
                 f"shares: contexts with p ≤ {level:g}, as they are and adjusted"
             )

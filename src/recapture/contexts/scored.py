@@ -25,6 +25,8 @@ class Scored:
     tests: Mapping[str, Permutation] = field(default_factory=dict)
     """By output; empty where no p-value was asked for."""
     details: Mapping[str, Any] = field(default_factory=dict)
+    relabelled: Mapping[str, float] = field(default_factory=dict)
+    """By output: the mean value over relabelled sides, which is what sides that do not differ would score."""
 
 
 class Asked(NamedTuple):

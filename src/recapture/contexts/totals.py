@@ -42,7 +42,7 @@ class Total:
 
     metric: str
     number: str
-    direction: Direction
+    direction: Direction | None
     mean: float
     """Over the contexts that could be scored; nan where none could."""
     contexts: int
@@ -50,6 +50,8 @@ class Total:
     interval: tuple[float, float] | None = None
     """Of the mean, from the spread between contexts."""
     pvalues: Combined | None = None
+    relabelled: float | None = None
+    """Mean over contexts of what relabelled sides score: where nothing differs, the mean lies near it."""
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -57,6 +59,10 @@ class Total:
 
 def pvalue_name(output: str) -> str:
     return "pvalue" if output == "value" else f"{output}_pvalue"
+
+
+def relabelled_name(output: str) -> str:
+    return f"relabelled_{output}"
 
 
 def smallest_name(output: str) -> str:
@@ -110,6 +116,7 @@ def _total(
         left_out,
         between,
         _combined(np.array(pvalues), smallest, alpha) if pvalues else None,
+        float(np.mean([each[relabelled_name(output)] for each in scored])) if pvalues else None,
     )
 
 

@@ -105,11 +105,13 @@ def score_triangles(distances: np.ndarray, n: int, ties: Ties, directed: bool, a
         names = ("candidates amid references", "references amid candidates")
         details = {
             "form": "Q(C, R)" if one_way else "Q(C, R) + Q(R, C)",
+            "parts": {name: float(np.abs(share - 1 / 3).sum()) for name, share in zip(names, shares, strict=False)},
             "shares": {name: share.tolist() for name, share in zip(names, shares, strict=False)},
             "unit": unit,
         }
         value = float(_statistic(counts, n, m, one_way) * unit)
-        scored.append(Scored({"value": value}, {"value": tests[at]} if tests else {}, details))
+        expected = {"value": tests[at].expected * unit} if tests else {}
+        scored.append(Scored({"value": value}, {"value": tests[at]} if tests else {}, details, expected))
     return scored
 
 

@@ -37,6 +37,8 @@ class Permutation:
     """Labellings above the observed one."""
     equal: int
     """Labellings as far as the observed one, itself included."""
+    expected: float
+    """Mean of the statistic over the labellings."""
     null: np.ndarray
     """The statistic of every labelling looked at, the observed one first."""
 
@@ -66,6 +68,7 @@ def judge(null: np.ndarray, made: Plan, rounding: float = 0.0) -> Permutation:
         labellings=rows * mirrored,
         greater=above * mirrored,
         equal=(at_least - above) * mirrored,
+        expected=float(null.mean()),
         null=null,
     )
 

@@ -38,6 +38,11 @@ def read_contexts(
     Without the field `id`, a context is called by its line; a field named otherwise has to be there.
     """
     source = Source(path)
+    if source.suffixes[0] in (".csv", ".tsv", ".parquet"):
+        raise InputError(
+            f"{source.name} is no file of contexts, which is JSONL; tables of single texts come in pairs: "
+            "--reference, --candidate and --group"
+        )
     found = []
     for number, where, record in _records(source):
         found.append(context_of(record, where, number, name, references, candidates))
