@@ -10,8 +10,9 @@ import pytest
 
 from recapture.contexts.results import ContextResults
 from recapture.contexts.totals import Combined, Total
-from recapture.results.grid import FORMATS, Grid, latex
+from recapture.results.grid import Grid, latex
 
+FORMATS = {"table": Grid.to_table, "md": Grid.to_markdown, "latex": Grid.to_latex, "csv": Grid.to_csv}
 NASTY = "a|b\\c<i>&x_1% $y$ #{z}~^\nend"
 P = Combined(0.04, 0.05, 0.00001234, 0.05, 0.25, 0.0, 0.125, -1.0, 1 / 126)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -13,6 +11,7 @@ import numpy as np
 
 from ..errors import InputError, nearest_names
 from ..geometry.labels import Labels
+from ..registry import declared
 from ..results.result import Direction
 
 if TYPE_CHECKING:
@@ -82,13 +81,8 @@ class Metric:
 
 @lru_cache(maxsize=1)
 def _registry() -> dict[str, Metric]:
-    package = importlib.import_module(__package__)
-    found = {}
-    for module in pkgutil.iter_modules(package.__path__):
-        declared = getattr(importlib.import_module(f"{__package__}.{module.name}"), "METRIC", None)
-        if isinstance(declared, Metric):
-            found[declared.name] = declared
-    return dict(sorted(found.items(), key=lambda item: (item[1].order, item[0])))
+    found = declared(__package__, "METRIC", Metric)
+    return {metric.name: metric for metric in sorted(found, key=lambda metric: (metric.order, metric.name))}
 
 
 def list_metrics() -> dict[str, Metric]:

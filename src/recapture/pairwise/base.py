@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..errors import InputError, nearest_names
+from ..registry import declared
 from ..results.result import Direction
 
 
@@ -64,13 +63,8 @@ class Pairwise:
 
 @lru_cache(maxsize=1)
 def _registry() -> dict[str, Pairwise]:
-    package = importlib.import_module(__package__)
-    found = {}
-    for module in pkgutil.iter_modules(package.__path__):
-        declared = getattr(importlib.import_module(f"{__package__}.{module.name}"), "PAIRWISE", None)
-        if isinstance(declared, Pairwise):
-            found[declared.name] = declared
-    return dict(sorted(found.items(), key=lambda item: (item[1].order, item[0])))
+    found = declared(__package__, "PAIRWISE", Pairwise)
+    return {metric.name: metric for metric in sorted(found, key=lambda metric: (metric.order, metric.name))}
 
 
 def list_pairwise() -> dict[str, Pairwise]:

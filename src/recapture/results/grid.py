@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 _LATEX = {
@@ -80,11 +80,3 @@ class Grid:
 
 def latex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in text)
-
-
-FORMATS: dict[str, Callable[[Grid], str]] = {
-    "table": Grid.to_table,
-    "md": Grid.to_markdown,
-    "latex": Grid.to_latex,
-    "csv": Grid.to_csv,
-}

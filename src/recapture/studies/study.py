@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -11,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, nearest_names
+from ..registry import declared
 from ..results.grid import Grid
 
 
@@ -70,10 +69,7 @@ class Study:
 
 @lru_cache(maxsize=1)
 def _registry() -> dict[str, Study]:
-    package = importlib.import_module(__package__)
-    modules = [importlib.import_module(f"{__package__}.{each.name}") for each in pkgutil.iter_modules(package.__path__)]
-    found = [getattr(module, "STUDY", None) for module in modules]
-    return {study.name: study for study in found if isinstance(study, Study)}
+    return {study.name: study for study in declared(__package__, "STUDY", Study)}
 
 
 def list_studies() -> dict[str, Study]:
