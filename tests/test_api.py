@@ -38,6 +38,7 @@ def test_unknown_names_are_attribute_errors():
 
 def test_a_new_metric_is_one_file(monkeypatch):
     """A module that declares METRIC in the metrics folder is found by registry, evaluate and `rc.NAME`."""
+    import pkgutil
     import types
 
     from recapture.metrics import metric as registry
@@ -55,10 +56,8 @@ def test_a_new_metric_is_one_file(monkeypatch):
     )
     module.mean_gap = lambda *sets: "called"
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    real = registry.pkgutil.iter_modules
-    monkeypatch.setattr(
-        registry.pkgutil, "iter_modules", lambda path: [*real(path), types.SimpleNamespace(name="mean_gap")]
-    )
+    real = pkgutil.iter_modules
+    monkeypatch.setattr(pkgutil, "iter_modules", lambda path: [*real(path), types.SimpleNamespace(name="mean_gap")])
     registry._registry.cache_clear()
     try:
         assert "mean-gap" in rc.list_metrics()
