@@ -53,6 +53,9 @@ class Found:
 
 def pvalues(jobs: Jobs, pair: Pair, asked: bool | int | str, seed: int) -> list[Found]:
     """Of "both sets come from one distribution", for each job's outputs."""
+    for metric, _ in jobs:
+        if metric.relabel is None:
+            raise InputError(f"{metric.name} has no p-value: its declaration has no relabel")
     n, m = len(pair.reference), len(pair.candidate)
     made = plan(n, m, pvalue=asked, samples=RELABELLINGS, seed=seed)
     nulls = _under(jobs, pair, made.blocks(_BLOCK), made.rows)

@@ -34,8 +34,8 @@ def _run(setup: Setup) -> Findings:
         + ".",
         f"The candidates repeat each other: the distance within them is {mean['dispersion-meteor', 'candidate']:.2f} "
         f"by METEOR and {mean['dispersion-embedding', 'candidate']:.2f} by embeddings, within the references "
-        f"{mean['dispersion-meteor', 'reference']:.2f} and {mean['dispersion-embedding', 'reference']:.2f}; distinct "
-        f"bigrams {mean['distinct-2', 'candidate']:.0%} against {mean['distinct-2', 'reference']:.0%}.",
+        f"{mean['dispersion-meteor', 'reference']:.2f} and {mean['dispersion-embedding', 'reference']:.2f}. (Self-BLEU "
+        "and distinct n-grams of 20 candidates and of fewer references cannot be compared: more texts repeat more.)",
     ]
     shown = ("trm-meteor", "meteor", "mmd")
 
