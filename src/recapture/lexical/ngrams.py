@@ -73,6 +73,12 @@ class _Level(NamedTuple):
         return cls(np.append(keys, np.iinfo(np.int64).max), np.append(counts, 0))
 
 
+def _inverse(order: np.ndarray) -> np.ndarray:
+    inverse = np.empty_like(order)
+    inverse[order] = np.arange(len(order))
+    return inverse
+
+
 class DocumentFrequencies:
     """In how many of a number of documents each n-gram occurs; for captions, a document is an image's references."""
 
@@ -180,13 +186,19 @@ class DocumentFrequencies:
 
     @cached_property
     def _digest(self) -> str:
-        """Of the n-grams and their counts, in whatever order they were counted."""
-        total = 0
-        for ngram, count in self.items():
-            # A sum, since it does not mind the order: sorting a million n-grams would take seconds.
-            entry = "\x1f".join((*ngram, str(count))).encode("utf-8", "surrogatepass")
-            total += int.from_bytes(hashlib.blake2b(entry, digest_size=16).digest(), "big")
-        return f"{total % 2**128:032x}"
+        """Of the n-grams and their counts, whatever the order in which they were counted."""
+        words = list(self._number_of)
+        order = np.array(sorted(range(len(words)), key=words.__getitem__), np.int64)
+        rank = _inverse(order)
+        made = hashlib.blake2b("\x1f".join(sorted(words)).encode("utf-8", "surrogatepass"), digest_size=16)
+        before = np.zeros(1, np.int64)
+        for level in self._levels:
+            prefix, last = np.divmod(level.keys[:-1], max(1, len(words)))
+            keys = before[prefix] * max(1, len(words)) + rank[last]
+            order = np.argsort(keys)
+            made.update(keys[order].tobytes() + level.counts[:-1][order].astype(np.int64).tobytes())
+            before = _inverse(order)
+        return made.hexdigest()
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """As JSON, compressed where the name ends in .gz. Equal tables make equal files."""

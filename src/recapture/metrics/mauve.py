@@ -47,7 +47,7 @@ def mauve(
     variance: float = 0.9,
     scaling: float = 5.0,
     weights: int = 25,
-    clusterings: int = 5,
+    clusterings: int = 4,
     **options: Unpack[Options],
 ) -> Result:
     """MAUVE of a candidate set: `.value`, `.smoothed`, `.frontier_integral`, `.spread`, and the mean curve.
@@ -208,7 +208,7 @@ METRIC = Metric(
     direction="higher",
     measure=_measure,
     relabel=_relabel,
-    defaults={"clusters": None, "variance": 0.9, "scaling": 5.0, "weights": 25, "clusterings": 5, "seed": 0},
+    defaults={"clusters": None, "variance": 0.9, "scaling": 5.0, "weights": 25, "clusterings": 4, "seed": 0},
     # Weights lie symmetrically, and clusters are those of both sets together.
     swapped={"value": "value", "smoothed": "smoothed"},
     libraries=("numpy", "scipy"),
