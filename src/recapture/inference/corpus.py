@@ -24,7 +24,7 @@ from ..geometry.points import PointSet
 from ..metrics.metric import Metric
 from ..metrics.pair import Pair
 from ..progress import Progress
-from .labellings import balanced_halves, plan, splits, subsamples
+from .labellings import balanced_halves, check_times, plan, splits, subsamples
 from .permutation import judge
 
 RELABELLINGS = 999
@@ -99,7 +99,7 @@ def intervals(
     found = []
     for (metric, _), value, fits in zip(jobs, values, able, strict=True):
         if not fits:
-            found.append(Found(warning=f"no interval: halves of {min(halves)} samples are too few for {metric.name}"))
+            found.append(Found(warning=f"no interval: {_reason(metric, min(halves))}"))
             continue
         scored = {name: each.reshape(draws, -1).mean(axis=1) for name, each in next(drawn).items()}
         spread = {name: float(np.std(each, ddof=1)) for name, each in scored.items()}
@@ -133,18 +133,13 @@ def ceilings(jobs: Jobs, reference: PointSet, draws: int, seed: int, size: int |
     return [
         Found({name: float(values.mean()) for name, values in next(each).items()}, record)
         if fits
-        else Found(warning=f"no ceiling: halves of {half} samples are too few for {metric.name}")
+        else Found(warning=f"no ceiling: {_reason(metric, half)}")
         for (metric, _), fits in zip(jobs, able, strict=True)
     ]
 
 
 def check_splits(ceiling: bool | int) -> int:
-    """ceiling=True: the usual number of splits; ceiling=20: that many; False: none."""
-    if ceiling is True:
-        return SPLITS
-    if not isinstance(ceiling, (int, np.integer)) or ceiling < 0:
-        raise InputError(f"ceiling must be true, false or a number of splits, not {ceiling!r}")
-    return int(ceiling)
+    return check_times("ceiling", ceiling, SPLITS, "splits")
 
 
 def check_level(interval: Any) -> float | None:
@@ -157,6 +152,13 @@ def check_level(interval: Any) -> float | None:
 
 def _fits(metric: Metric, parameters: Parameters, size: int) -> bool:
     return metric.relabel is not None and size >= metric.least_samples and size > parameters.get("k", 0)
+
+
+def _reason(metric: Metric, size: int) -> str:
+    """Why a metric does not fit."""
+    if metric.relabel is None:
+        return f"{metric.name} declares no relabel"
+    return f"halves of {size} samples are too few for {metric.name}"
 
 
 def _under(jobs: Jobs, pair: Pair, blocks: Iterable[Labels], total: int) -> list[Mapping[str, np.ndarray]]:

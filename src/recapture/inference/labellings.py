@@ -107,6 +107,15 @@ def _asked(pvalue: bool | int | str, samples: int) -> int | None:
     return int(pvalue)
 
 
+def check_times(name: str, value: Any, usual: int, what: str) -> int:
+    """How often to draw: True means the usual number, a number that many, False never. what: is drawn."""
+    if value is True:
+        return usual
+    if not isinstance(value, (int, np.integer)) or value < 0:
+        raise InputError(f"{name} must be true, false or a number of {what}, not {value!r}")
+    return int(value)
+
+
 def check_seed(seed: Any) -> int:
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise InputError(f"seed must be a whole number of at least 0, not {seed!r}")

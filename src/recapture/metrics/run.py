@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..geometry.points import PointSet
 from ..inference import corpus
 from ..inference.corpus import Found
-from ..inference.labellings import check_seed
+from ..inference.labellings import check_seed, check_times
 from ..progress import Progress
 from ..results.result import Result
 from ..versions import installed_version
@@ -174,12 +174,7 @@ def _result(
 
 
 def check_draws(balance: bool | int) -> int:
-    """balance=True: the usual number of subsamples; balance=20: that many; False: none."""
-    if balance is True:
-        return DEFAULT_DRAWS
-    if not isinstance(balance, (int, np.integer)) or balance < 0:
-        raise InputError(f"balance must be true, false or a number of subsamples, not {balance!r}")
-    return int(balance)
+    return check_times("balance", balance, DEFAULT_DRAWS, "subsamples")
 
 
 def _balanced(
