@@ -152,11 +152,11 @@ def test_unavailable_devices(tiny_bert: Path) -> None:
 )
 def test_device_is_the_best_there_is(cuda: bool, mps: bool, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch", reason="needs recapture[models]")
-    from recapture.representations.encoders.sentence import _usable_device
+    from recapture.representations.loading import usable_device
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
-    assert _usable_device(None) == expected
+    assert usable_device(None) == expected
 
 
 def test_broken_weights_are_one_clear_error(with_modules: Callable[..., Path]) -> None:

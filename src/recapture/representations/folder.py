@@ -62,7 +62,7 @@ def modules(folder: Path) -> list[Module] | None:
     try:
         return [
             Module(part["type"].rpartition(".")[2], folder / part["path"], part["type"].partition(".")[0])
-            for part in _read_json(listing)
+            for part in read_json(listing)
         ]
     except (KeyError, TypeError, AttributeError):
         raise InputError(f"{listing} does not list sentence-transformers modules") from None
@@ -75,10 +75,10 @@ def pooling_mode(folder: Path) -> str | None:
     """
     listed = modules(folder)
     if listed is None:
-        return None if _read_json(folder / "config.json").get("model_type") in _WHOLE_TEXT else "mean"
+        return None if read_json(folder / "config.json").get("model_type") in _WHOLE_TEXT else "mean"
     for module in listed:
         if module.kind == "Pooling":
-            settings = _read_json(module.folder / "config.json")
+            settings = read_json(module.folder / "config.json")
             modes = settings.get("pooling_mode") or [new for old, new in _OLD_POOLING.items() if settings.get(old)]
             return modes if isinstance(modes, str) else "+".join(modes or ["mean"])
     return None
@@ -110,7 +110,7 @@ def _has_all_weights(folder: Path) -> bool:
     index = folder / "model.safetensors.index.json"
     if not index.is_file():
         return (folder / "model.safetensors").is_file()
-    return all((folder / shard).is_file() for shard in set(_read_json(index).get("weight_map", {}).values()))
+    return all((folder / shard).is_file() for shard in set(read_json(index).get("weight_map", {}).values()))
 
 
 def content_hash(folder: Path) -> str:
@@ -140,7 +140,7 @@ def _is_hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
 
 
-def _read_json(file: Path) -> Any:
+def read_json(file: Path) -> Any:
     try:
         return json.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib
-import logging
-import re
-import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +12,7 @@ from ...errors import InputError, nearest_names
 from ...versions import installed_version
 from ..encoder import EncoderKind, EncoderOptions
 from ..folder import modules, pooling_mode
+from ..loading import quiet, reported_as_missing, usable_device
 from ..locate import INSTALL_HINT, Weights, find_weights
 
 POOLINGS = ("mean", "max", "cls")
@@ -60,7 +56,7 @@ class SentenceEncoder:
             self._load()
         if self._stand_in:  # blanks count as nothing: some releases of the library strip them
             texts = [text if text.strip() else self._stand_in for text in texts]
-        with _quiet():
+        with quiet():
             vectors = self._model.encode(texts, batch_size=len(texts), show_progress_bar=False, convert_to_numpy=True)
         return np.asarray(vectors, np.float32)
 
@@ -71,9 +67,9 @@ class SentenceEncoder:
             raise InputError(
                 f"the encoder {self.name} needs PyTorch and sentence-transformers ({error}): {INSTALL_HINT}"
             ) from None
-        device = _usable_device(self._device)
+        device = usable_device(self._device)
         try:
-            with _quiet(), _reported_as_missing() as missing, warnings.catch_warnings():
+            with quiet(), reported_as_missing() as missing, warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 # Always a folder, always local: nothing here may ask the hub, run a model's own code or unpickle.
                 model = SentenceTransformer(
@@ -140,68 +136,6 @@ def _prepare_tokenizer(tokenizer: Any) -> str:
     if tokenizer("")["input_ids"]:
         return ""
     return str(tokenizer.bos_token or tokenizer.eos_token or " ")
-
-
-def _usable_device(wanted: str | None) -> str:
-    import torch
-
-    if wanted is None:
-        if torch.cuda.is_available():
-            return "cuda"
-        return "mps" if torch.backends.mps.is_available() else "cpu"
-    try:
-        torch.zeros(1, device=wanted).item()
-    except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
-        raise InputError(f"device {wanted!r} cannot be used here: {str(error).splitlines()[0]}") from None
-    return wanted
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep the libraries from logging, from drawing bars and from writing on standard output."""
-    transformers_logging: Any = importlib.import_module("transformers.utils.logging")
-    own = logging.getLogger("sentence_transformers")
-    level, verbosity = own.level, transformers_logging.get_verbosity()
-    bars = transformers_logging.is_progress_bar_enabled()
-    own.setLevel(logging.ERROR)
-    transformers_logging.set_verbosity_error()
-    transformers_logging.disable_progress_bar()
-    try:
-        with contextlib.redirect_stdout(sys.stderr):
-            yield
-    finally:
-        own.setLevel(level)
-        transformers_logging.set_verbosity(verbosity)
-        if bars:
-            transformers_logging.enable_progress_bar()
-
-
-@contextlib.contextmanager
-def _reported_as_missing() -> Iterator[list[str]]:
-    """Names of weights that a model needs and its folder lacks: the library fills them with random numbers and a log
-    line. A missing pooler is no matter, since no pooling here uses it.
-    """
-    missing: list[str] = []
-
-    class Catcher(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            text = record.getMessage()
-            names = re.findall(r"^(\S+)\s*\|\s*MISSING", text, re.MULTILINE)  # a table, from transformers 5 on
-            if "newly initialized" in text:  # a sentence with a list, before
-                names += re.findall(r"'([\w.]+)'", text)
-            missing.extend(name for name in names if "pooler" not in name)
-
-    logger = logging.getLogger("transformers.modeling_utils")
-    catcher, level, propagate = Catcher(), logger.level, logger.propagate
-    logger.addHandler(catcher)
-    logger.setLevel(logging.WARNING)
-    logger.propagate = False
-    try:
-        yield missing
-    finally:
-        logger.removeHandler(catcher)
-        logger.setLevel(level)
-        logger.propagate = propagate
 
 
 def _make(name: str, options: EncoderOptions) -> SentenceEncoder:

@@ -1,0 +1,20 @@
+"""Rows of similar length together, as many as a budget of tokens allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+CPU_TOKENS = 4096
+GPU_TOKENS = 65_536
+
+
+def token_batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
+    """Positions of rows, longest first, in batches whose padded size, rows x longest, stays within the budget."""
+    batch: list[int] = []
+    for position in sorted(range(len(lengths)), key=lambda at: -lengths[at]):
+        if batch and (len(batch) + 1) * lengths[batch[0]] > budget:
+            yield batch
+            batch = []
+        batch.append(position)
+    if batch:
+        yield batch

@@ -1,0 +1,42 @@
+"""What was made of texts, kept in memory up to a limit: the texts not used for longest go first."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+Made = TypeVar("Made")
+
+
+class Kept(Generic[Made]):
+    """Entries by text. What one call asks for stays whole, however large; only older entries make room."""
+
+    def __init__(self, size: Callable[[Made], int], limit: int) -> None:
+        self._entries: OrderedDict[str, Made] = OrderedDict()
+        self._size = size
+        self._limit = limit
+        self._bytes = 0
+
+    def missing(self, texts: Sequence[str]) -> list[str]:
+        """Distinct texts that are not here; those that are will be the last to go."""
+        absent = []
+        for text in dict.fromkeys(texts):
+            if text in self._entries:
+                self._entries.move_to_end(text)
+            else:
+                absent.append(text)
+        return absent
+
+    def put(self, text: str, made: Made) -> None:
+        self._entries[text] = made
+        self._bytes += self._size(made)
+
+    def make_room(self, keep: int) -> None:
+        """Forget old entries until the rest is within the limit, but none of the newest `keep`."""
+        while self._bytes > self._limit and len(self._entries) > keep:
+            _, old = self._entries.popitem(last=False)
+            self._bytes -= self._size(old)
+
+    def __getitem__(self, text: str) -> Made:
+        return self._entries[text]

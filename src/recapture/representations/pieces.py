@@ -1,0 +1,64 @@
+"""Texts as a model's tokenizer cuts them: real pieces, and the special tokens that stand around them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..errors import InputError
+from .loading import load_pretrained, quiet
+from .locate import Weights
+
+_AT_ONCE = 1000
+
+
+class Pieces(NamedTuple):
+    """One text: special tokens before it, its own pieces, special tokens behind it."""
+
+    before: tuple[int, ...]
+    own: tuple[int, ...]
+    behind: tuple[int, ...]
+
+
+class Tokenizer:
+    """A pretrained tokenizer; it never truncates."""
+
+    def __init__(self, weights: Weights, purpose: str) -> None:
+        self._tokenizer, _ = load_pretrained("AutoTokenizer", weights, purpose)
+        if not getattr(self._tokenizer, "is_fast", False):
+            raise InputError(f"{purpose} {weights.name} has no fast tokenizer (tokenizer.json), which is needed")
+        self.mask: int | None = self._tokenizer.mask_token_id
+        self.mask_token: str | None = self._tokenizer.mask_token
+        # What fills up a row is masked out, so any token will do.
+        pads: list[int | None] = [self._tokenizer.pad_token_id, self._tokenizer.eos_token_id]
+        self.pad = next((token for token in pads if token is not None), 0)
+
+    def pieces(self, texts: Sequence[str]) -> list[Pieces]:
+        """Surrounding blanks do not count: some tokenizers would make tokens of them."""
+        made: list[Pieces] = []
+        with quiet():
+            for start in range(0, len(texts), _AT_ONCE):
+                rows: Any = self._tokenizer(
+                    [text.strip() for text in texts[start : start + _AT_ONCE]],
+                    padding=False,
+                    truncation=False,
+                    return_special_tokens_mask=True,
+                    return_attention_mask=False,
+                    verbose=False,
+                )
+                made += map(_parts, rows["input_ids"], rows["special_tokens_mask"])
+        return made
+
+    def words(self, ids: Sequence[int]) -> list[str]:
+        """Pieces as the vocabulary writes them."""
+        return list(self._tokenizer.convert_ids_to_tokens(list(ids)))
+
+
+def _parts(ids: list[int], special: list[int]) -> Pieces:
+    """Only runs of special tokens at the two ends were put there by the tokenizer."""
+    first = next((at for at, mark in enumerate(special) if not mark), None)
+    if first is None:  # nothing but special tokens: half before, half behind
+        middle = (len(ids) + 1) // 2
+        return Pieces(tuple(ids[:middle]), (), tuple(ids[middle:]))
+    last = len(ids) - next(at for at, mark in enumerate(reversed(special)) if not mark)
+    return Pieces(tuple(ids[:first]), tuple(ids[first:last]), tuple(ids[last:]))

@@ -1,0 +1,209 @@
+"""Contextual word-piece vectors: every layer that is asked for, of any transformer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import InputError
+from ..progress import Progress
+from ..versions import installed_version
+from .batches import CPU_TOKENS, GPU_TOKENS, token_batches
+from .encoder import DEFAULT_ENCODER
+from .folder import read_json
+from .kept import Kept
+from .loading import load_pretrained, room_of, transformer_folder, usable_device
+from .locate import find_weights
+from .pieces import Pieces, Tokenizer
+from .windows import windows
+
+PURPOSE = "the encoder"
+_KEPT_BYTES = 512 << 20
+
+
+class Words(NamedTuple):
+    """One text: `before` special tokens, its own pieces, `behind` special tokens."""
+
+    ids: np.ndarray
+    """(tokens,) with the special tokens."""
+    before: int
+    behind: int
+    vectors: np.ndarray
+    """(layers, tokens, width) float32, layers as `WordStore.layers` lists them."""
+
+    @property
+    def own(self) -> slice:
+        """The text's own pieces among its tokens."""
+        return slice(self.before, len(self.ids) - self.behind)
+
+
+class WordStore:
+    """Word-piece vectors of texts by one encoder, each distinct text encoded once while memory allows.
+
+    `want` the layers first, `ensure` the texts of a batch next, then read `store[text]`.
+    """
+
+    def __init__(
+        self,
+        encoder: str | None = None,
+        *,
+        device: str | None = None,
+        batch_tokens: int | None = None,
+        offline: bool | None = None,
+    ) -> None:
+        self._weights = transformer_folder(find_weights(encoder or DEFAULT_ENCODER, offline))
+        self.name = self._weights.name
+        config = read_json(self._weights.folder / "config.json")
+        self.layer_count = int(config.get("num_hidden_layers") or config.get("n_layers") or config.get("n_layer") or 0)
+        if not self.layer_count or config.get("is_encoder_decoder"):
+            raise InputError(f"the encoder {self.name} is no plain transformer, so it has no layers of word vectors")
+        self._device = device
+        self._batch_tokens = batch_tokens
+        self._wanted: set[int] = set()
+        self._tokenizer: Tokenizer | None = None
+        self._model: Any = None
+        self._depth = 0
+        self._kept: Kept[Words] = _kept()
+        self._pieces: dict[str, Pieces] = {}
+        self.windowed: set[str] = set()
+        """Texts longer than the model takes, which went through it in overlapping windows."""
+
+    def identity(self) -> dict[str, str]:
+        return {
+            "encoder": self.name,
+            "kind": "word pieces",
+            "revision": self._weights.revision,
+            "dtype": "float32",
+            **{library: installed_version(library) for library in ("transformers", "torch")},
+        }
+
+    @property
+    def layers(self) -> list[int]:
+        """The layers kept, in order; 0 is the embedding layer, `layer_count` the last."""
+        return sorted(self._wanted)
+
+    def want(self, layers: Iterable[int]) -> None:
+        """Keep these layers, too: 0 (embeddings) to `layer_count`; before the first text is encoded, ideally."""
+        new = set(layers) - self._wanted
+        for layer in new:
+            if not 0 <= layer <= self.layer_count:
+                raise InputError(f"the encoder {self.name} has layers 0 to {self.layer_count}, not {layer}")
+        if new:
+            self._wanted |= new
+            self._kept = _kept()
+
+    def want_last(self, count: Any) -> list[int]:
+        """The last `count` layers, wanted from now on."""
+        if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= self.layer_count:
+            raise InputError(
+                f"layers must be a whole number from 1 to {self.layer_count}, which {self.name} has, not {count!r}"
+            )
+        last = list(range(self.layer_count - count + 1, self.layer_count + 1))
+        self.want(last)
+        return last
+
+    def pieces(self, texts: Sequence[str]) -> list[Pieces]:
+        """Tokens alone, without vectors: what idf tables need."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._pieces]
+        if new:
+            if self._tokenizer is None:
+                self._tokenizer = Tokenizer(self._weights, PURPOSE)
+            self._pieces.update(zip(new, self._tokenizer.pieces(new), strict=True))
+        return [self._pieces[text] for text in texts]
+
+    def ensure(self, texts: Sequence[str]) -> None:
+        """Encode what is not there yet."""
+        distinct = len(set(texts))
+        missing = self._kept.missing(texts)
+        if missing:
+            # By length and alphabet: the batches are the same in whatever order the texts came.
+            self._encode(sorted(missing, key=lambda text: (len(text), text)))
+            self._kept.make_room(distinct)
+
+    def __getitem__(self, text: str) -> Words:
+        return self._kept[text]
+
+    def stacked(self, text: str, layers: Sequence[int]) -> np.ndarray:
+        """(layers, own pieces, width): no special tokens."""
+        words = self._kept[text]
+        places = [self.layers.index(layer) for layer in layers]
+        return words.vectors[places][:, words.own]
+
+    def _encode(self, texts: list[str]) -> None:
+        self._load()
+        rows: list[tuple[int, ...]] = []
+        cuts = []
+        for text, piece in zip(texts, self.pieces(texts), strict=True):
+            room = self._room - len(piece.before) - len(piece.behind)
+            parts = windows(len(piece.own), room)
+            if len(parts) > 1:
+                self.windowed.add(text)
+            cuts.append((text, piece, len(rows), parts))
+            rows += [(*piece.before, *piece.own[part.start : part.stop], *piece.behind) for part in parts]
+        budget = self._batch_tokens or (CPU_TOKENS if self._on_cpu else GPU_TOKENS)
+        made: list[np.ndarray] = [np.empty(0)] * len(rows)
+        with Progress(f"encoding with {self.name}", len(rows), "text") as progress:
+            for batch in token_batches([len(row) for row in rows], budget):
+                for place, vectors in zip(batch, self._forward([rows[at] for at in batch]), strict=True):
+                    made[place] = vectors
+                progress.advance(len(batch))
+        for text, piece, start, parts in cuts:
+            vectors = made[start] if len(parts) == 1 else _joined(piece, parts, made[start : start + len(parts)])
+            ids = np.array([*piece.before, *piece.own, *piece.behind], np.int64)
+            self._kept.put(text, Words(ids, len(piece.before), len(piece.behind), vectors))
+
+    def _forward(self, rows: list[tuple[int, ...]]) -> list[np.ndarray]:
+        import torch
+
+        width = max(map(len, rows))
+        ids = np.full((len(rows), width), self._tokenizer.pad if self._tokenizer else 0, np.int64)
+        mask = np.zeros((len(rows), width), np.int64)
+        for place, row in enumerate(rows):
+            ids[place, : len(row)] = row
+            mask[place, : len(row)] = 1
+        with torch.inference_mode():
+            given = [torch.from_numpy(array).to(self._model.device) for array in (ids, mask)]
+            states = self._model(input_ids=given[0], attention_mask=given[1], output_hidden_states=True).hidden_states
+            kept = torch.stack([states[layer] for layer in self.layers], 1).float().cpu().numpy()
+        return [kept[place, :, : len(row)].copy() for place, row in enumerate(rows)]
+
+    def _load(self) -> None:
+        """The model, cut off behind the last layer that is wanted."""
+        depth = max(self._wanted, default=self.layer_count)
+        if self._model is not None and self._depth >= depth:
+            return
+        device = usable_device(self._device)
+        model, missing = load_pretrained("AutoModel", self._weights, PURPOSE, use_safetensors=True)
+        if missing:
+            raise InputError(f"{PURPOSE} {self.name} has no weights for {missing[0]}; the library would make them up")
+        self._depth = _shorten(model, depth, self.layer_count)
+        self._model = model.float().eval().to(device)
+        self._on_cpu = device == "cpu"
+        self._room = room_of(model)
+
+
+def _kept() -> Kept[Words]:
+    return Kept(lambda words: words.vectors.nbytes + words.ids.nbytes, _KEPT_BYTES)
+
+
+def _joined(piece: Pieces, parts: Sequence[Any], made: Sequence[Any]) -> np.ndarray:
+    """Vectors of a long text from its windows."""
+    before = len(piece.before)
+    own = [
+        vectors[:, before + part.first - part.start : before + part.last - part.start]
+        for part, vectors in zip(parts, made, strict=True)
+    ]
+    ending = made[-1][:, before + parts[-1].stop - parts[-1].start :]
+    return np.concatenate([made[0][:, :before], *own, ending], axis=1)
+
+
+def _shorten(model: Any, depth: int, count: int) -> int:
+    """Drop layers that nobody reads, where they are a plain list without a norm behind it; how many are left."""
+    for stack in ("encoder", "transformer"):
+        layers = getattr(getattr(model, stack, None), "layer", None)
+        if depth < count and layers is not None and len(layers) == count:
+            del layers[depth:]
+            return depth
+    return count
