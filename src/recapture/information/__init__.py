@@ -1,0 +1,1 @@
+"""How far apart two distributions over a vocabulary are, from the logarithms of their probabilities."""

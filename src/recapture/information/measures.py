@@ -1,0 +1,242 @@
+"""The information measures of InfoLM: what each declares about itself, and which parameters it takes.
+
+p is the reference's distribution and q the candidate's. Every measure is >= 0, 0 for equal distributions, and lower is
+better.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+
+from ..errors import InputError, nearest_names
+from .logs import LogPairs
+
+INFINITY = math.inf
+NEAR = 1e-9
+"""A parameter this close to a forbidden value is taken for it: rounding put it beside."""
+LARGEST = 1e6
+"""Parameters beyond have no more to tell, and their powers overflow."""
+
+
+@dataclass(frozen=True)
+class Forbidden:
+    """Parameter values at which a measure does not exist."""
+
+    what: str
+    why: str
+    holds: Callable[[float, float], bool]
+    """(alpha, beta) -> whether they are such values; a parameter that the measure lacks is NaN."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A declaration, read by the checks, the computation, the command line and the docs."""
+
+    name: str
+    title: str
+    formula: str
+    compute: Callable[[LogPairs, float, float], np.ndarray]
+    """(pairs, alpha, beta) -> one number per pair."""
+    parameters: tuple[str, ...] = ()
+    """Of alpha and beta, those it needs."""
+    forbidden: tuple[Forbidden, ...] = ()
+    highest: float | Callable[[float, float], float] = INFINITY
+    """Least upper bound over all pairs of distributions, or a function of alpha and beta."""
+    symmetric: bool = False
+    """Whether reference and candidate may change places, whatever the parameters."""
+    symmetric_at: str = ""
+    """The parameters at which they may, where that is not always."""
+    may_overflow: bool = False
+    """Whether infinity may stand for a finite number too large for a float."""
+    scale_invariant: bool = False
+    """Whether a factor on all probabilities of a side changes nothing."""
+
+    def range(self, alpha: float | None = None, beta: float | None = None) -> tuple[float, float]:
+        """Lowest and highest value at these parameters."""
+        if not callable(self.highest):
+            return 0.0, self.highest
+        check_all([self], alpha if "alpha" in self.parameters else None, beta if "beta" in self.parameters else None)
+        return 0.0, self.highest(number(alpha), number(beta))
+
+
+def _close(value: float, to: float) -> bool:
+    return abs(value - to) < NEAR
+
+
+def _ab(pairs: LogPairs, alpha: float, beta: float) -> np.ndarray:
+    """The definition's three logarithms in one: that of the escort distributions' power sum, which is 0 when equal."""
+    total = alpha + beta
+    return -pairs.escort(total).log_power_sum(alpha / total) / (alpha * beta)
+
+
+def _fisher_rao(pairs: LogPairs) -> np.ndarray:
+    chord = np.sqrt((pairs.root_gap**2).sum(axis=1))
+    angle = np.arcsin(np.minimum(chord / 2.0, math.sqrt(0.5)))
+    return np.asarray(np.minimum(4.0 / math.pi * angle, 1.0))
+
+
+_ALPHA_DIVIDES = "the formula divides by alpha (alpha - 1)"
+_AB_DIVIDES = "the formula divides by alpha, beta and alpha + beta"
+_GAMMA_DIVIDES = "the formula divides by beta and beta + 1"
+
+_MEASURES = (
+    Measure(
+        "kl",
+        "Kullback-Leibler divergence",
+        "sum of p ln(p / q)",
+        lambda pairs, alpha, beta: pairs.divergence(1.0),
+    ),
+    Measure(
+        "jeffreys",
+        "Jeffreys divergence",
+        "mean of KL(p, q) and KL(q, p)",
+        lambda pairs, alpha, beta: pairs.jeffreys(),
+        symmetric=True,
+    ),
+    Measure(
+        "alpha",
+        "alpha-divergence",
+        "(sum of p^alpha q^(1 - alpha), less 1) / (alpha (alpha - 1))",
+        lambda pairs, alpha, beta: pairs.divergence(alpha),
+        ("alpha",),
+        (
+            Forbidden("alpha = 0", f"{_ALPHA_DIVIDES}; its limit is KL(q, p)", lambda a, b: _close(a, 0)),
+            Forbidden("alpha = 1", f"{_ALPHA_DIVIDES}; its limit is kl", lambda a, b: _close(a, 1)),
+        ),
+        highest=lambda a, b: 1.0 / (a * (1.0 - a)) if 0 < a < 1 else INFINITY,
+        symmetric_at="alpha = 1/2",
+        may_overflow=True,
+    ),
+    Measure(
+        "renyi",
+        "Rényi divergence",
+        "ln(sum of p^alpha q^(1 - alpha)) / (alpha - 1)",
+        lambda pairs, alpha, beta: pairs.log_power_sum(alpha) / (alpha - 1.0),
+        ("alpha",),
+        (
+            Forbidden("alpha <= 0", "it is no longer a divergence there", lambda a, b: a < NEAR),
+            Forbidden("alpha = 1", "the formula divides by alpha - 1; its limit is kl", lambda a, b: _close(a, 1)),
+        ),
+        symmetric_at="alpha = 1/2",
+    ),
+    Measure(
+        "ab",
+        "AB-divergence (scale-invariant)",
+        "ln S(p^(alpha + beta)) / (beta (alpha + beta)) + ln S(q^(alpha + beta)) / (alpha (alpha + beta)) "
+        "- ln S(p^alpha q^beta) / (alpha beta), where S is the sum",
+        _ab,
+        ("alpha", "beta"),
+        (
+            Forbidden("alpha = 0", _AB_DIVIDES, lambda a, b: _close(a, 0)),
+            Forbidden("beta = 0", _AB_DIVIDES, lambda a, b: _close(b, 0)),
+            Forbidden("alpha + beta = 0", _AB_DIVIDES, lambda a, b: _close(a + b, 0)),
+        ),
+        symmetric_at="alpha = beta",
+        scale_invariant=True,
+    ),
+    Measure(
+        "gamma",
+        "gamma-divergence",
+        "the AB-divergence with alpha = 1",
+        lambda pairs, alpha, beta: _ab(pairs, 1.0, beta),
+        ("beta",),
+        (
+            Forbidden("beta = 0", _GAMMA_DIVIDES, lambda a, b: _close(b, 0)),
+            Forbidden("beta = -1", _GAMMA_DIVIDES, lambda a, b: _close(b, -1)),
+        ),
+        symmetric_at="beta = 1",
+        scale_invariant=True,
+    ),
+    Measure(
+        "l1",
+        "L1 distance",
+        "sum of |p - q|",
+        lambda pairs, alpha, beta: np.abs(pairs.gap).sum(axis=1),
+        highest=2.0,
+        symmetric=True,
+    ),
+    Measure(
+        "l2",
+        "L2 distance",
+        "square root of the sum of (p - q)^2",
+        lambda pairs, alpha, beta: np.sqrt((pairs.gap**2).sum(axis=1)),
+        highest=math.sqrt(2.0),
+        symmetric=True,
+    ),
+    Measure(
+        "linf",
+        "L-infinity distance",
+        "largest |p - q|",
+        lambda pairs, alpha, beta: np.abs(pairs.gap).max(axis=1),
+        highest=1.0,
+        symmetric=True,
+    ),
+    Measure(
+        "fisher_rao",
+        "Fisher-Rao distance",
+        "(2 / pi) arccos(sum of the square roots of p q)",
+        lambda pairs, alpha, beta: _fisher_rao(pairs),
+        highest=1.0,
+        symmetric=True,
+    ),
+)
+
+
+def list_measures() -> dict[str, Measure]:
+    """The declarations of all measures, by name."""
+    return {measure.name: measure for measure in _MEASURES}
+
+
+def find_measure(name: str) -> Measure:
+    """A measure by its name; `fisher_rao` and `fisher-rao` are the same."""
+    known = list_measures()
+    wanted = name.strip().lower().replace("-", "_")
+    if wanted not in known:
+        raise InputError(f"unknown information measure {name!r}: {nearest_names(wanted, known)}")
+    return known[wanted]
+
+
+def check_parameters(measure: str | Measure, alpha: float | None = None, beta: float | None = None) -> None:
+    """Raise where a measure cannot be computed at these parameters, or does not use one that was given."""
+    check_all([measure], alpha, beta)
+
+
+def check_all(measures: Sequence[str | Measure], alpha: float | None = None, beta: float | None = None) -> None:
+    """The same for several measures at once, of which at least one must use what was given."""
+    found = declarations(measures)
+    for name, value in (("alpha", alpha), ("beta", beta)):
+        using = [measure for measure in found if name in measure.parameters]
+        if value is None:
+            if using:
+                raise InputError(f"the measure {using[0].name} needs {name}")
+            continue
+        if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not abs(float(value)) <= LARGEST:
+            raise InputError(f"{name} must be a number from {-LARGEST:g} to {LARGEST:g}, not {value!r}")
+        if not using:
+            names = ", ".join(measure.name for measure in found)
+            raise InputError(f"{name} = {value:g} is used by none of the measures asked for ({names})")
+    for measure in found:
+        for rule in measure.forbidden:
+            if rule.holds(number(alpha), number(beta)):
+                raise InputError(f"the measure {measure.name} does not exist at {rule.what}: {rule.why}")
+
+
+def declarations(measures: Sequence[str | Measure]) -> list[Measure]:
+    """The declarations of measures given by name or as they are, each once."""
+    found = {}
+    for measure in measures:
+        declared = find_measure(measure) if isinstance(measure, str) else measure
+        found[declared.name] = declared
+    if not found:
+        raise InputError("no information measure was asked for")
+    return list(found.values())
+
+
+def number(value: float | None) -> float:
+    """A parameter as `Measure.compute` takes it: NaN where there is none."""
+    return math.nan if value is None else float(value)
