@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import sqlite3
+import struct
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -35,6 +36,7 @@ _TABLES = (
 _PAGE_SIZE = 16_384  # ten vectors of 384 numbers fit; into the default only two
 _KEYS_PER_QUERY = 500
 _NUMBER = np.dtype("<f4")
+_WIDTH = struct.Struct("<I")
 
 
 @dataclass(frozen=True)
@@ -73,19 +75,34 @@ class VectorCache:
     def get(self, space: dict[str, str], texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """The vectors that are there, in the order of the texts, and a mask over the texts that says which are."""
         keys = _keys(space, texts)
-        known: dict[bytes, bytes] = {}
-        if self.path.is_file():
-            known = self._attempt(lambda db: _read(db, keys), known)
+        known = self._known(keys, equal=True)
         found = np.array([key in known for key in keys], bool)
         blobs = [known[key] for key in keys if key in known]
         width = len(blobs[0]) // _NUMBER.itemsize if blobs else 0
         vectors = np.frombuffer(b"".join(blobs), _NUMBER).reshape(len(blobs), width)
         return vectors.astype(np.float32), found
 
+    def get_arrays(self, space: dict[str, str], texts: Sequence[str]) -> list[np.ndarray | None]:
+        """What `put_arrays` kept for each text; None where there is nothing."""
+        keys = _keys({**space, "arrays": "1"}, texts)
+        known = self._known(keys, equal=False)
+        return [_array(known[key]) if key in known else None for key in keys]
+
+    def put_arrays(self, space: dict[str, str], texts: Sequence[str], arrays: Sequence[np.ndarray]) -> None:
+        """Keep an array of rows for each text: as many rows as it has tokens."""
+        blobs = [_WIDTH.pack(array.shape[1]) + np.asarray(array, _NUMBER).tobytes() for array in arrays]
+        self._put({**space, "arrays": "1"}, texts, blobs)
+
     def put(self, space: dict[str, str], texts: Sequence[str], vectors: np.ndarray) -> None:
         """Keep one vector per text, in place of any earlier one, all in one transaction."""
+        self._put(space, texts, [row.tobytes() for row in np.asarray(vectors, _NUMBER)])
+
+    def _known(self, keys: Sequence[bytes], equal: bool) -> dict[bytes, bytes]:
+        nothing: dict[bytes, bytes] = {}
+        return self._attempt(lambda db: _read(db, keys, equal), nothing) if self.path.is_file() else nothing
+
+    def _put(self, space: dict[str, str], texts: Sequence[str], blobs: Sequence[bytes]) -> None:
         keys = _keys(space, texts)
-        blobs = [row.tobytes() for row in np.asarray(vectors, _NUMBER)]
 
         def write(db: sqlite3.Connection) -> None:
             known = (_text_of(space), space.get("encoder", ""))
@@ -159,8 +176,8 @@ class VectorCache:
             raise InputError(f"the vector cache {self.path} cannot be used: {error}") from error
 
 
-def _read(db: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-    """Undamaged entries, all of one length. Notes that they were used today."""
+def _read(db: sqlite3.Connection, keys: Sequence[bytes], equal: bool) -> dict[bytes, bytes]:
+    """Undamaged entries, if asked for all of one length. Notes that they were used today."""
     known: dict[bytes, bytes] = {}
     stale: list[tuple[int, int]] = []
     today = _today()
@@ -172,13 +189,19 @@ def _read(db: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         for row, key, blob, checksum, used in rows:
             if not isinstance(blob, bytes) or checksum != _checksum(key, blob) or len(blob) != (width or len(blob)):
                 continue  # damaged: will be made again and replaced
-            width = len(blob)
+            width = len(blob) if equal else None
             known[key] = blob
             if used != today:
                 stale.append((today, row))
     if stale:
         _note_use(db, stale)
     return known
+
+
+def _array(blob: bytes) -> np.ndarray:
+    (width,) = _WIDTH.unpack_from(blob)
+    rows = np.frombuffer(blob, _NUMBER, offset=_WIDTH.size)
+    return rows.reshape(-1, width).astype(np.float32)
 
 
 def _note_use(db: sqlite3.Connection, stale: list[tuple[int, int]]) -> None:

@@ -1,0 +1,59 @@
+"""What metrics on word pieces share: how much each piece counts, and what to say of long texts."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+
+class Idf:
+    """ln((N + 1) / (c + 1)) for a piece that c of N references have: one table for both sides.
+
+    The references count as they are listed, repeats included. Without a table (`Idf.none()`) all pieces count alike.
+    """
+
+    def __init__(self, references: Iterable[Sequence[int]]) -> None:
+        counts: Counter[int] = Counter()
+        self.count = 0
+        for pieces in references:
+            self.count += 1
+            counts.update(set(pieces))
+        self._unseen = math.log(self.count + 1)
+        self._known = {piece: math.log((self.count + 1) / (count + 1)) for piece, count in counts.items()}
+        self._plain = False
+
+    @classmethod
+    def none(cls) -> Idf:
+        made = cls(())
+        made._plain = True
+        return made
+
+    def raw(self, pieces: Sequence[int]) -> np.ndarray:
+        """The weight of each piece."""
+        if self._plain:
+            return np.ones(len(pieces))
+        known = self._known
+        return np.array([known.get(piece, self._unseen) for piece in pieces], np.float64)
+
+    def shares(self, pieces: Sequence[int]) -> np.ndarray:
+        """Weights that sum to 1; equal ones where all are 0."""
+        weights = self.raw(pieces)
+        total = weights.sum()
+        return weights / total if total > 0 else np.full(len(pieces), 1 / max(1, len(pieces)))
+
+    def warnings(self) -> list[str]:
+        if self._plain or self.count > 1:
+            return []
+        return ["with one reference idf weighs all its pieces 0, so they count alike; use idf=False, or more texts"]
+
+
+def about_windows(texts: Iterable[str], room: int) -> list[str]:
+    """What to say where texts were longer than a model takes."""
+    count = len(set(texts))
+    if not count:
+        return []
+    many = "1 text is" if count == 1 else f"{count} texts are"
+    return [f"{many} longer than the {room} tokens the model takes at once: overlapping windows were used, nothing cut"]

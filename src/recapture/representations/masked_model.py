@@ -1,0 +1,227 @@
+"""Loading a masked language model: the one that ships, or any of the Hugging Face families."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..versions import installed_version
+from .encoder import DEFAULT_ENCODER
+from .loading import load_pretrained, quiet, room_of, transformer_folder, usable_device
+from .locate import Weights, find_weights
+from .pieces import Tokenizer
+
+PURPOSE = "the masked language model"
+SHIPPED = "recapture-minilm-mlm"
+"""The model that comes with this package: all-MiniLM-L6-v2 with a head, trained further (see its card)."""
+_USE = f"use {SHIPPED} (model=None) or a masked language model such as bert-base-uncased"
+
+
+def shipped_file() -> Path:
+    return Path(__file__).with_name("weights") / f"{SHIPPED}.safetensors"
+
+
+class MaskedModel:
+    """A pretrained masked language model. PyTorch is imported and weights are loaded at the first text."""
+
+    def __init__(self, weights: Weights, name: str, own: Path | None = None, device: str | None = None) -> None:
+        self.name = name
+        self._weights = weights
+        self._own = own
+        self._wanted_device = device
+
+    def identity(self) -> dict[str, str]:
+        """Everything the vectors depend on apart from the text."""
+        return {**self._identity, "dtype": self._dtype_name}
+
+    @functools.cached_property
+    def _identity(self) -> dict[str, str]:
+        revision = self._weights.revision
+        if self._own is not None:
+            revision += "+" + hashlib.blake2b(self._own.read_bytes(), digest_size=16).hexdigest()
+        return {
+            "encoder": self.name,
+            "kind": "masked language model",
+            "revision": revision,
+            **{library: installed_version(library) for library in ("transformers", "torch")},
+        }
+
+    @functools.cached_property
+    def tokenizer(self) -> Tokenizer:
+        made = Tokenizer(self._weights, PURPOSE)
+        if made.mask is None:
+            raise InputError(f"{PURPOSE} {self.name} has no mask token, so it cannot say what stands in a gap: {_USE}")
+        return made
+
+    @functools.cached_property
+    def _device(self) -> str:
+        return usable_device(self._wanted_device)
+
+    @property
+    def on_cpu(self) -> bool:
+        return self._device == "cpu"
+
+    @property
+    def _dtype_name(self) -> str:
+        return "float16" if self._device.startswith("cuda") else "float32"
+
+    @functools.cached_property
+    def _parts(self) -> tuple[Any, Any, Any]:
+        """The body, the whole model with a stand-in for its body, and the vocabulary projection."""
+        model = self._load()
+        model.float().eval().to(self._device)
+        projection = model.get_output_embeddings()
+        body = model.base_model
+        if projection is None or body is model:
+            raise InputError(f"{PURPOSE} {self.name} ({type(model).__name__}) has no head of a known form: {_USE}")
+        setattr(model, model.base_model_prefix, _stand_in())
+        return body, model, projection
+
+    @property
+    def room(self) -> int:
+        return room_of(self._parts[0])
+
+    @property
+    def width(self) -> int:
+        return int(self._parts[2].weight.shape[1])
+
+    @property
+    def vocabulary(self) -> int:
+        return int(self._parts[2].weight.shape[0])
+
+    def head_vectors(self, rows: Sequence[Sequence[int]], places: Sequence[int]) -> np.ndarray:
+        """(rows, width) float32: each row's token in its place is masked; the head's vector there."""
+        import torch
+
+        body, model, _ = self._parts
+        width = max(map(len, rows))
+        ids = np.full((len(rows), width), self.tokenizer.pad, np.int64)
+        mask = np.zeros((len(rows), width), np.int64)
+        for at, row in enumerate(rows):
+            ids[at, : len(row)] = row
+            mask[at, : len(row)] = 1
+        ids[np.arange(len(rows)), list(places)] = self.tokenizer.mask or 0
+        given = [torch.from_numpy(array).to(self._device) for array in (ids, mask)]
+
+        def vectors(half: bool) -> Any:
+            with torch.inference_mode(), torch.autocast("cuda", torch.float16, enabled=half):
+                states = body(input_ids=given[0], attention_mask=given[1]).last_hidden_state
+                chosen = states[torch.arange(len(rows)), torch.tensor(places)]
+                return _head(model, self._parts[2], chosen).float()
+
+        found = vectors(half=self._device.startswith("cuda"))
+        if not bool(torch.isfinite(found).all()):  # too large for half precision
+            found = vectors(half=False)
+        made: np.ndarray = found.cpu().numpy()
+        return made
+
+    def logits(self, vectors: np.ndarray) -> Any:
+        """(rows, vocabulary) float32 tensor, from head vectors."""
+        import torch
+
+        with torch.inference_mode():
+            made = self._parts[2](torch.from_numpy(np.ascontiguousarray(vectors)).to(self._device))
+        return made.float()
+
+    def _load(self) -> Any:
+        if self._own is not None:
+            return _load_shipped(self._weights, self._own)
+        try:
+            model, missing = load_pretrained("AutoModelForMaskedLM", self._weights, PURPOSE, use_safetensors=True)
+        except InputError as error:
+            if "Unrecognized configuration class" not in str(error):
+                raise
+            kind = read_kind(self._weights)
+            raise InputError(f"{self.name} is a model of kind {kind}, not a masked language model: {_USE}") from None
+        if missing:
+            raise InputError(
+                f"{self.name} has no masked-language-model head (it lacks weights for {missing[0]}): {_USE}"
+            )
+        return model
+
+
+def read_kind(weights: Weights) -> str:
+    from .folder import read_json
+
+    return str(read_json(weights.folder / "config.json").get("model_type", "unknown"))
+
+
+class _HeadVectors(Exception):  # noqa: N818 - no error: it carries vectors out of the model
+    def __init__(self, vectors: Any) -> None:
+        self.vectors = vectors
+
+
+def _head(model: Any, projection: Any, states: Any) -> Any:
+    """What reaches the vocabulary projection when the body gives these states: whatever the family calls its head."""
+
+    def take(_: Any, given: tuple[Any, ...]) -> None:
+        raise _HeadVectors(given[0])
+
+    prefix = getattr(model, model.base_model_prefix)
+    prefix.states = states[:, None]
+    hook = projection.register_forward_pre_hook(take)
+    try:
+        model(input_ids=None)
+    except _HeadVectors as found:
+        return found.vectors[:, 0]
+    finally:
+        hook.remove()
+        prefix.states = None
+    raise InputError("the masked language model's head does not end in its vocabulary projection")
+
+
+def _stand_in() -> Any:
+    """A body that answers with states made before."""
+    import torch
+    from transformers.modeling_outputs import BaseModelOutput
+
+    class StandIn(torch.nn.Module):
+        states: Any = None
+
+        def forward(self, *_: Any, **__: Any) -> Any:
+            return BaseModelOutput(last_hidden_state=self.states)
+
+    return StandIn()
+
+
+def _load_shipped(weights: Weights, own: Path) -> Any:
+    """The encoder package's configuration and word embeddings; all else from our file."""
+    import torch
+    from safetensors.torch import load_file
+
+    transformers: Any = importlib.import_module("transformers")
+    with quiet():
+        model = transformers.BertForMaskedLM(
+            transformers.AutoConfig.from_pretrained(str(weights.folder), local_files_only=True)
+        )
+    base = load_file(str(weights.folder / "model.safetensors"))
+    word = next(tensor for name, tensor in base.items() if name.endswith("embeddings.word_embeddings.weight"))
+    state = {name: tensor.to(torch.float32) for name, tensor in load_file(str(own)).items()}
+    state["bert.embeddings.word_embeddings.weight"] = word.to(torch.float32)
+    state["cls.predictions.decoder.weight"] = state["bert.embeddings.word_embeddings.weight"]
+    state["cls.predictions.decoder.bias"] = state["cls.predictions.bias"]
+    missing, unexpected = model.load_state_dict(state, strict=False)
+    absent = [name for name in missing if "pooler" not in name and "position_ids" not in name]
+    if absent or unexpected:
+        raise InputError(f"{own} does not fit {weights.name}: {(absent or unexpected)[0]}")
+    model.tie_weights()
+    return model
+
+
+def find_masked_model(
+    name: str | None = None, *, device: str | None = None, offline: bool | None = None
+) -> MaskedModel:
+    """The model that ships, a local folder, or a Hugging Face name."""
+    if name is None or name == SHIPPED:
+        if not shipped_file().is_file():
+            raise InputError(f"the weights of {SHIPPED} are not installed: {shipped_file()} is missing")
+        return MaskedModel(transformer_folder(find_weights(DEFAULT_ENCODER, offline)), SHIPPED, shipped_file(), device)
+    weights = transformer_folder(find_weights(name, offline))
+    return MaskedModel(weights, weights.name, None, device)
