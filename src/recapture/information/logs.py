@@ -80,19 +80,24 @@ class LogPairs:
             self._divergences[order] = np.maximum(terms.sum(axis=1), 0.0)
         return self._divergences[order]
 
-    def log_power_sum(self, order: float) -> np.ndarray:
-        """ln sum p^a q^(1-a) for a = order, with all its digits near 0 too."""
-        excess = order * (order - 1.0) * self.divergence(order)
+    def log_power_sum(self, order: float, rest: float) -> np.ndarray:
+        """ln sum p^a q^b for a = order and b = rest = 1 - order, with all its digits near 0 too."""
+        excess = -order * rest * self.divergence(order)
         far = ~(np.abs(excess) < 0.5)
         logs = np.log1p(np.where(far, 0.0, excess))
         if far.any():
-            logs[far] = log_sum(_log_powers(self.log_q[far], order * self.ratio[far]))[:, 0]
+            if order >= 0.5:
+                powers = _log_powers(self.log_p[far], (order - 1.0) * self.ratio[far])
+            else:
+                powers = _log_powers(self.log_q[far], order * self.ratio[far])
+            logs[far] = log_sum(powers)[:, 0]
         return np.asarray(logs)
 
     def escort(self, power: float) -> LogPairs:
         """p^power and q^power, each scaled to sum to 1."""
-        log_p, sum_p = _scaled(self.log_p, power)
-        log_q, sum_q = _scaled(self.log_q, power)
+        unknown = np.isneginf(self.log_p) & np.isneginf(self.log_q)
+        log_p, sum_p = _scaled(self.log_p, power, unknown)
+        log_q, sum_q = _scaled(self.log_q, power, unknown)
         if not np.isfinite(self.ratio).all():
             return LogPairs(log_p, log_q)
         ratio = power * self.ratio
@@ -100,7 +105,7 @@ class LogPairs:
         excess = (np.exp(log_q) * np.expm1(ratio)).sum(axis=1, keepdims=True)
         near = np.abs(excess) < 0.5
         ratio -= np.where(near, np.log1p(np.where(near, excess, 0.0)), sum_p - sum_q)
-        ratio[np.isneginf(log_p) & np.isneginf(log_q)] = 0.0
+        ratio[unknown] = 0.0
         return LogPairs(log_p, log_q, ratio)
 
 
@@ -111,8 +116,9 @@ def log_sum(logs: np.ndarray) -> np.ndarray:
     return np.asarray(np.log(np.exp(logs - shift).sum(axis=1, keepdims=True)) + shift)
 
 
-def _scaled(logs: np.ndarray, power: float) -> tuple[np.ndarray, np.ndarray]:
+def _scaled(logs: np.ndarray, power: float, unknown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     powers = power * logs
+    powers[unknown] = -np.inf
     endless = powers.max(axis=1) == np.inf
     if endless.any():  # a probability of 0 to a negative power: as it goes to 0, it takes all the mass
         powers[endless] = np.where(powers[endless] == np.inf, 0.0, -np.inf)
@@ -120,9 +126,9 @@ def _scaled(logs: np.ndarray, power: float) -> tuple[np.ndarray, np.ndarray]:
     return powers - total, total
 
 
-def _log_powers(log_b: np.ndarray, step: np.ndarray) -> np.ndarray:
-    """log b + a (log a - log b), where 0 x infinity is a power that is 0."""
-    powers = log_b + step
+def _log_powers(log_a: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """ln a^r b^(1-r) = log a + (r - 1) (log a - log b), for r >= 1/2: there, NaN means that a is 0, and so is this."""
+    powers = log_a + step
     powers[np.isnan(powers)] = -np.inf
     return np.asarray(powers)
 
@@ -139,7 +145,7 @@ def _terms(
     else:
         step = (order - 1.0) * ratio
         powers = np.exp(_log_powers(log_a, step))
-        moved = np.maximum(powers, a) * np.copysign(np.expm1(-np.abs(step)), -step)  # powers - a
+        moved = np.maximum(powers, a) * np.copysign(np.expm1(-np.abs(step)), step)  # powers - a
         terms = (moved / (order - 1.0) - gap) / order
     small = np.abs(ratio) < SMALL / max(1.0, order)
     if small.any():

@@ -71,7 +71,7 @@ def _close(value: float, to: float) -> bool:
 def _ab(pairs: LogPairs, alpha: float, beta: float) -> np.ndarray:
     """The definition's three logarithms in one: that of the escort distributions' power sum, which is 0 when equal."""
     total = alpha + beta
-    return -pairs.escort(total).log_power_sum(alpha / total) / (alpha * beta)
+    return -pairs.escort(total).log_power_sum(alpha / total, beta / total) / (alpha * beta)
 
 
 def _fisher_rao(pairs: LogPairs) -> np.ndarray:
@@ -116,7 +116,7 @@ _MEASURES = (
         "renyi",
         "Rényi divergence",
         "ln(sum of p^alpha q^(1 - alpha)) / (alpha - 1)",
-        lambda pairs, alpha, beta: pairs.log_power_sum(alpha) / (alpha - 1.0),
+        lambda pairs, alpha, beta: pairs.log_power_sum(alpha, 1.0 - alpha) / (alpha - 1.0),
         ("alpha",),
         (
             Forbidden("alpha <= 0", "it is no longer a divergence there", lambda a, b: a < NEAR),
