@@ -1,0 +1,200 @@
+"""Who lies inside whose spheres in thousands of small pairs of sets, such as the word pieces of two texts.
+
+Every pair is one matrix product in float64; nothing is padded. With q(x) the computed |x|^2, u the unit roundoff and
+gamma(n) = n u / (1 - n u), which bounds the relative error of an n-term sum in any order,
+
+    h(x, y) = x.y - (1/2 - eta) q(x) - (1/2 - eta) q(y),      eta = 2 gamma(d + 8),
+
+is a sum of d + 2 terms whose errors stay below eta (|x|^2 + |y|^2) / 2, so that, as in `products`,
+
+    low = -2 h <= |x - y|^2 <= low + margin(x) + margin(y),     margin(x) = 4 eta |x|^2.
+
+Half of eta would do for the true distance. The other half makes the bounds hold for the distance `exact` computes
+from differences, too (it is off by at most 2 gamma(d + 2) (|x|^2 + |y|^2)), and for limits that are rounded. So bounds
+and `exact` never disagree, and pairs that bounds leave open are decided by `exact`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from .overlap import SLACK
+from .parallel import blocks, run_tiles
+from .products import exact
+from .small_sets import SmallSets
+
+# Numbers of rows, and distances, held at once by each thread.
+_NUMBERS = 1 << 20
+_CELLS = 1 << 20
+# A product that underflows is wrong by at most the smallest normal float64; doubled for good measure.
+_UNDERFLOW = 2.0**-1021
+
+
+@dataclass(frozen=True)
+class SmallCounts:
+    """The counts of Mark-Evaluate for many pairs, one entry a pair."""
+
+    k: int
+    n: np.ndarray
+    """References."""
+    m: np.ndarray
+    """Candidates."""
+    enough: np.ndarray
+    """Whether both sides have more than k samples. Where not, there are no spheres and the counts below are 0."""
+    x: np.ndarray
+    """Candidates inside a reference sphere."""
+    y: np.ndarray
+    """References inside a candidate sphere."""
+    a: np.ndarray
+    """(reference, candidate) with the reference inside the candidate's sphere."""
+    b: np.ndarray
+    """(reference, candidate) with the candidate inside the reference's sphere."""
+    covered: np.ndarray
+    """Reference spheres that hold a candidate: coverage is covered / n, density b / (k m)."""
+
+
+def small_counts(sets: Sequence[Any], pairs: Sequence[tuple[int, int]] | np.ndarray, k: int = 1) -> SmallCounts:
+    """Counts for every pair (number of the reference set, number of the candidate set).
+
+    sets: different sets of samples (rows x dimensions), best float32; those of several pairs are searched once.
+    """
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+        raise InputError(f"k must be a whole number of at least 1, not {k!r}")
+    given = SmallSets.of(sets, pairs)
+    sizes = given.pair_sizes
+    enough: np.ndarray = np.min(sizes, axis=1) > k
+    answerable = np.flatnonzero(enough)
+    reach = _reaches(given, np.unique(given.pairs[answerable]), int(k))
+    counts = np.zeros((5, len(given.pairs)), np.int64)
+
+    def count(batch: np.ndarray) -> None:
+        different, place = np.unique(given.pairs[batch], return_inverse=True)
+        rows = _Rows([given.values[each] for each in different])
+        radius = np.concatenate([reach[each] for each in different])
+        for pair, (reference, candidate) in zip(batch, place.reshape(-1, 2), strict=True):
+            counts[:, pair] = _memberships(rows, rows.part(reference), rows.part(candidate), radius)
+
+    run_tiles(count, list(given.pair_batches(answerable, _NUMBERS)), "small pairs")
+    x, y, a, b, covered = counts
+    return SmallCounts(int(k), sizes[:, 0], sizes[:, 1], enough, x, y, a, b, covered)
+
+
+class _Rows:
+    """Rows of several sets, one set below the other, ready for products that bound distances."""
+
+    def __init__(self, sets: Sequence[np.ndarray]) -> None:
+        self.values = np.concatenate(sets, dtype=np.float64)
+        self.start = np.cumsum([0, *map(len, sets)])
+        norms = np.einsum("ij,ij->i", self.values, self.values)
+        terms = self.values.shape[1] + 8
+        eta = 2 * terms * 2.0**-53 / (1 - terms * 2.0**-53)
+        floor = terms * _UNDERFLOW
+        self.term = (0.5 - eta) * norms - floor
+        self.margin = 4 * eta * norms + 4 * floor
+
+    def part(self, number: int) -> slice:
+        return slice(self.start[number], self.start[number + 1])
+
+    def near(self, left: slice, right: slice) -> np.ndarray:
+        """h of every two rows, in memory that the thread's next call uses again."""
+        tile = _room((left.stop - left.start) * (right.stop - right.start)).reshape(left.stop - left.start, -1)
+        np.dot(self.values[left], self.values[right].T, out=tile)
+        tile -= self.term[left, None]
+        tile -= self.term[right]
+        return tile
+
+
+_kept = threading.local()
+
+
+def _room(size: int) -> np.ndarray:
+    if getattr(_kept, "room", np.empty(0)).size < size:
+        _kept.room = np.empty(size)
+    room: np.ndarray = _kept.room[:size]
+    return room
+
+
+def _slabs(left: slice, right: slice) -> list[slice]:
+    """Rows of the left set in parts with at most _CELLS distances: a small set is one part."""
+    size = max(1, _CELLS // (right.stop - right.start))
+    return [slice(left.start + part.start, left.start + part.stop) for part in blocks(left.stop - left.start, size)]
+
+
+def _reaches(given: SmallSets, which: np.ndarray, k: int) -> dict[int, np.ndarray]:
+    """Of each of these sets, how far the spheres of its rows reach, squared, slack included."""
+    reach: dict[int, np.ndarray] = {}
+    batch_of = np.cumsum([given.values[each].size for each in which]) // _NUMBERS
+    batches = np.split(which, np.flatnonzero(np.diff(batch_of)) + 1) if len(which) else []
+
+    def fill(batch: np.ndarray) -> None:
+        rows = _Rows([given.values[each] for each in batch])
+        for number, each in enumerate(batch):
+            whole = rows.part(number)
+            radii = [_squared_radii(rows, part, whole, k) for part in _slabs(whole, whole)]
+            reach[each] = np.concatenate(radii) * (1 + SLACK)
+
+    run_tiles(fill, batches, "small radii")
+    return reach
+
+
+def _squared_radii(rows: _Rows, part: slice, whole: slice, k: int) -> np.ndarray:
+    """Exact squared distance of some rows to their k-th nearest other row of the set."""
+    tile = rows.near(part, whole)
+    count, width = tile.shape
+    own = np.arange(count)
+    tile[own, own + (part.start - whole.start)] = -np.inf
+    kth = tile.max(axis=1) if k == 1 else np.partition(tile, width - k, axis=1)[:, width - k]
+    # The k rows with the least `low` are no farther than this; so whoever may be the k-th is among those it passes.
+    limit = kth - 0.5 * (rows.margin[part] + rows.margin[whole].max())
+    row, column = np.divmod(np.flatnonzero(tile >= limit[:, None]), width)
+    squared = exact(rows.values, row + part.start, rows.values, column + whole.start)
+    first = np.searchsorted(row, own)
+    radii: np.ndarray = squared[np.lexsort((squared, row))][first + (k - 1)]
+    return radii
+
+
+def _memberships(rows: _Rows, reference: slice, candidate: slice, reach: np.ndarray) -> tuple[int, int, int, int, int]:
+    """x, y, a, b and the number of reference spheres that hold a candidate."""
+    held = np.zeros(candidate.stop - candidate.start, bool)
+    y = a = b = covered = 0
+    for part in _slabs(reference, candidate):
+        tile = rows.near(part, candidate)
+        maybe = tile >= -0.5 * reach[part, None]
+        maybe |= tile >= -0.5 * reach[candidate]
+        place = np.flatnonzero(maybe)
+        row, column = np.divmod(place, tile.shape[1])
+        in_reference, in_candidate = _decide(
+            rows, row + part.start, column + candidate.start, -2 * tile.reshape(-1)[place], reach
+        )
+        held[column[in_reference]] = True
+        a += int(np.count_nonzero(in_candidate))
+        b += int(np.count_nonzero(in_reference))
+        # Places are in the order of rows.
+        y += _different(row[in_candidate])
+        covered += _different(row[in_reference])
+    return int(np.count_nonzero(held)), y, a, b, covered
+
+
+def _decide(
+    rows: _Rows, row: np.ndarray, column: np.ndarray, low: np.ndarray, reach: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """For listed pairs: is the column's sample in the row's sphere, and the row's in the column's?"""
+    high = low + (rows.margin[row] + rows.margin[column])
+    of_row, of_column = reach[row], reach[column]
+    in_row, in_column = low <= of_row, low <= of_column
+    unclear = np.flatnonzero((in_row & (high > of_row)) | (in_column & (high > of_column)))
+    if len(unclear):
+        squared = exact(rows.values, row[unclear], rows.values, column[unclear])
+        in_row[unclear] = squared <= of_row[unclear]
+        in_column[unclear] = squared <= of_column[unclear]
+    return in_row, in_column
+
+
+def _different(ordered: np.ndarray) -> int:
+    return int(np.count_nonzero(np.diff(ordered, prepend=-1)))

@@ -1,0 +1,229 @@
+"""Many small pairs at once against whole float64 tables, pair by pair, to the last integer."""
+
+from fractions import Fraction
+
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_exactness import INPUTS, VALUES
+from test_population import log_likelihood
+
+import recapture as rc
+from recapture.errors import InputError
+from recapture.geometry import small
+from recapture.geometry.parallel import engine
+from recapture.geometry.small import small_counts
+from recapture.population import mark_evaluate_scores
+
+NAMES = ("x", "y", "a", "b", "covered")
+
+
+def found(counts, pair):
+    return {name: int(getattr(counts, name)[pair]) for name in NAMES}
+
+
+def compare(sets, pairs, k):
+    """Every pair with both sets larger than k equals brute force; the others are marked."""
+    counts = small_counts(sets, pairs, k)
+    for number, (i, j) in enumerate(pairs):
+        n, m = len(sets[i]), len(sets[j])
+        assert (counts.n[number], counts.m[number]) == (n, m)
+        assert counts.enough[number] == (min(n, m) > k)
+        expected = oracles.counts(sets[i], sets[j], k) if min(n, m) > k else dict.fromkeys(NAMES, 0)
+        assert found(counts, number) == expected, (number, k)
+
+
+def texts(seed, count, systems, dimensions=48, layers=5):
+    """Made-up word-piece vectors: words of a vocabulary in a context, in several layers; systems change some words."""
+    rng = np.random.default_rng(seed)
+    vocabulary = rng.standard_normal((40, dimensions))
+    drift = rng.standard_normal((layers, 1, dimensions))
+    sets, pairs = [], []
+
+    def vectors(words):
+        context = 0.3 * vocabulary[words].mean(axis=0)
+        rows = [vocabulary[words] + context + each for each in drift]
+        place = 0.2 * np.sin(np.arange(len(words))[:, None] / np.arange(1, dimensions + 1))
+        return np.concatenate([row + place for row in rows]).astype(np.float32)
+
+    for _ in range(count):
+        reference = rng.integers(0, 40, rng.integers(1, 14))
+        sets.append(vectors(reference))
+        first = len(sets) - 1
+        for _ in range(systems):
+            words = reference.copy()
+            changed = rng.random(len(words)) < 0.3
+            words[changed] = rng.integers(0, 40, changed.sum())
+            sets.append(vectors(words[: max(1, len(words) - rng.integers(0, 3))]))
+            pairs.append((first, len(sets) - 1))
+    return sets, pairs
+
+
+@pytest.mark.parametrize("name", INPUTS)
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_inputs_made_to_trip_it_up(name, k):
+    # Both directions and each set against itself, in one call.
+    compare(INPUTS[name], [(0, 1), (1, 0), (0, 0), (1, 1)], k)
+
+
+def test_all_of_three_dimensions_against_each_other():
+    sets = [each for pair in INPUTS.values() for each in pair if each.shape[1] == 3 and np.abs(each).max() < 1e100]
+    sets.append(sets[0][:1])
+    compare(sets, [(i, (7 * i + 3) % len(sets)) for i in range(len(sets))], 2)
+
+
+@pytest.mark.parametrize("k", [1, 2, 9, 30])
+def test_texts_with_shared_references(k):
+    sets, pairs = texts(3, 12, 4)
+    same = [(i, i) for i in range(0, len(sets), 5)]
+    compare(sets, pairs + same + pairs[:3] + [(j, i) for i, j in pairs[:9]], k)
+
+
+@pytest.mark.parametrize("options", [{"threads": 1}, {"threads": 3}], ids=str)
+@pytest.mark.parametrize("cells, numbers", [(1, 1), (50, 3000), (1 << 20, 1 << 20)])
+def test_however_the_work_is_cut_up(monkeypatch, options, cells, numbers):
+    monkeypatch.setattr(small, "_CELLS", cells)
+    monkeypatch.setattr(small, "_NUMBERS", numbers)
+    sets, pairs = texts(4, 6, 2, 16)
+    sets.append(np.random.default_rng(0).integers(0, 3, (60, 16)).astype(np.float32))
+    pairs += [(len(sets) - 1, 0), (2, len(sets) - 1), (len(sets) - 1, len(sets) - 1)]
+    with engine(**options):
+        compare(sets, pairs, 1)
+        compare(sets, pairs, 3)
+
+
+def test_order_of_rows_and_pairs_changes_nothing():
+    sets, pairs = texts(5, 8, 3)
+    counts = small_counts(sets, pairs, 2)
+    rng = np.random.default_rng(1)
+    order = rng.permutation(len(pairs))
+    others = small_counts([rng.permutation(each) for each in sets], np.array(pairs)[order], 2)
+    for name in NAMES:
+        np.testing.assert_array_equal(getattr(others, name), getattr(counts, name)[order])
+
+
+def test_too_few_samples_are_set_apart():
+    rng = np.random.default_rng(2)
+    sets = [rng.integers(0, 3, (size, 2)).astype(np.float32) for size in (0, 1, 2, 3, 4, 20)]
+    pairs = [(i, j) for i in range(6) for j in range(6)]
+    for k in (1, 2, 3, 19, 50):
+        compare(sets, pairs, k)
+    none = small_counts(sets, [], 1)
+    assert len(none.x) == len(none.enough) == 0
+    assert small_counts([], [], 1).n.shape == (0,)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_tiny_sets_of_awkward_numbers(data):
+    width = data.draw(st.integers(1, 3))
+    row = st.lists(VALUES, min_size=width, max_size=width)
+    lists = data.draw(st.lists(st.lists(row, max_size=7), min_size=1, max_size=4))
+    sets = [np.array(each, np.float64).reshape(-1, width) for each in lists]
+    compare(sets, [(i, j) for i in range(len(sets)) for j in range(len(sets))], data.draw(st.integers(1, 3)))
+
+
+@pytest.mark.parametrize("dimensions", [1, 3, 400])
+def test_bounds_hold(dimensions):
+    """Also for what is computed from differences; true distances in fractions."""
+    rng = np.random.default_rng(dimensions)
+    values = rng.standard_normal((24, dimensions)) * 10.0 ** rng.integers(-9, 9, (24, 1))
+    values[12:18] = values[6:12] * (1 + 1e-13)  # nearly the same place, far out
+    values[18:] = 1e-160 * values[:6]
+    rows = small._Rows([values])
+    low = -2 * rows.near(slice(0, 24), slice(0, 24))
+    high = low + (rows.margin[:, None] + rows.margin)
+    table = oracles.squared_distances(values, values)
+    assert (low <= table).all() and (table <= high).all()
+    for i, j in [(0, 1), (6, 12), (7, 13), (8, 2), (18, 19), (0, 18)]:
+        pairs = zip(values[i].tolist(), values[j].tolist(), strict=True)
+        true = sum((Fraction(a) - Fraction(b)) ** 2 for a, b in pairs)
+        assert Fraction(float(low[i, j])) <= true <= Fraction(float(high[i, j]))
+    # Bounds that say nothing would hold, too: of ordinary rows they are tight.
+    ordinary = small._Rows([rng.standard_normal((5, dimensions))])
+    assert ordinary.margin.max() < 1e-11 * dimensions
+
+
+def test_settled_counts_and_scores():
+    # Counted straight from the definitions, outside this library, as in metrics/test_values.
+    reference = np.random.RandomState(0).randn(200, 8)
+    candidate = np.random.RandomState(1).randn(150, 8) * 1.3 + 0.7
+    counts = small_counts([reference, candidate], [(0, 1)], 1)
+    assert (counts.x[0], counts.y[0]) == (40, 136)
+    assert 2 * 350 + counts.a[0] + counts.b[0] == 989
+    scores = mark_evaluate_scores(counts.n, counts.m, counts.x, counts.y, counts.a, counts.b, 1)
+    assert [float(scores[name][0]) for name in ("petersen", "quality", "diversity", "capture")] == pytest.approx(
+        [0.885714, 0.742991, 0.834625, 0.925714], abs=5e-7
+    )
+    counts = small_counts([reference, candidate], [(0, 1)], 3)
+    # Precision .42, recall .91, density .2844444, coverage .335 at k = 3.
+    assert (counts.x[0] / 150, counts.y[0] / 200, counts.covered[0] / 200) == (0.42, 0.91, 0.335)
+    assert counts.b[0] / (3 * 150) == pytest.approx(0.2844444, abs=5e-8)
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_scores_are_the_metrics(k):
+    sets, pairs = texts(6, 9, 3)
+    sets.append(np.empty((0, 48), np.float32))
+    pairs += [(0, len(sets) - 1), (0, 0)]
+    counts = small_counts(sets, pairs, k)
+    scores = mark_evaluate_scores(counts.n, counts.m, counts.x, counts.y, counts.a, counts.b, k)
+    for number, (i, j) in enumerate(pairs):
+        if not counts.enough[number]:
+            assert all(np.isnan(each[number]) for each in scores.values())
+            continue
+        single = rc.mark_evaluate(sets[i], sets[j], k=k)
+        assert {name: each[number] for name, each in scores.items()} == {name: getattr(single, name) for name in scores}
+
+
+def test_scores_from_the_definitions():
+    """Fractions for Petersen and Schnabel, a walk in many digits for CAPTURE."""
+    rng = np.random.default_rng(7)
+    n, m = rng.integers(2, 12, (2, 40))
+    x, y = rng.integers(0, m + 1), rng.integers(0, n + 1)
+    a, b = rng.integers(y, n * m + 1), rng.integers(x, n * m + 1)
+    scores = mark_evaluate_scores(n, m, x, y, a, b, 1)
+    for place, row in enumerate(zip(*(each.tolist() for each in (n, m, x, y, a, b)), strict=True)):
+        n_, m_, x_, y_, a_, b_ = row
+        total = n_ + m_
+
+        def score(off, total=total):
+            return 1 - min(Fraction(off) / total, 1)
+
+        # P^ - P = (n - y)(m - x) / (x + y); Schnabel: P^ - P = P missed / (captures - missed).
+        petersen = score(Fraction((n_ - y_) * (m_ - x_), x_ + y_)) if x_ + y_ else 0
+        quality = score(Fraction(total * (m_ - x_), 2 * m_ + a_ - (m_ - x_)))
+        diversity = score(Fraction(total * (n_ - y_), 2 * n_ + b_ - (n_ - y_)))
+        captures = 2 * total + a_ + b_
+        best = max(range(total, 3 * total), key=lambda N: (log_likelihood(N, total, captures, total), -N))
+        expected = [float(each) for each in (petersen, quality, diversity, score(best - total))]
+        assert [float(each[place]) for each in scores.values()] == pytest.approx(
+            [float(e) for e in expected], abs=1e-12
+        )
+
+
+def test_counts_beyond_64_bits():
+    # Schnabel with 10^7 v 10^7, all inside everything: P^ = P exactly; P C alone is about 2 x 10^21.
+    n = 10**7
+    scores = mark_evaluate_scores([n], [n], [n], [n], [n * n], [n * n], 1)
+    assert {name: float(each[0]) for name, each in scores.items()} == dict.fromkeys(scores, 1.0)
+
+
+def test_bad_input_is_named():
+    row = np.zeros((3, 2), np.float32)
+    for sets, pairs, message in (
+        ([row, np.zeros((3, 4))], [(0, 1)], "set 0 has 2 dimensions and set 1 has 4"),
+        ([row, np.full((3, 2), np.nan)], [(0, 1)], r"set 1 \(counting from 0\) row 0"),
+        ([row, np.zeros(3)], [(0, 1)], "set 1 .* samples x dimensions"),
+        ([row], [(0, 0), (0, 1)], r"pair 1 \(counting from 0\) is \(0, 1\)"),
+        ([row], [(0, -1)], "pair 0"),
+        ([row], [(0.0, 0.5)], "pairs of whole numbers"),
+        ([row], [(0, 0, 0)], "pairs of whole numbers"),
+    ):
+        with pytest.raises(InputError, match=message):
+            small_counts(sets, pairs, 1)
+    for k in (0, -1, True, 1.5):
+        with pytest.raises(InputError, match="k must be a whole number of at least 1"):
+            small_counts([row], [(0, 0)], k)
