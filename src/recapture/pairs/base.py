@@ -40,6 +40,8 @@ class PairScorer:
 
     settings: Mapping[str, Any] = {}
     """All that belongs in the signature: parameters, model, tables."""
+    empty: Mapping[str, float] = {}
+    """By output, what an empty text scores, where that hangs on the parameters; else see `PairMetric.empty`."""
 
     def warnings(self) -> Sequence[str]:
         """What a user should know; asked for when all is scored."""

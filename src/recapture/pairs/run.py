@@ -17,6 +17,7 @@ from .aligned import Aligned, aligned_texts, is_empty
 from .base import (
     RULES,
     GroupScorer,
+    Output,
     PairMetric,
     PairScorer,
     Rule,
@@ -42,6 +43,10 @@ class Job:
     parameters: Mapping[str, Any]
     rule: Rule | None
     scorer: PairScorer
+
+    def worst(self, output: Output) -> float:
+        """What a pair with an empty text scores."""
+        return self.scorer.empty.get(output.name, self.metric.worst(output))
 
 
 def evaluate_pairs(
@@ -172,7 +177,7 @@ def _joined(
 ) -> Scored:
     """One number per item from those of its references: each output by itself."""
     outputs = job.metric.outputs_for(job.parameters)
-    worst = tuple(job.metric.worst(output) for output in outputs)
+    worst = tuple(job.worst(output) for output in outputs)
     best = np.fmax if job.metric.direction == "higher" else np.fmin
     items = np.empty((len(candidates), len(outputs)))
     for position, (group, candidate) in enumerate(zip(groups, candidates, strict=True)):
@@ -201,7 +206,7 @@ def _result(job: Job, scored: Scored, groups: Sequence[Sequence[str]], candidate
     items, values = {}, {}
     unscored: dict[str, int] = {}
     for output in outputs:
-        worst = metric.worst(output)
+        worst = job.worst(output)
         column = np.array(scored.items[output.name], dtype=np.float64)
         column[blank] = worst
         lost = np.isnan(column) & ~blank
@@ -242,7 +247,7 @@ def _warnings(
     items: Mapping[str, np.ndarray],
 ) -> Iterator[str]:
     outputs = job.metric.outputs_for(job.parameters)
-    without = [output.name for output in outputs if np.isnan(job.metric.worst(output))]
+    without = [output.name for output in outputs if np.isnan(job.worst(output))]
     if not without:
         fate = "scored worst"
     elif len(without) == len(outputs):

@@ -65,6 +65,7 @@ class WordStore:
         self._tokenizer: Tokenizer | None = None
         self._model: Any = None
         self._depth = 0
+        self._room = 0
         self._kept: Kept[Words] = _kept()
         self._pieces: dict[str, Pieces] = {}
         self.windowed: set[str] = set()
@@ -78,6 +79,11 @@ class WordStore:
             "dtype": "float32",
             **{library: installed_version(library) for library in ("transformers", "torch")},
         }
+
+    @property
+    def room(self) -> int:
+        """The most tokens the model takes at once, special ones included; 0 before it is loaded."""
+        return self._room
 
     @property
     def layers(self) -> list[int]:
