@@ -45,7 +45,8 @@ class Tokeniser:
             batch = self._tokenizer.encode_batch_fast(texts[start : start + 8192], add_special_tokens=False)
             for each in batch:
                 ids = np.array(each.ids, dtype=np.int32)
-                encoded.append(ids[~np.isin(ids, _CONTROL)])
+                control = (ids <= MASK) & (ids != UNKNOWN)  # rare: look closer only then
+                encoded.append(ids[~np.isin(ids, _CONTROL)] if control.any() else ids)
         return encoded
 
 
