@@ -23,11 +23,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
-from .parallel import blocks, run_tiles
+from .parallel import blocks, engine_options, run_tiles
 
 _PIVOTS = 1_000_000
 _MORE_PIVOTS = 100_000_000
-# Problems in one tile: enough that starting a tile costs nothing, few enough that the last one is not waited for.
+# Most problems in one tile: enough that a tile's own work costs little, few enough that no core waits long at the end.
 _TILE = 32
 # Largest gap between plan and dual solution, relative to the largest cost.
 _GAP = 1e-10
@@ -58,7 +58,8 @@ def transport_costs(problem: Callable[[int], Problem], count: int, *, metric: bo
     def work(tile: slice) -> None:
         found[tile] = _tile([problem(number) for number in range(tile.start, tile.stop)], tile.start, metric, solve)
 
-    run_tiles(work, blocks(count, _TILE), "moving weights")
+    threads = engine_options().thread_count()
+    run_tiles(work, blocks(count, max(1, min(_TILE, count // (4 * threads)))), "moving weights")
     return found
 
 

@@ -1,0 +1,272 @@
+"""MoverScore against the definition: transformers itself, loops in float64, linear programming by HiGHS."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from recapture.errors import InputError
+from recapture.geometry.parallel import engine
+from recapture.pairs import moverscore as module
+from recapture.pairs.moverscore import PAIR, grams, mover_costs, moverscore, power_means
+
+pytest.importorskip("ot", reason="needs POT")
+
+REFERENCES = [
+    "the cat sat on the mat .",
+    "a small red bird sang in the old tree , then slept .",
+    "the dog ran",
+    "fish",
+    "the river is big and green and the fish is small",
+    "the cat sat on the mat .",
+]
+CANDIDATES = [
+    "the cat slept on a mat .",
+    "a big green bird sang near the river !",
+    "the dog ran to the tree and then the dog sat under the tree",
+    "the fish ?",
+    "mitubalo is in the river , the the the",
+    "the cat sat on the mat .",
+]
+
+
+def transport(costs, a, b):
+    """The whole linear programme, one variable a cell."""
+    n, m = costs.shape
+    table = np.zeros((n + m, n * m))
+    for i, j in itertools.product(range(n), range(m)):
+        table[i, i * m + j] = table[n + j, i * m + j] = 1
+    answer = linprog(costs.ravel(), A_eq=table, b_eq=[*a, *b], bounds=(0, None), method="highs")
+    assert answer.status == 0
+    return answer.fun
+
+
+class Oracle:
+    """The definition in plain loops; one text at a time through the model."""
+
+    def __init__(self, folder, references, ngram, layers, idf):
+        from transformers import AutoModel, AutoTokenizer
+
+        self.tokenizer = AutoTokenizer.from_pretrained(str(folder))
+        self.model = AutoModel.from_pretrained(str(folder)).eval()
+        self.ngram, self.layers = ngram, layers
+        bags = [set(self.ids(text)) for text in references]
+        self.weight = lambda piece: math.log((len(bags) + 1) / (sum(piece in bag for bag in bags) + 1)) if idf else 1.0
+
+    def ids(self, text):
+        return self.tokenizer(text, add_special_tokens=False)["input_ids"]
+
+    def grams(self, text):
+        import torch
+
+        with torch.no_grad():
+            states = self.model(**self.tokenizer(text, return_tensors="pt"), output_hidden_states=True).hidden_states
+        last = [layer[0].double().numpy()[1:-1] for layer in states[-self.layers :]]
+        weights = [self.weight(piece) for piece in self.ids(text)]
+        if not any(weights):
+            weights = [1.0] * len(weights)
+        vectors = []
+        for place in range(len(weights)):
+            columns = list(zip(*(layer[place] for layer in last), strict=True))
+            means = [sum(column) / len(column) for column in columns]
+            vectors.append(np.array(means + [max(column) for column in columns] + [min(column) for column in columns]))
+        n = min(self.ngram, len(weights))
+        found = []
+        for start in range(len(weights) - n + 1):
+            part = range(start, start + n)
+            total = sum(weights[place] for place in part)
+            if total:
+                mean = sum(weights[place] / total * vectors[place] for place in part)
+                found.append((mean / math.sqrt(sum(mean**2)), total))
+        whole = sum(total for _, total in found)
+        return [vector for vector, _ in found], [total / whole for _, total in found]
+
+    def score(self, reference, candidate):
+        (x, a), (y, b) = self.grams(reference), self.grams(candidate)
+        return 1 - transport(np.array([[math.dist(one, other) for other in y] for one in x]), a, b)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory, tiny_bert):
+    """The tiny model without its head, as an encoder."""
+    from transformers import AutoTokenizer, BertConfig, BertModel, set_seed
+
+    folder = tmp_path_factory.mktemp("models") / "tiny-encoder"
+    AutoTokenizer.from_pretrained(str(tiny_bert)).save_pretrained(folder)
+    set_seed(5)
+    BertModel(BertConfig.from_pretrained(str(tiny_bert))).save_pretrained(folder)
+    return folder
+
+
+def score(encoder, references=REFERENCES, candidates=CANDIDATES, **options):
+    return moverscore(references, candidates, encoder=encoder, **{"layers": 3, **options})
+
+
+@pytest.mark.parametrize("ngram", [1, 2])
+@pytest.mark.parametrize("idf", [True, False])
+@pytest.mark.parametrize("layers", [1, 3])
+def test_scores_follow_the_definition(encoder, ngram, idf, layers):
+    oracle = Oracle(encoder, REFERENCES, ngram, layers, idf)
+    expected = [oracle.score(*pair) for pair in zip(REFERENCES, CANDIDATES, strict=True)]
+    found = score(encoder, ngram=ngram, idf=idf, layers=layers)
+    np.testing.assert_allclose(found.arrays["scores"], expected, rtol=0, atol=1e-6)
+    assert found.value == pytest.approx(np.mean(expected), abs=1e-6)
+    assert found.direction == "higher"
+    assert found.ranges["value"] == (-1.0, 1.0)
+
+
+def test_real_model(minilm):
+    oracle = Oracle(minilm, REFERENCES, 1, 5, True)
+    expected = [oracle.score(*pair) for pair in zip(REFERENCES, CANDIDATES, strict=True)]
+    found = moverscore(REFERENCES, CANDIDATES, offline=True)
+    np.testing.assert_allclose(found.arrays["scores"], expected, rtol=0, atol=1e-6)
+
+
+def test_given_vectors_costs_are_exact_to_nine_digits():
+    rng = np.random.default_rng(0)
+    made, loops = [], []
+    for n in (1, 2, 5, 17, 30):
+        layers = rng.standard_normal((5, n, 12)).astype(np.float32)
+        weights = rng.integers(0, 3, n) + (np.arange(n) == 0)
+        made.append(grams(power_means(layers), weights / weights.sum(), 2))
+        vectors = [
+            np.concatenate([np.float64(layers[:, place]).mean(0), layers[:, place].max(0), layers[:, place].min(0)])
+            for place in range(n)
+        ]
+        size = min(2, n)
+        found = []
+        for start in range(n - size + 1):
+            total = sum(weights[start : start + size])
+            if total:
+                mean = sum(weights[place] * vectors[place] for place in range(start, start + size)) / total
+                found.append((mean / np.linalg.norm(mean), total))
+        loops.append(([vector for vector, _ in found], np.array([total for _, total in found], float)))
+    pairs = list(itertools.product(range(5), repeat=2))
+    expected = []
+    for one, other in pairs:
+        (x, a), (y, b) = loops[one], loops[other]
+        costs = np.array([[math.dist(u, v) for v in y] for u in x])
+        expected.append(transport(costs, a / a.sum(), b / b.sum()))
+    np.testing.assert_allclose(mover_costs([(made[i], made[j]) for i, j in pairs]), expected, rtol=0, atol=1e-9)
+
+
+def test_power_means():
+    layers = np.array([[[1.0, -4.0]], [[3.0, 2.0]], [[-1.0, 5.0]]], np.float32)  # three layers, one piece, two numbers
+    assert power_means(layers).tolist() == [[1.0, 1.0, 3.0, 5.0, -1.0, -4.0]]
+
+
+@pytest.mark.parametrize("ngram", [1, 2])
+def test_equal_texts_score_exactly_1_and_only_they(encoder, ngram):
+    texts = sorted(set(REFERENCES + CANDIDATES))
+    for pool in (texts, texts[:1], ["the", "the the"]):
+        assert (score(encoder, pool, pool, ngram=ngram).arrays["scores"] == 1).all()
+    others = texts[1:] + texts[:1]
+    assert (score(encoder, texts, others, ngram=ngram).arrays["scores"] < 1).all()
+
+
+def test_nearly_equal_points_are_told_apart():
+    """Products alone would see a distance of 1e-9 as 0 or as 1e-8."""
+    rng = np.random.default_rng(1)
+    vectors = rng.standard_normal((6, 40))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    shift = rng.standard_normal(vectors.shape)
+    shift -= (shift * vectors).sum(axis=1, keepdims=True) * vectors  # along the sphere
+    shift *= 1e-9 / np.linalg.norm(shift, axis=1, keepdims=True)
+    weights = np.full(6, 1 / 6)
+    (cost,) = mover_costs([(grams(vectors, weights, 1), grams(vectors + shift, weights, 1))])
+    assert cost == pytest.approx(1e-9, rel=1e-6)
+
+
+def test_reference_and_candidate_may_change_places_without_idf(encoder):
+    there = score(encoder, idf=False).arrays["scores"]
+    back = score(encoder, CANDIDATES, REFERENCES, idf=False).arrays["scores"]
+    np.testing.assert_allclose(there, back, rtol=0, atol=1e-12)
+
+
+def test_idf_comes_from_the_references_alone(encoder):
+    alone = score(encoder, REFERENCES, CANDIDATES).arrays["scores"]
+    both = score(encoder, REFERENCES, {"one": CANDIDATES, "two": CANDIDATES[::-1]})
+    np.testing.assert_allclose(both["one"].arrays["scores"], alone, rtol=0, atol=1e-6)
+
+
+def test_several_references_best_or_mean(encoder):
+    groups = [[reference, other] for reference, other in zip(REFERENCES, REFERENCES[::-1], strict=True)]
+    flat = [text for group in groups for text in group]
+    oracle = Oracle(encoder, flat, 1, 3, True)
+    each = np.array([[oracle.score(r, c) for r in group] for group, c in zip(groups, CANDIDATES, strict=True)])
+    best = score(encoder, groups)
+    mean = score(encoder, groups, over_references="mean")
+    np.testing.assert_allclose(best.arrays["scores"], each.max(axis=1), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(mean.arrays["scores"], each.mean(axis=1), rtol=0, atol=1e-6)
+
+
+def test_one_reference_weighs_its_pieces_alike_and_says_so(encoder):
+    found = score(encoder, REFERENCES[:1], CANDIDATES[:1])
+    assert any("idf" in warning for warning in found.warnings)
+    oracle = Oracle(encoder, REFERENCES[:1], 1, 3, True)
+    assert found.value == pytest.approx(oracle.score(REFERENCES[0], CANDIDATES[0]), abs=1e-6)
+
+
+def test_nothing_depends_on_groups_threads_or_order(encoder, monkeypatch):
+    rng = random.Random(0)
+    references = [" ".join(rng.choices(["the", "cat", "dog", "sat", "ran", "tree", "."], k=9)) for _ in range(40)]
+    candidates = references[::-1]
+    expected = score(encoder, references, candidates).arrays["scores"]
+    for threads, pieces in ((1, 1), (3, 40), (2, 8192)):
+        monkeypatch.setattr(module, "_PIECES", pieces)
+        with engine(threads=threads):
+            assert (score(encoder, references, candidates).arrays["scores"] == expected).all()
+    turned = score(encoder, references[::-1], candidates[::-1]).arrays["scores"][::-1]
+    assert (turned == expected).all()
+
+
+def test_long_texts_are_not_cut(encoder):
+    text = " ".join(["the cat sat on the mat and the dog ran under the tree ."] * 8)  # 104 pieces, room for 62
+    same_start = " ".join(text.split()[:70])
+    found = score(encoder, [text, text], [text, same_start])
+    assert found.arrays["scores"][0] == 1
+    assert found.arrays["scores"][1] < 1
+    assert any("windows" in warning for warning in found.warnings)
+
+
+def test_empty_texts_score_worst(encoder):
+    found = score(encoder, ["the cat", "", "the dog"], ["", "the cat", "the dog"])
+    assert found.arrays["scores"].tolist() == [-1, -1, 1]
+    assert len(found.warnings) == 2
+
+
+def test_texts_without_pieces_cannot_be_compared(encoder):
+    """Control characters: not blank, but nothing is left of them behind the tokenizer."""
+    found = score(encoder, ["the cat", "\u200d\u0007"], ["\u200d\u0007", "\u200d\u0007"])
+    assert found.arrays["scores"].tolist() == [-1, -1]
+    assert any("could not be compared" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"ngram": 3}, "ngram must be 1 or 2, not 3"),
+        ({"ngram": True}, "ngram must be 1 or 2, not True"),
+        ({"idf": "yes"}, "idf must be true or false, not 'yes'"),
+        ({"layers": 4}, "layers must be a whole number from 1 to 3"),
+        ({"layers": 0}, "layers must be a whole number from 1 to 3"),
+    ],
+)
+def test_bad_options(encoder, options, message):
+    with pytest.raises(InputError, match=message):
+        score(encoder, **options)
+
+
+def test_what_a_score_rests_on_is_named(encoder):
+    signature = score(encoder, ngram=2).signature
+    assert signature["ngram"] == 2
+    assert signature["layers"] == [1, 2, 3]
+    assert signature["idf"] == "references"
+    assert signature["encoder"]["encoder"]
+    assert set(signature["versions"]) >= {"POT", "torch", "transformers"}
+    assert PAIR.name == signature["metric"]
