@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from recapture.errors import InputError
 from recapture.lexical.ngrams import DocumentFrequencies
 from recapture.lexical.tokens import caption_tokens
+from recapture.pairs.cider import cider
 from recapture.pairwise import batched
 from recapture.pairwise.base import find_pairwise
-from recapture.pairwise.cider import cider
 
 oracle = pytest.importorskip("pycocoevalcap.cider.cider_scorer")
 

@@ -20,8 +20,9 @@ from recapture.lexical.align import BEAM, EXACT, PARAPHRASE, STEM, SYNONYM, Word
 from recapture.lexical.meteor_tokens import meteor_tokens
 from recapture.lexical.paraphrases import Paraphrases
 from recapture.lexical.wordnet import WordNet, find_wordnet
+from recapture.pairs.meteor import meteor
 from recapture.pairwise import meteor as module
-from recapture.pairwise.meteor import PAIRWISE, meteor
+from recapture.pairwise.meteor import PAIRWISE
 
 VARIANTS = "the a run runs running runner dog dogs cat cats . , and jump jumps jumped jumping big bigger walk walked"
 
@@ -421,20 +422,25 @@ def test_functions_stand_in_for_tokenizer_and_stemmer():
 
 
 def test_empty_texts_are_counted():
-    assert any("empty" in warning for warning in meteor(["a", "", "b"], ["a", "", ""]).warnings)
+    result = meteor(["a", "", "b", ["", "c"]], ["a", "", " ", "c"])
+    assert result.scores.tolist() == [1, 0, 0, 1]
+    assert result.warnings == (
+        "2 of 5 texts of reference are empty: scored worst",
+        "2 of 4 texts of candidate are empty: scored worst",
+    )
 
 
 @pytest.mark.parametrize(
     ("references", "candidates", "options", "message"),
     [
-        (["a"], ["a", "b"], {}, "references has 1 entries for 2 candidates"),
+        (["a"], ["a", "b"], {}, "references has 1 entries, but candidates has 2"),
         ("a", ["a"], {}, "references must be a list"),
         (["a"], "a", {}, "candidates must be a list"),
-        ([], [], {}, "there are no candidates"),
+        ([], [], {}, "there are no references"),
         ([[]], ["a"], {}, "entry 0 of references has no texts"),
         ([["a", 1]], ["a"], {}, "entry 0 of references holds int"),
         ([3], ["a"], {}, "entry 0 of references is neither"),
-        (["a"], [None], {}, "candidate 0 is not a string but NoneType"),
+        (["a"], [None], {}, "entry 0 of candidates is not a string but NoneType"),
         (["a"], ["a"], {"alpha": 2}, "alpha must be a number between 0 and 1, not 2"),
         (["a"], ["a"], {"beta": -1}, "beta must be a number of at least 0, not -1"),
         (["a"], ["a"], {"delta": math.nan}, "delta must be a number between 0 and 1, not nan"),

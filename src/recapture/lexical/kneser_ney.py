@@ -74,10 +74,7 @@ class KneserNey:
         tokenize: Callable[[str], Sequence[str]] | None = None,
         discounts: Sequence[float] | None = None,
     ) -> None:
-        if isinstance(order, bool) or not isinstance(order, int) or not 1 <= order <= MOST_WORDS:
-            raise InputError(f"order must be a whole number from 1 to {MOST_WORDS}, not {order!r}")
-        if tokenize is not None and not callable(tokenize):
-            raise InputError(f"tokenize must be a function from a text to its tokens, not {tokenize!r}")
+        check_model(order, tokenize)
         self.order = order
         self._tokenize = tokenize or word_tokens
         words = Words.of(map(self._tokenize, _texts(texts)))
@@ -213,6 +210,14 @@ def _find(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 def _discount(counts: np.ndarray) -> float:
     once, twice = (int(np.count_nonzero(counts == times)) for times in (1, 2))
     return once / (once + 2 * twice) if once and twice else _FALLBACK
+
+
+def check_model(order: Any, tokenize: Any) -> None:
+    """Complains where no model can be made so."""
+    if isinstance(order, bool) or not isinstance(order, int) or not 1 <= order <= MOST_WORDS:
+        raise InputError(f"order must be a whole number from 1 to {MOST_WORDS}, not {order!r}")
+    if tokenize is not None and not callable(tokenize):
+        raise InputError(f"tokenize must be a function from a text to its tokens, not {tokenize!r}")
 
 
 def _given(discounts: Sequence[float] | None, order: int) -> tuple[float, ...] | None:

@@ -14,7 +14,6 @@ copies of such a text are at a distance above 0 of each other.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import os
 from collections.abc import Callable, Sequence
@@ -26,9 +25,7 @@ from ..errors import InputError
 from ..lexical.cells import Cells, Frequencies, Sides, clipped_sums
 from ..lexical.ngrams import DocumentFrequencies, Runs, Words
 from ..lexical.tokens import caption_tokens
-from ..results.result import Result
-from .aligned import aligned, candidate_texts, reference_groups
-from .base import Pairwise, Scorer
+from .base import Pairwise
 from .batched import BatchedScorer
 
 _ORDERS = 4
@@ -36,31 +33,6 @@ _ORDERS = 4
 # without rounding, so no sum depends on its order, and scores that are equal by the formula are equal here.
 _COARSE = 2.0**20
 _FINE = 2.0**52
-
-
-def cider(
-    references: Any,
-    candidates: Any,
-    *,
-    df: DocumentFrequencies | str | os.PathLike[str] | None = None,
-    sigma: float = 6.0,
-    tokenize: Callable[[str], list[str]] | None = None,
-) -> Result:
-    """CIDEr-D of candidates, each against its own reference or list of references: `.value` is the mean over `.scores`.
-
-    df: document frequencies or a file of them; without it every entry of `references` is one document.
-    tokenize: from a text to its tokens; without it caption tokens (Penn Treebank style, without punctuation).
-    """
-    listed = candidate_texts(candidates)
-    groups = reference_groups(references, len(listed))
-    if df is None:
-        df = DocumentFrequencies.from_references(groups, tokenize=tokenize or caption_tokens)
-    scorer = _prepare(df, sigma, tokenize)
-    result = aligned(PAIRWISE, _Scored(scorer, listed, groups), groups, listed)
-    if scorer.settings["df"]["documents"] > 1:
-        return result
-    useless = "document frequencies come from a single document: all n-grams weigh 0 and so does every score"
-    return dataclasses.replace(result, warnings=(*result.warnings, useless))
 
 
 class CiderScorer(BatchedScorer):
@@ -97,18 +69,6 @@ class CiderScorer(BatchedScorer):
         weights = [_cut(math.log(self._df.documents / max(1, count)) ** 2) for count in distinct.tolist()]
         squared: np.ndarray = np.array(weights, np.complex128)[inverse]
         return squared
-
-
-class _Scored(Scorer):
-    """Candidates scored together beforehand, which is ten times faster than one by one."""
-
-    def __init__(self, scorer: CiderScorer, candidates: Sequence[str], groups: Sequence[Sequence[str]]) -> None:
-        self.settings = scorer.settings
-        made = scorer.many(([text], group) for text, group in zip(candidates, groups, strict=True))
-        self._known = {(text, *group): row for text, group, row in zip(candidates, groups, made, strict=True)}
-
-    def cross(self, hypotheses: Sequence[str], references: Sequence[str]) -> np.ndarray:
-        return np.concatenate([self._known[(text, *references)] for text in hypotheses])
 
 
 def _cosines(runs: Runs, weight: np.ndarray, cells: Cells) -> np.ndarray:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,8 +28,6 @@ from ..lexical.paraphrases import Paraphrases
 from ..lexical.stems import Stems
 from ..lexical.tokens import caption_tokens
 from ..lexical.wordnet import WordNet, find_wordnet
-from ..results.result import Result
-from .aligned import aligned
 from .base import Pairwise, Scorer
 
 WEIGHTS = (1.0, 0.6, 0.8, 0.6)
@@ -44,49 +42,6 @@ _REMEMBERED = 500_000
 """Tokens of the texts that a scorer remembers."""
 
 _PathLike = str | os.PathLike[str]
-
-
-def meteor(
-    references: Any,
-    candidates: Any,
-    *,
-    tokenize: str | Callable[[str], Sequence[str]] = "meteor",
-    stemmer: str | Callable[[str], str] | None = "english",
-    wordnet: _PathLike | None = None,
-    paraphrases: _PathLike | None = None,
-    function_words: _PathLike | Iterable[str] | None = None,
-    alpha: float = 0.85,
-    beta: float = 0.2,
-    gamma: float = 0.6,
-    delta: float = 0.75,
-) -> Result:
-    """METEOR of each candidate against its own references: a text, or a list of texts of which the best counts.
-
-    `.value` is the mean over candidates, `.scores` has one entry for each. (The jar's score of a whole system is
-    another number: it pools the counts of all texts.)
-
-    tokenize: "meteor" (the jar's -norm), "caption" (Penn Treebank words without punctuation), "split" (at spaces), or a
-    function from text to tokens.
-    stemmer: a Snowball language, a function from word to stem, or None: no stem stage.
-    wordnet: a WordNet folder for the synonym stage; "auto", the first one found on this machine; or None: no such
-    stage, so that scores are the same on every machine.
-    paraphrases: a table in METEOR's format, plain or .gz; None: no such stage.
-    function_words: words, or a file with one on each line; None: this package's list.
-
-    The signature says which stages ran and from which data.
-    """
-    scorer = PAIRWISE.scorer(
-        tokenize=tokenize,
-        stemmer=stemmer,
-        wordnet=wordnet,
-        paraphrases=paraphrases,
-        function_words=function_words,
-        alpha=alpha,
-        beta=beta,
-        gamma=gamma,
-        delta=delta,
-    )
-    return aligned(PAIRWISE, scorer, references, candidates)
 
 
 class MeteorScorer(Scorer):

@@ -1,0 +1,69 @@
+"""Scores by sacrebleu, 0 to 1 instead of 0 to 100: what is counted in each item serves its own score and the corpus's.
+
+sacrebleu's public functions count twice, once for the sentences and once for the corpus; for TER that is most of the
+time. So its metrics' own steps are called here, those that each metric of it has to have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..progress import Progress
+from .aligned import is_empty
+from .base import GroupScorer, Scored
+
+_TOGETHER = 100
+"""Items between two steps of the progress bar."""
+
+
+class SacrebleuScorer(GroupScorer):
+    """corpus, item: sacrebleu's metric as it is set for the corpus and for single items."""
+
+    def __init__(
+        self,
+        corpus: Any,
+        item: Any,
+        references: Sequence[Sequence[str]],
+        further: Mapping[str, Any] | None = None,
+        most: float = math.inf,
+    ) -> None:
+        self._corpus, self._item, self._most = corpus, item, most
+        counts = {sum(not is_empty(text) for text in group) or 1 for group in references}
+        # There is no signature without it; -1 is sacrebleu's word for "not the same everywhere".
+        corpus.num_refs = item.num_refs = counts.pop() if len(counts) == 1 else -1
+        self.settings = {
+            "sacrebleu": str(corpus.get_signature()),
+            "sacrebleu_items": str(item.get_signature()),
+            **(further or {}),
+        }
+
+    def score(self, references: Sequence[Sequence[str]], candidates: Sequence[str]) -> Scored:
+        counted: list[list[float]] = []
+        with Progress(self._corpus.__class__.__name__, len(candidates), "text") as progress:
+            for start in range(0, len(candidates), _TOGETHER):
+                groups = references[start : start + _TOGETHER]
+                together = candidates[start : start + _TOGETHER]
+                # The first references of all items, the second ones, ...: None where an item has no more.
+                streams = list(zip_longest(*groups))
+                counted += self._corpus._extract_corpus_statistics(together, streams)
+                progress.advance(len(together))
+        items = [self._rate(self._item, each) for each in counted]
+        # Exact sums: the order of items does not matter, even where reference lengths are means.
+        total = self._rate(self._corpus, [math.fsum(column) for column in zip(*counted, strict=True)])
+        return Scored({"value": np.array(items)}, {"value": total})
+
+    def _rate(self, metric: Any, counted: Sequence[float]) -> float:
+        # A perfect BLEU is exp(log(100)) = 100.00000000000004.
+        return min(self._most, float(metric._compute_score_from_stats(counted).score) / 100)
+
+
+def check_flags(**flags: Any) -> None:
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            raise InputError(f"{name} must be true or false, not {value!r}")
