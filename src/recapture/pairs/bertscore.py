@@ -13,23 +13,21 @@ padding is met with cosine 0 where all real cosines are below 0, pieces whose id
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import InputError
 from .base import INFINITY, Output, PairMetric, TextPairScorer
 from .baselines import Baseline, read_baseline
+from .greedy import greedy, token_table
 from .run import run_metric
 from .shared import Shared
 from .words import Idf, about_windows
 
 if TYPE_CHECKING:
     from ..representations.words import Words
-
-_CELLS = 1 << 20
-"""Cosines held at once, and an eighth of the numbers in the vectors they are made of."""
 
 # Layers that agreed best with people on WMT16, as listed in bert-score 0.3.13 (bert_score/utils.py, model2layers); the
 # first was chosen here: see `default_layer`.
@@ -74,9 +72,9 @@ def bertscore(
 
     references: one entry per candidate, a text or a list of texts, of which the best counts, for each number by itself
     (over_references="mean": their mean). candidates: a list of texts, or several by name. encoder: a model by name or
-    folder (default: the one that ships). layer: 0 (embeddings) to the model's last; by default the one that
-    does well for a known model (`default_layer`), else three quarters of the way up. idf: weigh pieces by how few references have them.
-    rescale: a file of baselines, as bert-score has them (LAYER,P,R,F), that scores are measured from: b becomes 0.
+    folder (default: the one that ships). layer: 0 (embeddings) to the model's last; by default one that does well for a
+    known model, else three quarters of the way up. idf: weigh pieces by how few references have them. rescale: a file
+    of baselines as bert-score has them (LAYER,P,R,F); a score equal to its baseline becomes 0, and 1 stays 1.
 
     `.f1`, `.precision` and `.recall` are means, `.f1_scores` and so on the scores of single texts.
     """
@@ -131,10 +129,10 @@ class BERTScorer(TextPairScorer):
         self._texts.update(texts)
         place = self._store.layers.index(self._layer)
         words = [self._store[text] for text in texts]
-        table = _table(words, [self._weights(each) for each in words], place)
+        table = token_table([(each.vectors[place], self._weights(each)) for each in words])
         number = {text: at for at, text in enumerate(texts)}
         sides = np.array([(number[reference], number[candidate]) for reference, candidate in pairs])
-        recall, precision = _greedy(table, sides)
+        recall, precision = greedy(table, sides)
         total = precision + recall
         with np.errstate(invalid="ignore", over="ignore"):
             f1 = 2 * precision * recall / np.where(total == 0, 1, total)
@@ -157,71 +155,6 @@ class BERTScorer(TextPairScorer):
         if not weights.any():
             weights[words.own] = 1
         return weights / weights.sum() if len(own) else np.full(len(weights), math.nan)
-
-
-class _Table(NamedTuple):
-    """The tokens of several texts, one below the other."""
-
-    vectors: np.ndarray
-    """(tokens, width) float32 of length 1."""
-    weights: np.ndarray
-    first: np.ndarray
-    """Where each text begins."""
-    sizes: np.ndarray
-
-
-def _table(words: Sequence[Words], weights: Sequence[np.ndarray], place: int) -> _Table:
-    vectors = np.concatenate([each.vectors[place] for each in words])
-    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(np.float32).tiny)
-    sizes = np.array([len(each.ids) for each in words])
-    return _Table(vectors, np.concatenate(weights), np.cumsum(sizes) - sizes, sizes)
-
-
-def _greedy(table: _Table, sides: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each pair (two text numbers) the weighted mean best cosine of the first's tokens, and of the second's."""
-    import torch
-
-    vectors = torch.from_numpy(table.vectors)
-    means = np.empty((len(sides), 2))
-    for batch in _batches(table.sizes[sides], vectors.shape[1]):
-        tokens, shares = zip(*(_padded(table, sides[batch, side]) for side in (0, 1)), strict=True)
-        first, second = (vectors[torch.from_numpy(each)] for each in tokens)
-        best = [torch.full(each.shape[:2], -2.0) for each in (first, second)]
-        step = max(1, _CELLS // (first.shape[0] * first.shape[1]))
-        for start in range(0, second.shape[1], step):
-            cosines = torch.bmm(second[:, start : start + step], first.transpose(1, 2))
-            best[1][:, start : start + step] = cosines.amax(2)
-            best[0] = torch.maximum(best[0], cosines.amax(1))
-        for side in (0, 1):
-            means[batch, side] = (best[side].numpy().astype(np.float64) * shares[side]).sum(axis=1)
-    return means[:, 0], means[:, 1]
-
-
-def _padded(table: _Table, texts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(texts, most tokens): which tokens, and their weights.
-
-    Short texts are filled up with their own first token, which weighs 0 there and changes no maximum.
-    """
-    places = np.arange(table.sizes[texts].max())
-    real = places < table.sizes[texts, None]
-    tokens = table.first[texts, None] + np.where(real, places, 0)
-    return tokens, np.where(real, table.weights[tokens], 0)
-
-
-def _batches(sizes: np.ndarray, width: int) -> Iterator[np.ndarray]:
-    """Positions of pairs of similar sizes, as many as memory is meant for."""
-    batch: list[int] = []
-    longest = (0, 0)
-    for at in np.lexsort((sizes[:, 1], sizes[:, 0])).tolist():
-        grown = (max(longest[0], sizes[at, 0]), max(longest[1], sizes[at, 1]))
-        count = len(batch) + 1
-        if batch and count * max(grown[0] * grown[1], sum(grown) * width // 8) > _CELLS:
-            yield np.array(batch)
-            batch, grown = [], (sizes[at, 0], sizes[at, 1])
-        batch.append(at)
-        longest = grown
-    if batch:
-        yield np.array(batch)
 
 
 def _outputs(parameters: Mapping[str, Any]) -> tuple[Output, ...]:

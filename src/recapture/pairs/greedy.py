@@ -1,0 +1,77 @@
+"""Greedy matching of two texts' token vectors, many pairs of texts at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+_CELLS = 1 << 20
+"""Cosines held at once, and an eighth of the numbers in the vectors they are made of."""
+
+
+class TokenTable(NamedTuple):
+    """The tokens of several texts, one below the other."""
+
+    vectors: np.ndarray
+    """(tokens, width) float32 of length 1."""
+    weights: np.ndarray
+    first: np.ndarray
+    """Where each text begins."""
+    sizes: np.ndarray
+
+
+def token_table(texts: Sequence[tuple[np.ndarray, np.ndarray]]) -> TokenTable:
+    """From each text's (tokens, width) vectors and its tokens' weights."""
+    vectors = np.concatenate([each for each, _ in texts])
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+    sizes = np.array([len(weights) for _, weights in texts])
+    return TokenTable(vectors, np.concatenate([weights for _, weights in texts]), np.cumsum(sizes) - sizes, sizes)
+
+
+def greedy(table: TokenTable, sides: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each pair (two text numbers) the weighted mean best cosine of the first's tokens, and of the second's."""
+    import torch
+
+    vectors = torch.from_numpy(table.vectors)
+    means = np.empty((len(sides), 2))
+    for batch in _batches(table.sizes[sides], vectors.shape[1]):
+        tokens, shares = zip(*(_padded(table, sides[batch, side]) for side in (0, 1)), strict=True)
+        first, second = (vectors[torch.from_numpy(each)] for each in tokens)
+        best = [torch.full(each.shape[:2], -2.0) for each in (first, second)]
+        step = max(1, _CELLS // (first.shape[0] * first.shape[1]))
+        for start in range(0, second.shape[1], step):
+            cosines = torch.bmm(second[:, start : start + step], first.transpose(1, 2))
+            best[1][:, start : start + step] = cosines.amax(2)
+            best[0] = torch.maximum(best[0], cosines.amax(1))
+        for side in (0, 1):
+            means[batch, side] = (best[side].numpy().astype(np.float64) * shares[side]).sum(axis=1)
+    return means[:, 0], means[:, 1]
+
+
+def _padded(table: TokenTable, texts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(texts, most tokens): which tokens, and their weights.
+
+    Short texts are filled up with their own first token, which weighs 0 there and changes no maximum.
+    """
+    places = np.arange(table.sizes[texts].max())
+    real = places < table.sizes[texts, None]
+    tokens = table.first[texts, None] + np.where(real, places, 0)
+    return tokens, np.where(real, table.weights[tokens], 0)
+
+
+def _batches(sizes: np.ndarray, width: int) -> Iterator[np.ndarray]:
+    """Positions of pairs of similar sizes, as many as memory is meant for."""
+    batch: list[int] = []
+    longest = (0, 0)
+    for at in np.lexsort((sizes[:, 1], sizes[:, 0])).tolist():
+        grown = (max(longest[0], sizes[at, 0]), max(longest[1], sizes[at, 1]))
+        count = len(batch) + 1
+        if batch and count * max(grown[0] * grown[1], sum(grown) * width // 8) > _CELLS:
+            yield np.array(batch)
+            batch, grown = [], (sizes[at, 0], sizes[at, 1])
+        batch.append(at)
+        longest = grown
+    if batch:
+        yield np.array(batch)
