@@ -3,8 +3,9 @@
 The rule is that of `kmeans`: seed s draws its numbers from default_rng(s), one for the first centre (a sample drawn at
 random) and 2 + floor(ln clusters) for each of the others (as many rows drawn in proportion to their squared distance
 from the centres so far; the one that leaves the least sum of squared distances is taken). Two rows that are each
-other's nearest often leave the same sum: sums within a hair of the least are equal, and the lowest row wins. Then at most 30 of Lloyd's steps: a row leaves its centre only for one that is strictly nearer, and an empty cluster's
-centre stays where it is. The draws hang on the seed and the number of clusters alone; rows come sorted (`clusters`).
+other's nearest often leave the same sum: sums within a hair of the least are equal, and the lowest row wins. Then at
+most 30 of Lloyd's steps: a row leaves its centre only for one that is strictly nearer, and an empty cluster's centre
+stays where it is. The draws hang on the seed and the number of clusters alone; rows come sorted (`clusters`).
 
 With K the inner products of rows, w their weights and W a cluster's weight, a row's product with the cluster's centre
 is sum w_j K_j / W over the cluster's rows j. A step only adds and subtracts the rows of K of those that moved.
@@ -46,8 +47,9 @@ def _first_centres(table: np.ndarray, weight: np.ndarray, clusters: int, seeds: 
     draws = 2 + int(math.log(clusters))
     chance = np.stack([np.random.default_rng(seed).random(1 + (clusters - 1) * draws) for seed in seeds])
     norm = np.diagonal(table)
-    squared = norm[:, None] + norm
-    squared -= 2 * table
+    squared = -2 * table
+    squared += norm[:, None]
+    squared += norm
     np.maximum(squared, 0, out=squared)
     np.fill_diagonal(squared, 0)
     taken = np.empty((len(seeds), clusters), np.int64)
@@ -94,14 +96,13 @@ def _lloyd(table: np.ndarray, weight: np.ndarray, taken: np.ndarray) -> np.ndarr
         length = np.bincount(place.reshape(-1), own.reshape(-1), minlength=mass.size).reshape(mass.shape)
         filled = mass > 0
         share = np.divide(1, mass, out=np.zeros_like(mass), where=filled)
-        fresh = sums * share[..., None]
-        fresh -= (0.5 * length * share**2)[..., None]
-        if not filled.all():
-            fresh[~filled] = score[~filled]
-        score = fresh
-        before, label = label, score.argmax(axis=1)
-        stay = np.take_along_axis(score, before[:, None], axis=1) >= np.take_along_axis(score, label[:, None], axis=1)
-        label = np.where(stay[:, 0], before, label)
+        kept = score[~filled]
+        np.multiply(sums, share[..., None], out=score)
+        score -= (0.5 * length * share**2)[..., None]
+        score[~filled] = kept
+        before = label
+        stay = np.take_along_axis(score, before[:, None], axis=1)[:, 0] >= score.max(axis=1)
+        label = np.where(stay, before, score.argmax(axis=1))
         moving = (label != before).any(axis=1)
         found[going] = label
         if not moving.any():
