@@ -1,0 +1,94 @@
+"""Many small transport problems, and MoverScore on given vectors, against a plain loop over ot.emd2."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.timing import ratio, seconds, side_by_side
+
+_WIDTH = 384
+_LAYERS = 5
+_SIZES = {"10 to 60": (10, 60, 400), "30": (30, 30, 400), "60": (60, 60, 200), "512": (512, 512, 4)}
+
+
+def _vectors(rng: np.random.Generator, sizes: tuple[int, int]) -> list[np.ndarray]:
+    """Two texts of made-up words, six in ten of the second taken from the first, each in a context of its own."""
+    words = rng.standard_normal((300, _WIDTH))
+    shares = 1 / np.arange(1, 301)
+    first, second = (rng.choice(300, size, p=shares / shares.sum()) for size in sizes)
+    places = np.arange(sizes[1]) * sizes[0] // sizes[1]
+    second = np.where(rng.random(sizes[1]) < 0.6, first[places], second)
+    common = rng.standard_normal(_WIDTH)  # contextual vectors share a direction
+    return [
+        (common + words[text] + 0.5 * rng.standard_normal((_LAYERS, len(text), _WIDTH))).astype(np.float32)
+        for text in (first, second)
+    ]
+
+
+def main() -> None:
+    import ot
+    from scipy.spatial.distance import cdist
+
+    from recapture.geometry.parallel import engine, engine_options
+    from recapture.geometry.transport import Problem, transport_costs
+    from recapture.pairs.moverscore import grams, mover_costs, power_means
+
+    print(f"transport, {engine_options().thread_count()} threads, POT {ot.__version__}")
+    rng = np.random.default_rng(0)
+    for name, (low, high, count) in _SIZES.items():
+        problems = []
+        for _ in range(count):
+            n, m = rng.integers(low, high + 1, 2)
+            one, other = (
+                grams(power_means(vectors), np.full(vectors.shape[1], 1.0), 1) for vectors in _vectors(rng, (n, m))
+            )
+            a, b = rng.random(n) + 0.1, rng.random(m) + 0.1
+            problems.append(Problem(cdist(one.vectors, other.vectors), a / a.sum(), b / b.sum()))
+
+        def loop(problems: list[Problem] = problems) -> np.ndarray:
+            return np.array([ot.emd2(rows, columns, costs) for costs, rows, columns in problems])
+
+        def ours(problems: list[Problem] = problems) -> np.ndarray:
+            return transport_costs(problems.__getitem__, len(problems), metric=True)
+
+        def ours_alone(problems: list[Problem] = problems) -> np.ndarray:
+            with engine(threads=1):
+                return transport_costs(problems.__getitem__, len(problems), metric=True)
+
+        off = float(np.abs(loop() - ours()).max())
+        best = side_by_side({"loop": loop, "ours": ours, "alone": ours_alone}, rounds=7)
+        bar = ">= 3" if name == "10 to 60" else "none"
+        per_problem = 1e6 * best["ours"] / count
+        ratio(f"{name}: loop / ours ({per_problem:.0f} us each; off by {off:.0e})", best["loop"] / best["ours"], bar)
+        ratio(f"{name}: the same, one thread", best["loop"] / best["alone"], "none")
+
+    texts = [_vectors(rng, (int(n), int(m))) for n, m in rng.integers(10, 61, (200, 2))]
+    weights = [[rng.random(vectors.shape[1]) + 0.1 for vectors in pair] for pair in texts]
+
+    def plain() -> np.ndarray:
+        """What a careful script does: power means, unit vectors, distances and ot.emd2, pair by pair."""
+        found = []
+        for pair, (a, b) in zip(texts, weights, strict=True):
+            sides = []
+            for vectors in pair:
+                means = np.concatenate([vectors.mean(0), vectors.max(0), vectors.min(0)], axis=1).astype(np.float64)
+                sides.append(means / np.linalg.norm(means, axis=1, keepdims=True))
+            found.append(ot.emd2(a / a.sum(), b / b.sum(), ot.dist(*sides, metric="euclidean")))
+        return 1 - np.array(found)
+
+    def whole() -> np.ndarray:
+        sides = [
+            tuple(grams(power_means(vectors), own, 1) for vectors, own in zip(pair, shares, strict=True))
+            for pair, shares in zip(texts, weights, strict=True)
+        ]
+        return 1 - mover_costs(sides)
+
+    off = float(np.abs(plain() - whole()).max())
+    best = side_by_side({"plain": plain, "whole": whole}, rounds=5)
+    what = f"MoverScore on vectors given, 10 to 60 pieces: loop / ours (off by {off:.0e})"
+    ratio(what, best["plain"] / best["whole"], "none")
+    seconds("1,000 such pairs", best["whole"] * 1000 / len(texts))
+
+
+if __name__ == "__main__":
+    main()
