@@ -29,7 +29,7 @@ from training.data import CLS, MASK, SEP, Tokeniser
 from training.evaluate import load_shipped, pick_device
 from training.model import MaskedModel, layout
 
-TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0)
+TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0, 10.0)
 LONGEST = 510
 
 
