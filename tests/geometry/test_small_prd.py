@@ -9,6 +9,7 @@ from test_small import texts
 import recapture as rc
 from recapture.errors import InputError
 from recapture.geometry import small_kmeans as module
+from recapture.geometry import small_prd
 from recapture.geometry.parallel import engine
 from recapture.geometry.small_kmeans import small_kmeans
 from recapture.geometry.small_prd import small_histograms
@@ -107,6 +108,21 @@ def test_order_of_rows_pairs_and_company_change_nothing():
             assert turned == found_counts(expected[number], each)
 
 
+@pytest.mark.parametrize("entries", [1, 1 << 15, 1 << 30])
+def test_sets_clustered_together_do_not_mix(monkeypatch, entries):
+    """Many pairs of one size, some with repeats, alone or in groups: the same to the last count."""
+    rng = np.random.default_rng(5)
+    sets = [rng.standard_normal((25, 6)).astype(np.float32) for _ in range(12)]
+    for number in (3, 8):
+        sets[number][10:] = sets[number][:15]
+    sets[5] = 1e6 * sets[5]
+    pairs = [(i, (i + 1) % 12) for i in range(12)]
+    monkeypatch.setattr(small_prd, "_ENTRIES", entries)
+    for (i, j), histograms in zip(pairs, small_histograms(sets, pairs, clusterings=2), strict=True):
+        for number in range(2):
+            assert found_counts(histograms, number) == plain_counts(sets[i], sets[j], 20, number), (i, j)
+
+
 def test_equal_sets_have_equal_histograms():
     sets, _ = problems(2)
     for histograms in small_histograms(sets, [(i, i) for i in range(len(sets))]):
@@ -154,7 +170,7 @@ def test_rows_that_rounding_cannot_tell_apart():
     rows[:, 0] = 1
     rows[:, 1] = np.arange(40) * 1e-30
     rows[0] = -1
-    for label in small_kmeans(rows, np.ones(40), 20, range(5)):
+    for label in small_kmeans([rows], [np.ones(40)], 20, range(5))[0]:
         assert label.shape == (40,) and label.min() >= 0 and label.max() < 20
         assert label[0] not in label[1:]
 
@@ -162,9 +178,9 @@ def test_rows_that_rounding_cannot_tell_apart():
 def test_large_sets_go_to_the_other_k_means(monkeypatch):
     rng = np.random.default_rng(4)
     rows = rng.standard_normal((6, 8))[np.arange(120) % 6] + 0.01 * rng.standard_normal((120, 8))
-    expected = small_kmeans(rows.astype(np.float32), np.ones(120), 6, [0])[0]
+    expected = small_kmeans([rows.astype(np.float32)], [np.ones(120)], 6, [0])[0, 0]
     monkeypatch.setattr(module, "_MOST_ROWS", 100)
-    found = small_kmeans(rows.astype(np.float32), np.ones(120), 6, [0])[0]
+    found = small_kmeans([rows.astype(np.float32)], [np.ones(120)], 6, [0])[0, 0]
     for label in (expected, found):  # clumps far apart: any k-means finds them
         assert len(set(zip(label.tolist(), (np.arange(120) % 6).tolist(), strict=True))) == 6
 

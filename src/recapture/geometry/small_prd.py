@@ -10,11 +10,12 @@ import numpy as np
 from ..errors import InputError
 from .clusters import ClusterRows
 from .histograms import Histograms
-from .parallel import one_blas_thread, run_tiles
+from .parallel import blocks, one_blas_thread, run_tiles
 from .small_kmeans import small_kmeans
 from .small_sets import SmallSets
 
-_NUMBERS = 1 << 20
+# Rows times clusters of all clusterings handled together: small sets share array operations, all stays in cache.
+_ENTRIES = 1 << 18
 
 
 def small_histograms(
@@ -37,22 +38,37 @@ def small_histograms(
     seeds = range(seed, seed + clusterings)
 
     def cluster(batch: np.ndarray) -> None:
+        # Repeats are folded, so pairs of one size may differ in rows: those that do not are clustered together.
+        alike: dict[int, list[tuple[int, ClusterRows]]] = {}
         for pair in batch.tolist():
-            reference, candidate = (given.values[each] for each in given.pairs[pair].tolist())
-            found[pair] = _histograms(reference, candidate, clusters, seeds)
+            rows = ClusterRows.of(*(given.values[each] for each in given.pairs[pair].tolist()))
+            alike.setdefault(len(rows), []).append((pair, rows))
+        for count, members in alike.items():
+            used = min(clusters, count)
+            values, weights = zip(*((rows.values, rows.weight) for _, rows in members), strict=True)
+            for (pair, rows), label in zip(members, small_kmeans(values, weights, used, seeds), strict=True):
+                found[pair] = _histograms(label[:, rows.inverse], used, *given.pair_sizes[pair].tolist())
 
-    answerable = np.flatnonzero((given.pair_sizes > 0).all(axis=1))
     with one_blas_thread:  # several would round differently with their number
-        run_tiles(cluster, list(given.pair_batches(answerable, _NUMBERS)), "small clusterings")
+        run_tiles(cluster, _batches(given, clusters * clusterings), "small clusterings")
     return found
 
 
-def _histograms(reference: np.ndarray, candidate: np.ndarray, clusters: int, seeds: Sequence[int]) -> Histograms:
-    rows = ClusterRows.of(reference, candidate)
-    used = min(clusters, len(rows))
-    place = small_kmeans(rows.values, rows.weight, used, seeds)[:, rows.inverse]
-    place += used * np.arange(len(seeds))[:, None]
-    sides = place[:, : len(reference)], place[:, len(reference) :]
-    counts = [np.bincount(side.reshape(-1), minlength=used * len(seeds)).reshape(-1, used) for side in sides]
-    base = len(rows.inverse) + 1
-    return Histograms(np.sort(counts[0] * base + counts[1], axis=1), base, (len(reference), len(candidate)))
+def _batches(given: SmallSets, work: int) -> list[np.ndarray]:
+    """Pairs with samples on both sides, those of one size together, as many at once as is good."""
+    size = given.pair_sizes.sum(axis=1)
+    answerable = np.flatnonzero(given.pair_sizes.all(axis=1))
+    batches = []
+    for one in np.unique(size[answerable]).tolist():
+        alike = answerable[size[answerable] == one]
+        batches += [alike[part] for part in blocks(len(alike), max(1, _ENTRIES // (one * work)))]
+    return batches
+
+
+def _histograms(label: np.ndarray, clusters: int, n: int, m: int) -> Histograms:
+    """From the labels (clusterings, samples), references first."""
+    place = label + clusters * np.arange(len(label))[:, None]
+    slots = clusters * len(label)
+    reference, candidate = (np.bincount(side.reshape(-1), minlength=slots) for side in (place[:, :n], place[:, n:]))
+    code = (reference * (n + m + 1) + candidate).reshape(-1, clusters)
+    return Histograms(np.sort(code, axis=1), n + m + 1, (n, m))
