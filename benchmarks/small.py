@@ -46,7 +46,7 @@ def _compare(pieces: int, references: int = 20, systems: int = 5, few: int = 10)
     }
     best = side_by_side(jobs, rounds=3)
     spent = {name: 1e3 * value / (few if name.startswith("one") else len(pairs)) for name, value in best.items()}
-    _milliseconds("Mark-Evaluate, all pairs, k = 1 (bar: at most 4, an encoded text costs more)", spent["counts"])
+    _milliseconds("Mark-Evaluate, all pairs, k = 1 (bar: at most 4 ms)", spent["counts"])
     _milliseconds("Mark-Evaluate, all pairs, k = 3", spent["counts, k = 3"])
     _milliseconds("Mark-Evaluate, rc.mark_evaluate in a loop, k = 1", spent["one mark_evaluate"])
     _milliseconds("PRD, all pairs", spent["prd"])
