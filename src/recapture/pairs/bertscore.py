@@ -133,9 +133,10 @@ class BERTScorer(TextPairScorer):
         number = {text: at for at, text in enumerate(texts)}
         sides = np.array([(number[reference], number[candidate]) for reference, candidate in pairs])
         recall, precision = greedy(table, sides)
+        bare = np.array([len(each.ids) == each.before + each.behind for each in words])[sides].any(axis=1)
+        recall[bare] = precision[bare] = math.nan
         total = precision + recall
-        with np.errstate(invalid="ignore", over="ignore"):
-            f1 = 2 * precision * recall / np.where(total == 0, 1, total)
+        f1 = 2 * precision * recall / np.where(total == 0, 1, total)
         # Numbers of opposite sign have no harmonic mean; what the formula gives for them can be of any size.
         made = {"f1": np.clip(f1, -1, 1), "precision": precision, "recall": recall}
         if self._baseline:
@@ -146,7 +147,7 @@ class BERTScorer(TextPairScorer):
         return [*self._idf.warnings(), *about_windows(self._store.windowed & self._texts, self._store.room)]
 
     def _weights(self, words: Words) -> np.ndarray:
-        """Shares of a text's tokens, 0 for those the model puts around it; NaN where the text has no others."""
+        """Shares of a text's tokens, 0 for those the model puts around it."""
         own = words.ids[words.own]
         around = np.delete(words.ids, words.own)
         weights = np.zeros(len(words.ids))
@@ -154,7 +155,7 @@ class BERTScorer(TextPairScorer):
         weights[words.own] = np.where(np.isin(own, around), 0, self._idf.raw(own.tolist()))
         if not weights.any():
             weights[words.own] = 1
-        return weights / weights.sum() if len(own) else np.full(len(weights), math.nan)
+        return weights / (weights.sum() or 1)
 
 
 def _outputs(parameters: Mapping[str, Any]) -> tuple[Output, ...]:

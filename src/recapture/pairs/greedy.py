@@ -55,23 +55,23 @@ def _padded(table: TokenTable, texts: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
     Short texts are filled up with their own first token, which weighs 0 there and changes no maximum.
     """
-    places = np.arange(table.sizes[texts].max())
+    places = np.arange(max(1, table.sizes[texts].max()))
     real = places < table.sizes[texts, None]
     tokens = table.first[texts, None] + np.where(real, places, 0)
+    tokens = np.minimum(tokens, len(table.weights) - 1)  # a last text without any token begins behind the table
     return tokens, np.where(real, table.weights[tokens], 0)
 
 
 def _batches(sizes: np.ndarray, width: int) -> Iterator[np.ndarray]:
     """Positions of pairs of similar sizes, as many as memory is meant for."""
     batch: list[int] = []
-    longest = (0, 0)
-    for at in np.lexsort((sizes[:, 1], sizes[:, 0])).tolist():
-        grown = (max(longest[0], sizes[at, 0]), max(longest[1], sizes[at, 1]))
-        count = len(batch) + 1
-        if batch and count * max(grown[0] * grown[1], sum(grown) * width // 8) > _CELLS:
+    tall = wide = 0
+    order = np.lexsort((sizes[:, 1], sizes[:, 0]))
+    for at, (first, second) in zip(order.tolist(), sizes[order].tolist(), strict=True):
+        tall, wide = max(tall, first), max(wide, second)
+        if batch and (len(batch) + 1) * max(tall * wide, (tall + wide) * width // 8) > _CELLS:
             yield np.array(batch)
-            batch, grown = [], (sizes[at, 0], sizes[at, 1])
+            batch, tall, wide = [], first, second
         batch.append(at)
-        longest = grown
     if batch:
         yield np.array(batch)
