@@ -29,9 +29,9 @@ def main() -> None:
     import ot
     from scipy.spatial.distance import cdist
 
-    from recapture.geometry.parallel import engine, engine_options
+    from recapture.geometry.parallel import engine, engine_options, one_blas_thread
     from recapture.geometry.transport import Problem, transport_costs
-    from recapture.pairs.moverscore import grams, mover_costs, power_means
+    from recapture.pairs.moverscore import all_grams, mover_costs, power_means
 
     print(f"transport, {engine_options().thread_count()} threads, POT {ot.__version__}")
     rng = np.random.default_rng(0)
@@ -39,11 +39,10 @@ def main() -> None:
         problems = []
         for _ in range(count):
             n, m = rng.integers(low, high + 1, 2)
-            one, other = (
-                grams(power_means(vectors), np.full(vectors.shape[1], 1.0), 1) for vectors in _vectors(rng, (n, m))
-            )
+            sides = [power_means(vectors) for vectors in _vectors(rng, (n, m))]
+            one, other = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in sides)
             a, b = rng.random(n) + 0.1, rng.random(m) + 0.1
-            problems.append(Problem(cdist(one.vectors, other.vectors), a / a.sum(), b / b.sum()))
+            problems.append(Problem(cdist(one, other), a / a.sum(), b / b.sum()))
 
         def loop(problems: list[Problem] = problems) -> np.ndarray:
             return np.array([ot.emd2(rows, columns, costs) for costs, rows, columns in problems])
@@ -77,11 +76,11 @@ def main() -> None:
         return 1 - np.array(found)
 
     def whole() -> np.ndarray:
-        sides = [
-            tuple(grams(power_means(vectors), own, 1) for vectors, own in zip(pair, shares, strict=True))
-            for pair, shares in zip(texts, weights, strict=True)
-        ]
-        return 1 - mover_costs(sides)
+        with one_blas_thread:
+            made = all_grams(
+                [vectors for pair in texts for vectors in pair], [own for pair in weights for own in pair], 1
+            )
+            return 1 - mover_costs(list(zip(made[::2], made[1::2], strict=True)))
 
     off = float(np.abs(plain() - whole()).max())
     best = side_by_side({"plain": plain, "whole": whole}, rounds=5)

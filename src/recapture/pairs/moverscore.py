@@ -70,9 +70,8 @@ class Grams(NamedTuple):
     """The n-grams of one text that have a weight."""
 
     vectors: np.ndarray
-    """(n-grams, width) float64, of length 1."""
-    squares: np.ndarray
-    """Their squared lengths: 1 up to rounding, or 0."""
+    """(n-grams, width) float64. They are scaled to length 1 in their products, of which there are fewer numbers."""
+    lengths: np.ndarray
     weights: np.ndarray
 
 
@@ -109,22 +108,27 @@ class MoverScorer(TextPairScorer):
         for group in _groups(asked, pairs, lengths):
             some = list(dict.fromkeys(text for at in group for text in pairs[at]))
             shares = [self._idf.shares(pieces[text].own) for text in some]
-            made: list[Grams] = [_NOTHING] * len(some)
-
-            def work(tile: slice, some: Any = some, shares: Any = shares, made: Any = made) -> None:
-                for at in range(tile.start, tile.stop):
-                    made[at] = grams(power_means(self._store.stacked(some[at], self._layers)), shares[at], self._ngram)
-
+            stacked = [self._store.stacked(text, self._layers) for text in some]
             with one_blas_thread:  # a product must not hang on how many others there are
-                run_tiles(work, blocks(len(some), _TEXTS), "power means")
-                known = dict(zip(some, made, strict=True))
-                sides = [(known[pairs[at][0]], known[pairs[at][1]]) for at in group]
-                costs[group] = mover_costs(sides)
+                known = dict(zip(some, all_grams(stacked, shares, self._ngram), strict=True))
+                costs[group] = mover_costs([(known[pairs[at][0]], known[pairs[at][1]]) for at in group])
         return {"value": 1 - costs}
 
     def warnings(self) -> Sequence[str]:
         long = self._store.windowed & self._texts
         return [*self._idf.warnings(), *(about_windows(long, self._store._room) if long else [])]
+
+
+def all_grams(texts: Sequence[np.ndarray], weights: Sequence[np.ndarray], n: int) -> list[Grams]:
+    """The n-grams of texts from their pieces' vectors, each (layers, pieces, width), and weights."""
+    made: list[Grams] = [_NOTHING] * len(texts)
+
+    def work(tile: slice) -> None:
+        for at in range(tile.start, tile.stop):
+            made[at] = grams(power_means(texts[at]), weights[at], n)
+
+    run_tiles(work, blocks(len(texts), _TEXTS), "power means")
+    return made
 
 
 def power_means(vectors: np.ndarray) -> np.ndarray:
@@ -144,9 +148,7 @@ def grams(vectors: np.ndarray, weights: np.ndarray, n: int) -> Grams:
     kept = np.flatnonzero(sums)
     if len(kept) < count:
         joined, sums = joined[kept], sums[kept]
-    lengths = np.sqrt(np.einsum("ij,ij->i", joined, joined))
-    units = joined / np.where(lengths > 0, lengths, 1)[:, None]
-    return Grams(units, np.einsum("ij,ij->i", units, units), sums)
+    return Grams(joined, np.sqrt(np.einsum("ij,ij->i", joined, joined)), sums)
 
 
 def mover_costs(sides: Sequence[tuple[Grams, Grams]]) -> np.ndarray:
@@ -160,14 +162,17 @@ def mover_costs(sides: Sequence[tuple[Grams, Grams]]) -> np.ndarray:
 
 
 def _distances(a: Grams, b: Grams) -> np.ndarray:
+    """Euclidean distances of the vectors scaled to length 1; a vector of zeros stays where it is."""
+    scale_a, scale_b = (1 / np.where(side.lengths > 0, side.lengths, 1) for side in (a, b))
     squares = a.vectors @ b.vectors.T
-    squares *= -2
-    squares += a.squares[:, None]
-    squares += b.squares
+    squares *= -2 * scale_a[:, None]
+    squares *= scale_b
+    squares += (a.lengths > 0)[:, None]
+    squares += b.lengths > 0
     close = squares < _CLOSE
     for row in np.flatnonzero(close.any(axis=1)).tolist():
         columns = np.flatnonzero(close[row])
-        differences = b.vectors[columns] - a.vectors[row]
+        differences = b.vectors[columns] * scale_b[columns, None] - a.vectors[row] * scale_a[row]
         squares[row, columns] = np.einsum("ij,ij->i", differences, differences)
     made: np.ndarray = np.sqrt(squares, out=squares)
     return made
