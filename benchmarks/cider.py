@@ -9,7 +9,7 @@ from pycocoevalcap.cider.cider_scorer import CiderScorer
 
 from recapture.lexical.ngrams import DocumentFrequencies
 from recapture.pairwise.base import find_pairwise
-from recapture.pairwise.cider import cider
+from recapture.pairs.cider import cider
 
 from .timing import ratio, seconds, side_by_side
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .evaluation import evaluate
     from .inference.combine import benjamini_hochberg, fisher, harmonic_mean_p, holm
     from .inference.permutation import permutation_test
+    from .information.measures import list_measures
     from .lexical.ngrams import DocumentFrequencies
     from .metrics.density_coverage import density_coverage
     from .metrics.frechet import frechet
@@ -32,14 +33,42 @@ if TYPE_CHECKING:
     from .metrics.mmd import mmd
     from .metrics.prd import prd
     from .metrics.precision_recall import precision_recall
+    from .pairs.base import list_pair_metrics
+    from .pairs.bertscore import bertscore
+    from .pairs.bleu import bleu
+    from .pairs.chrf import chrf
+    from .pairs.cider import cider
+    from .pairs.cross_entropy import cross_entropy
+    from .pairs.infolm import infolm
+    from .pairs.mark_evaluate_words import mark_evaluate_words
+    from .pairs.meteor import meteor
+    from .pairs.moverscore import moverscore
+    from .pairs.prd_words import prd_words
+    from .pairs.precision_recall_words import precision_recall_words
+    from .pairs.rouge import rouge
+    from .pairs.run import evaluate_pairs
+    from .pairs.ter import ter
     from .pairwise.base import list_pairwise
-    from .pairwise.cider import cider
-    from .pairwise.meteor import meteor
     from .representations.encode import encode
     from .results import Result, Results
     from .texts import read
     from .texts.contexts import read_contexts
 
+_PAIRS = (
+    "bertscore",
+    "bleu",
+    "chrf",
+    "cider",
+    "cross_entropy",
+    "infolm",
+    "mark_evaluate_words",
+    "meteor",
+    "moverscore",
+    "prd_words",
+    "precision_recall_words",
+    "rouge",
+    "ter",
+)
 _HOME = {
     "InputError": "errors",
     "Result": "results",
@@ -59,8 +88,10 @@ _HOME = {
     "permutation_test": "inference.permutation",
     "DocumentFrequencies": "lexical.ngrams",
     "list_pairwise": "pairwise.base",
-    "cider": "pairwise.cider",
-    "meteor": "pairwise.meteor",
+    "list_measures": "information.measures",
+    "list_pair_metrics": "pairs.base",
+    "evaluate_pairs": "pairs.run",
+    **{name: f"pairs.{name}" for name in _PAIRS},
     **dict.fromkeys(("benjamini_hochberg", "fisher", "harmonic_mean_p", "holm"), "inference.combine"),
 }
 __all__ = [
@@ -70,30 +101,44 @@ __all__ = [
     "Results",
     "aggregate",
     "benjamini_hochberg",
+    "bertscore",
+    "bleu",
+    "chrf",
     "cider",
+    "cross_entropy",
     "density_coverage",
     "dispersion",
     "distinct_n",
     "encode",
     "evaluate",
     "evaluate_contexts",
+    "evaluate_pairs",
     "fisher",
     "frechet",
     "harmonic_mean_p",
     "holm",
+    "infolm",
+    "list_measures",
     "list_metrics",
+    "list_pair_metrics",
     "list_pairwise",
     "mark_evaluate",
     "mark_evaluate_sweep",
+    "mark_evaluate_words",
     "mauve",
     "meteor",
     "mmd",
+    "moverscore",
     "permutation_test",
     "prd",
+    "prd_words",
     "precision_recall",
+    "precision_recall_words",
     "read",
     "read_contexts",
+    "rouge",
     "self_bleu",
+    "ter",
     "triangle_rank",
 ]
 
