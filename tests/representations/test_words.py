@@ -198,8 +198,8 @@ def test_long_texts_go_through_in_windows(tiny_bert: Path) -> None:
     made = store[LONG]
     assert made.ids.tolist() == ids
     own = ids[1:-1]
-    # By hand: room for 62 beside the two special tokens, so windows begin every 31 tokens, the last at 155 - 62 = 93. Of
-    # the 31 tokens that two windows share, each takes the half that lies nearer to its middle.
+    # By hand: room for 62 beside the two special tokens, so windows begin every 31 tokens, the last at 155 - 62 = 93.
+    # Of the 31 tokens that two windows share, each takes the half that lies nearer to its middle.
     expected = []
     for start, first, last in ((0, 0, 47), (31, 47, 78), (62, 78, 109), (93, 109, 155)):
         seen = alone(tiny_bert, [2, *own[start : start + 62], 3])[1:]
