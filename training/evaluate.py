@@ -27,6 +27,8 @@ from training.data import CLS, MASK, PAD, SEP, SPECIAL, Tokeniser
 from training.model import MaskedModel, layout
 
 LENGTH, PER_LINE, SEED = 128, 8, 0
+HEAD_ONLY = "head_only."
+"""Weights so named belong to the second model of a file: this head on the base model's own body."""
 
 
 @dataclass(frozen=True)
@@ -116,8 +118,11 @@ def table(figures: dict[str, Figures]) -> str:
     return "\n".join(lines)
 
 
-def load_shipped(path: Path, base: Path, device: torch.device) -> MaskedModel:
-    """The model of a shipped file; word embeddings come from the base model, whose hash must be the one noted."""
+def load_shipped(path: Path, base: Path, device: torch.device, head_only: bool = False) -> MaskedModel:
+    """A model of a shipped file; word embeddings come from the base model, whose hash must be the one noted.
+
+    head_only: the head that was trained on the base model's own body, where the file has it.
+    """
     from safetensors import safe_open
     from safetensors.torch import load_file
 
@@ -126,8 +131,18 @@ def load_shipped(path: Path, base: Path, device: torch.device) -> MaskedModel:
     if noted != base_hash(base):
         raise SystemExit(f"{path} belongs to another base model than {base}")
     model = MaskedModel(base_config(base))
-    model.load_named({**load_file(path), WORDS: base_weights(base)[WORDS]})
+    weights = load_file(path)
+    start = HEAD_ONLY if head_only else ""
+    own = {name[len(start) :]: tensor for name, tensor in weights.items() if name.startswith(HEAD_ONLY) == head_only}
+    model.load_named({**base_weights(base), **own} if head_only else {**own, WORDS: base_weights(base)[WORDS]})
     return model.to(device).eval()
+
+
+def has_head_only(path: Path) -> bool:
+    from safetensors import safe_open
+
+    with safe_open(path, "pt") as file:
+        return any(name.startswith(HEAD_ONLY) for name in file.keys())  # noqa: SIM118 - not a dict
 
 
 def pick_device(given: str | None) -> torch.device:
@@ -142,8 +157,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--device")
     given = parser.parse_args(arguments)
     base, device = base_folder(given.base), pick_device(given.device)
-    model = load_shipped(given.weights, base, device)
-    print(table(held_out(model, read_questions(given.heldout, base), device)))
+    questions = read_questions(given.heldout, base)
+    for head_only in (False, True) if has_head_only(given.weights) else (False,):
+        model = load_shipped(given.weights, base, device, head_only)
+        print("head alone trained" if head_only else "body and head trained")
+        print(table(held_out(model, questions, device)), flush=True)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def write(path: Path, model: MaskedModel, base: Path, steps: int, corpus_hash: s
         "corpus_blake2b": corpus_hash,
         "licence": LICENCE,
     }
-    _save(path, weights, notes)
+    save(path, weights, notes)
 
 
 def measure(path: Path, base: Path, questions: list[Question], device: torch.device) -> dict[str, Figures]:
@@ -51,7 +51,7 @@ def measure(path: Path, base: Path, questions: list[Question], device: torch.dev
         notes = dict(file.metadata())
     total = figures["total"]
     notes |= {"perplexity": f"{total.perplexity:.4f}", "top1": f"{total.top1:.5f}"}
-    _save(path, load_file(path), notes)
+    save(path, load_file(path), notes)
     return figures
 
 
@@ -66,13 +66,14 @@ def split(path: Path, size: int = PART) -> list[Path]:
     return parts
 
 
-def _save(path: Path, weights: dict[str, torch.Tensor], notes: dict[str, str]) -> None:
+def save(path: Path, weights: dict[str, torch.Tensor], notes: dict[str, str]) -> None:
     if not all(tensor.isfinite().all() for tensor in weights.values()):
         raise SystemExit(f"{path}: a weight is not finite in float16")
     beside = path.with_name(path.name + ".new")
     save_file(weights, beside, {"format": "pt", **notes})
     if beside.stat().st_size > LARGEST:
         raise SystemExit(f"{beside} has {beside.stat().st_size:,} bytes; at most {LARGEST:,} may ship")
+    beside.chmod(0o644)
     beside.replace(path)
 
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-import importlib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,27 +11,21 @@ import numpy as np
 from ..errors import InputError
 from ..versions import installed_version
 from .encoder import DEFAULT_ENCODER
-from .loading import load_pretrained, quiet, room_of, transformer_folder, usable_device
+from .loading import load_pretrained, room_of, transformer_folder, usable_device
 from .locate import Weights, find_weights
 from .pieces import Tokenizer
+from .shipped import HEAD, SHIPPED, load_shipped, shipped_revision
 
 PURPOSE = "the masked language model"
-SHIPPED = "recapture-minilm-mlm"
-"""The model that comes with this package: all-MiniLM-L6-v2 with a head, trained further (see its card)."""
-_USE = f"use {SHIPPED} (model=None) or a masked language model such as bert-base-uncased"
-
-
-def shipped_file() -> Path:
-    return Path(__file__).with_name("weights") / f"{SHIPPED}.safetensors"
+_USE = f"use {HEAD} (the default) or a masked language model such as bert-base-uncased"
 
 
 class MaskedModel:
     """A pretrained masked language model. PyTorch is imported and weights are loaded at the first text."""
 
-    def __init__(self, weights: Weights, name: str, own: Path | None = None, device: str | None = None) -> None:
+    def __init__(self, weights: Weights, name: str, device: str | None = None) -> None:
         self.name = name
         self._weights = weights
-        self._own = own
         self._wanted_device = device
 
     def identity(self) -> dict[str, str]:
@@ -44,8 +35,8 @@ class MaskedModel:
     @functools.cached_property
     def _identity(self) -> dict[str, str]:
         revision = self._weights.revision
-        if self._own is not None:
-            revision += "+" + hashlib.blake2b(self._own.read_bytes(), digest_size=16).hexdigest()
+        if self.name in SHIPPED:
+            revision += "+" + shipped_revision()
         return {
             "encoder": self.name,
             "kind": "masked language model",
@@ -131,8 +122,8 @@ class MaskedModel:
         return made.float()
 
     def _load(self) -> Any:
-        if self._own is not None:
-            return _load_shipped(self._weights, self._own)
+        if self.name in SHIPPED:
+            return load_shipped(self.name, self._weights)
         try:
             model, missing = load_pretrained("AutoModelForMaskedLM", self._weights, PURPOSE, use_safetensors=True)
         except InputError as error:
@@ -191,37 +182,10 @@ def _stand_in() -> Any:
     return StandIn()
 
 
-def _load_shipped(weights: Weights, own: Path) -> Any:
-    """The encoder package's configuration and word embeddings; all else from our file."""
-    import torch
-    from safetensors.torch import load_file
-
-    transformers: Any = importlib.import_module("transformers")
-    with quiet():
-        model = transformers.BertForMaskedLM(
-            transformers.AutoConfig.from_pretrained(str(weights.folder), local_files_only=True)
-        )
-    base = load_file(str(weights.folder / "model.safetensors"))
-    word = next(tensor for name, tensor in base.items() if name.endswith("embeddings.word_embeddings.weight"))
-    state = {name: tensor.to(torch.float32) for name, tensor in load_file(str(own)).items()}
-    state["bert.embeddings.word_embeddings.weight"] = word.to(torch.float32)
-    state["cls.predictions.decoder.weight"] = state["bert.embeddings.word_embeddings.weight"]
-    state["cls.predictions.decoder.bias"] = state["cls.predictions.bias"]
-    missing, unexpected = model.load_state_dict(state, strict=False)
-    absent = [name for name in missing if "pooler" not in name and "position_ids" not in name]
-    if absent or unexpected:
-        raise InputError(f"{own} does not fit {weights.name}: {(absent or unexpected)[0]}")
-    model.tie_weights()
-    return model
-
-
 def find_masked_model(
     name: str | None = None, *, device: str | None = None, offline: bool | None = None
 ) -> MaskedModel:
-    """The model that ships, a local folder, or a Hugging Face name."""
-    if name is None or name == SHIPPED:
-        if not shipped_file().is_file():
-            raise InputError(f"the weights of {SHIPPED} are not installed: {shipped_file()} is missing")
-        return MaskedModel(transformer_folder(find_weights(DEFAULT_ENCODER, offline)), SHIPPED, shipped_file(), device)
-    weights = transformer_folder(find_weights(name, offline))
-    return MaskedModel(weights, weights.name, None, device)
+    """A model that ships, a local folder, or a Hugging Face name."""
+    name = HEAD if name is None else name
+    weights = transformer_folder(find_weights(DEFAULT_ENCODER if name in SHIPPED else name, offline))
+    return MaskedModel(weights, name if name in SHIPPED else weights.name, device)

