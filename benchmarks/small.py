@@ -9,7 +9,7 @@ import numpy as np
 import recapture as rc
 from recapture.geometry.small import small_counts
 from recapture.geometry.small_prd import small_histograms
-from recapture.metrics.prd import _score
+from recapture.metrics.prd import f_scores
 from recapture.population import mark_evaluate_scores
 
 from .timing import ratio, run, side_by_side
@@ -35,7 +35,7 @@ def _compare(pieces: int, references: int = 20, systems: int = 5, few: int = 10)
 
     def prd_scores() -> None:
         for histograms in small_histograms(sets, pairs):
-            _score(histograms, 1001)
+            f_scores(histograms, 1001)
 
     jobs = {
         "counts": partial(_mark_evaluate, sets, pairs, 1),

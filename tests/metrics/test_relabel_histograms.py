@@ -156,7 +156,7 @@ def test_prd_looks_at_the_angles_that_matter(seed):
     counts[0][:3], counts[1][:3] = [60, *[0] * 8], [0, 45, *[0] * 7]
     code = np.sort(counts[0] * 200 + counts[1], axis=1)
     for angles in (3, 10, 1001):
-        found = prd._score(Histograms(code, 200, (60, 45)), angles)
+        found = prd.f_scores(Histograms(code, 200, (60, 45)), angles)
         for row in range(40):
             curve = prd.prd_curve(counts[0][row] / 60, counts[1][row] / 45, angles)
             for output, beta in (("f8", 8), ("f1_8", 1 / 8)):

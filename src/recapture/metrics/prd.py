@@ -75,7 +75,7 @@ def _curve_at(slopes: np.ndarray, reference: np.ndarray, candidate: np.ndarray) 
     return np.clip(precision, 0, 1), np.clip(precision / slopes, 0, 1)
 
 
-def _score(histograms: Histograms, angles: int) -> dict[str, np.ndarray]:
+def f_scores(histograms: Histograms, angles: int) -> dict[str, np.ndarray]:
     """Both F scores of many pairs of histograms.
 
     For l between two neighbouring ratios p / q precision is A + B l, and F_beta = (1 + beta^2) (A + B l) /
@@ -106,7 +106,7 @@ def _prepare(pair: Pair, clusters: int, angles: int, clusterings: int, seed: int
         return Clusterings(label[:, rows.inverse], used)
 
     found = kept_clusterings(pair, ("prd", clusters, clusterings, seed), cluster)
-    return found, partial(_score, angles=angles)
+    return found, partial(f_scores, angles=angles)
 
 
 def _measure(pair: Pair, clusters: int, angles: int, clusterings: int, seed: int) -> Measurement:
