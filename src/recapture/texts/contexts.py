@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 from ..errors import InputError
-from .base import no_field
 from .reading import read_samples
-from .source import Source, first_line, without_line_end
+from .records import name_of, objects, texts_of, value_of
+from .source import Source
 
 _ID = "id"
 """The usual field; only this one may be missing."""
@@ -44,7 +42,7 @@ def read_contexts(
             "--reference, --candidate and --group"
         )
     found = []
-    for number, where, record in _records(source):
+    for number, where, record in objects(source):
         found.append(context_of(record, where, number, name, references, candidates))
     return check_ids(found, source.name)
 
@@ -76,26 +74,7 @@ def _grouped(path: str, group: str, field: str | None) -> dict[str, list[str]]:
 
 
 def _names_of_records(source: Source, group: str) -> list[str]:
-    return [_name(_value(record, where, group), where, group) for _, where, record in _records(source)]
-
-
-def _records(source: Source) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """The objects of a JSONL file, each with its line and what to call its place."""
-    for number, line in source.lines():
-        if line.isspace():
-            continue
-        where = f"{source.name} line {number}"
-        try:
-            record = json.loads(without_line_end(line))
-        except json.JSONDecodeError as error:
-            raise InputError(f"{where}: broken JSON: {error.msg} (column {error.colno})") from None
-        except RecursionError:
-            raise InputError(f"{where}: JSON nested too deeply") from None
-        except ValueError as error:  # a whole number of thousands of digits
-            raise InputError(f"{where}: {first_line(error)}") from None
-        if not isinstance(record, dict):
-            raise InputError(f"{where} is not an object but {_kind(record)}")
-        yield number, where, record
+    return [name_of(value_of(record, where, group), where, group) for _, where, record in objects(source)]
 
 
 def given_contexts(contexts: Iterable[Any]) -> list[Context]:
@@ -113,50 +92,9 @@ def context_of(record: Any, where: str, number: int, id_field: str, references: 
     if not isinstance(record, Mapping):
         raise InputError(f"{where} is not a mapping with references and candidates but {type(record).__name__}")
     unnamed = id_field == _ID and _ID not in record
-    name = _name(number if unnamed else _value(record, where, id_field), where, id_field)
-    return Context(name, *(_texts(record, where, field) for field in (references, candidates)))
-
-
-def _value(record: Mapping[str, Any], where: str, field: str) -> Any:
-    """A key of the whole name comes before a dotted path."""
-    value: Any = record
-    for key in [field] if field in record else field.split("."):
-        if not isinstance(value, Mapping) or key not in value:
-            raise no_field(where, [field], list(map(str, record)))
-        value = value[key]
-    return value
-
-
-def _name(value: Any, where: str, field: str) -> str:
-    if isinstance(value, bool) or not isinstance(value, (str, Integral)):
-        raise InputError(f"{where}: field {field!r} must be a text or a whole number, not {_kind(value)}")
-    _check_characters(str(value), f"{where}: field {field!r}")
-    return str(value)
-
-
-def _texts(record: Mapping[str, Any], where: str, field: str) -> tuple[str, ...]:
-    texts = _value(record, where, field)
-    if not isinstance(texts, Sequence) or isinstance(texts, (str, bytes)):
-        raise InputError(f"{where}: field {field!r} must be a list of texts, not {_kind(texts)}")
-    for position, text in enumerate(texts, 1):
-        if not isinstance(text, str):
-            raise InputError(f"{where}: text {position} of field {field!r} is {_kind(text)}")
-        _check_characters(text, f"{where}: text {position} of field {field!r}")
-    return tuple(texts)
-
-
-def _check_characters(text: str, what: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise InputError(f"{what} holds half of a surrogate pair") from None
-
-
-def _kind(value: Any) -> str:
-    kinds = {str: "a text", bool: "a boolean", int: "a whole number", dict: "an object", list: "a list"}
-    if isinstance(value, float):
-        return f"the number {value:g}"
-    return "null" if value is None else kinds.get(type(value), f"a {type(value).__name__}")
+    name = name_of(number if unnamed else value_of(record, where, id_field), where, id_field)
+    sides = (texts_of(value_of(record, where, field), where, f"field {field!r}") for field in (references, candidates))
+    return Context(name, *sides)
 
 
 def check_ids(contexts: list[Context], where: str) -> list[Context]:

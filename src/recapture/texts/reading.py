@@ -42,16 +42,23 @@ def read(path: str | os.PathLike[str], *, field: str | None = None, format: str 
 
 def read_together(paths: Sequence[str], formats: Sequence[str | None], *, field: str | None = None) -> list[Samples]:
     """Several inputs under one `field`. Plain lines and single arrays, which have none, may stand beside the others."""
+    return [read_samples(source.path, field=of, format=known.name) for source, known, of in plan(paths, formats, field)]
+
+
+def plan(
+    paths: Sequence[str], formats: Sequence[str | None], field: str | None
+) -> list[tuple[Source, Format, str | None]]:
+    """How inputs under one `field` are to be read: each with its format, and the field unless it has none."""
     sources = [Source(path) for path in paths]
     chosen = [_choose(source, name) for source, name in zip(sources, formats, strict=True)]
     mixed = any(known.has_fields for known in chosen)
-    samples = []
+    made = []
     for source, known in zip(sources, chosen, strict=True):
         # Only where the name shows that there are no fields: records under an odd suffix must not pass as lines.
         plain = source.path == "-" or source.suffixes[0] in known.suffixes
         skip = mixed and plain and not known.has_fields
-        samples.append(read_samples(source.path, field=None if skip else field, format=known.name))
-    return samples
+        made.append((source, known, None if skip else field))
+    return made
 
 
 def format_names() -> list[str]:

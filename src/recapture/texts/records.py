@@ -1,0 +1,103 @@
+"""JSON records in which texts stand beside names and lists of texts: one value a line, or one array."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from numbers import Integral
+from typing import Any
+
+from ..errors import InputError
+from .base import no_field
+from .source import Source, first_line, without_line_end
+
+
+def json_lines(source: Source) -> Iterator[tuple[int, str, Any]]:
+    """The values of a JSONL file, each with its line and what to call its place."""
+    for number, line in source.lines():
+        if not line.isspace():
+            where = f"{source.name} line {number}"
+            yield number, where, _parsed(without_line_end(line), where)
+
+
+def json_array(source: Source) -> Iterator[tuple[int, str, Any]]:
+    """The same of a file that holds one array."""
+    content = _parsed("".join(line for _, line in source.lines()), source.name)
+    if not isinstance(content, list):
+        raise InputError(f"{source.name} must hold an array, but holds {kind(content)}")
+    for number, value in enumerate(content, 1):
+        yield number, f"{source.name} element {number}", value
+
+
+def objects(source: Source) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """The objects of a JSONL file, which must hold nothing else."""
+    for number, where, record in json_lines(source):
+        if not isinstance(record, dict):
+            raise InputError(f"{where} is not an object but {kind(record)}")
+        yield number, where, record
+
+
+def _parsed(content: str, where: str) -> Any:
+    try:
+        return json.loads(content)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{where}: broken JSON: {error.msg} (column {error.colno})") from None
+    except RecursionError:
+        raise InputError(f"{where}: JSON nested too deeply") from None
+    except ValueError as error:  # a whole number of thousands of digits
+        raise InputError(f"{where}: {first_line(error)}") from None
+
+
+def has_field(record: Mapping[str, Any], field: str) -> bool:
+    value: Any = record
+    for key in _path(record, field):
+        if not isinstance(value, Mapping) or key not in value:
+            return False
+        value = value[key]
+    return True
+
+
+def value_of(record: Mapping[str, Any], where: str, field: str) -> Any:
+    """A key of the whole name comes before a dotted path."""
+    if not has_field(record, field):
+        raise no_field(where, [field], list(map(str, record)))
+    value: Any = record
+    for key in _path(record, field):
+        value = value[key]
+    return value
+
+
+def _path(record: Mapping[str, Any], field: str) -> list[str]:
+    return [field] if field in record else field.split(".")
+
+
+def name_of(value: Any, where: str, field: str) -> str:
+    if isinstance(value, bool) or not isinstance(value, (str, Integral)):
+        raise InputError(f"{where}: field {field!r} must be a text or a whole number, not {kind(value)}")
+    check_characters(str(value), f"{where}: field {field!r}")
+    return str(value)
+
+
+def texts_of(texts: Any, where: str, what: str) -> tuple[str, ...]:
+    """The entries of a list of texts."""
+    if not isinstance(texts, Sequence) or isinstance(texts, (str, bytes)):
+        raise InputError(f"{where}: {what} must be a list of texts, not {kind(texts)}")
+    for position, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise InputError(f"{where}: text {position} of {what} is {kind(text)}")
+        check_characters(text, f"{where}: text {position} of {what}")
+    return tuple(texts)
+
+
+def check_characters(text: str, what: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{what} holds half of a surrogate pair") from None
+
+
+def kind(value: Any) -> str:
+    kinds = {str: "a text", bool: "a boolean", int: "a whole number", dict: "an object", list: "a list"}
+    if isinstance(value, float):
+        return f"the number {value:g}"
+    return "null" if value is None else kinds.get(type(value), f"a {type(value).__name__}")
