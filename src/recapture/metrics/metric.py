@@ -30,6 +30,8 @@ class Output:
     name: str
     meaning: str
     range: tuple[float, float] = (0.0, 1.0)
+    main: bool = True
+    """Whether tables show it; what they leave out is in JSON and CSV."""
 
 
 @dataclass(frozen=True)

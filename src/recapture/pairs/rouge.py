@@ -96,7 +96,7 @@ PAIR = PairMetric(
     name="rouge",
     title="ROUGE",
     outputs=tuple(
-        Output(kind + number, f"{_MEANINGS[number]} {what}" if number else f"F1 of {what}")
+        Output(kind + number, f"{_MEANINGS[number]} {what}" if number else f"F1 of {what}", main=not number)
         for number in _NUMBERS
         for kind, what in KINDS.items()
     ),

@@ -3,50 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
-from .. import __version__
 from ..errors import InputError, nearest_names
 from ..progress import Progress
-from ..results import Result, Results
-from ..versions import installed_version
+from ..results import Results
 from .aligned import Aligned, aligned_texts, is_empty
 from .base import (
     RULES,
     GroupScorer,
-    Output,
     PairMetric,
-    PairScorer,
     Rule,
     Scored,
     TextPairScorer,
     choose_pair_metrics,
     find_pair_metric,
 )
+from .intervals import Intervals, asked_intervals
+from .outcome import Job, mean_without_nan, pair_result
+from .outcome import array_name as array_name
 from .shared import Shared
 
 _CHUNK_CHARACTERS = 60_000
 """Texts whose vectors are held at once; some hundred pairs of sentences."""
-_DEFAULT = ("infolm", "me-words", "bertscore", "moverscore", "bleu", "chrf", "rouge", "meteor")
+DEFAULT = ("infolm", "me-words", "bertscore", "moverscore", "bleu", "chrf", "rouge", "meteor")
 
 TextPair = tuple[str, str]
-
-
-@dataclass(frozen=True)
-class Job:
-    """One metric made ready."""
-
-    metric: PairMetric
-    parameters: Mapping[str, Any]
-    rule: Rule | None
-    scorer: PairScorer
-
-    def worst(self, output: Output) -> float:
-        """What a pair with an empty text scores."""
-        return self.scorer.empty.get(output.name, self.metric.worst(output))
 
 
 def evaluate_pairs(
@@ -58,6 +42,8 @@ def evaluate_pairs(
     over_references: str | None = None,
     encoder: Any = None,
     model: Any = None,
+    interval: float | None = None,
+    seed: int = 0,
     device: str | None = None,
     batch_tokens: int | None = None,
     offline: bool | None = None,
@@ -68,20 +54,22 @@ def evaluate_pairs(
     references: one entry per item, a text or a list of texts; candidates: one text per item, or a mapping of names to
     such lists. metrics: names (default: the common ones; see `list_pair_metrics`). options: parameters by metric, such
     as {"infolm": {"measure": "l2"}}. over_references: best or mean, for metrics without a rule of their own (default:
-    each its own). encoder: for metrics on word vectors; model: the masked language model; batch_tokens: how many tokens
-    go through a model at once; device, offline, cache: as for `encode`.
+    each its own). encoder: for metrics on word vectors; model: the masked language model. interval: a level such as
+    0.95, for an interval of every mean by a bootstrap over items with `seed`. batch_tokens: how many tokens go through
+    a model at once; device, offline, cache: as for `encode`.
 
     Each result has the mean over items, or the corpus number where the metric has one, and an array of one score per
     item: `scores`, or `NAME_scores` where a metric has several numbers.
     """
-    chosen = choose_pair_metrics(_DEFAULT if metrics is None else metrics)
+    chosen = choose_pair_metrics(DEFAULT if metrics is None else metrics)
     given = {find_pair_metric(name).name: dict(values) for name, values in (options or {}).items()}
     unused = sorted(set(given) - {metric.name for metric in chosen})
     if unused:
         raise InputError(f"options were given for {unused[0]}, which is not among the metrics")
     shared = Shared(encoder, model, device=device, batch_tokens=batch_tokens, offline=offline, cache=cache)
     texts = aligned_texts(references, candidates)
-    return _run([(metric, given.get(metric.name, {})) for metric in chosen], texts, over_references, shared)
+    listed = [(metric, given.get(metric.name, {})) for metric in chosen]
+    return _run(listed, texts, over_references, shared, asked_intervals(interval, seed))
 
 
 def run_metric(
@@ -111,13 +99,27 @@ def check_rule(metric: PairMetric, rule: str | None) -> Rule | None:
     return cast(Rule, rule)
 
 
-def _run(
-    chosen: Sequence[tuple[PairMetric, Mapping[str, Any]]], texts: Aligned, over: str | None, shared: Shared
-) -> Results:
-    jobs = []
+def checked_parameters(
+    chosen: Sequence[tuple[PairMetric, Mapping[str, Any]]], over: str | None = None
+) -> list[tuple[PairMetric, dict[str, Any], Rule | None]]:
+    """All parameters and the rule over references of every metric: what can be wrong without a model is said here."""
+    made = []
     for metric, parameters in chosen:
         checked = metric.checked(parameters)
-        rule = check_rule(metric, over)
+        metric.outputs_for(checked)
+        made.append((metric, checked, check_rule(metric, over)))
+    return made
+
+
+def _run(
+    chosen: Sequence[tuple[PairMetric, Mapping[str, Any]]],
+    texts: Aligned,
+    over: str | None,
+    shared: Shared,
+    intervals: Intervals | None = None,
+) -> Results:
+    jobs = []
+    for metric, checked, rule in checked_parameters(chosen, over):
         jobs.append(Job(metric, checked, rule, metric.prepare(texts.groups, shared, **checked)))
     singles = _score_pairs([job for job in jobs if isinstance(job.scorer, TextPairScorer)], texts)
     results = Results({name: {} for name in texts.systems})
@@ -128,7 +130,7 @@ def _run(
             else:
                 filled = [[text for text in group if not is_empty(text)] or [""] for group in texts.groups]
                 scored = cast(GroupScorer, job.scorer).score(filled, candidates)
-            results[name][job.metric.name] = _result(job, scored, texts.groups, candidates)
+            results[name][job.metric.name] = pair_result(job, scored, texts.groups, candidates, intervals)
     return results
 
 
@@ -181,83 +183,11 @@ def _joined(
     best = np.fmax if job.metric.direction == "higher" else np.fmin
     items = np.empty((len(candidates), len(outputs)))
     for position, (group, candidate) in enumerate(zip(groups, candidates, strict=True)):
-        rows = np.array([known.get((reference, candidate), worst) for reference in group])
+        # An empty reference counts only where an item has no other.
+        filled = [reference for reference in group if not is_empty(reference)] or [""]
+        rows = np.array([known.get((reference, candidate), worst) for reference in filled])
         if job.rule == "best":
             items[position] = best.reduce(rows, axis=0)
         else:
-            items[position] = _mean(rows)
+            items[position] = mean_without_nan(rows)
     return Scored({output.name: items[:, place] for place, output in enumerate(outputs)})
-
-
-def _mean(rows: np.ndarray) -> np.ndarray:
-    """Column means without NaN, from exact sums: their order does not matter."""
-    import math
-
-    columns = [[value for value in column if not math.isnan(value)] for column in rows.T.tolist()]
-    return np.array([math.fsum(column) / len(column) if column else math.nan for column in columns])
-
-
-def _result(job: Job, scored: Scored, groups: Sequence[Sequence[str]], candidates: Sequence[str]) -> Result:
-    metric = job.metric
-    outputs = metric.outputs_for(job.parameters)
-    blank = np.array(
-        [is_empty(text) or all(map(is_empty, group)) for group, text in zip(groups, candidates, strict=True)], bool
-    )
-    items, values = {}, {}
-    unscored: dict[str, int] = {}
-    for output in outputs:
-        worst = job.worst(output)
-        column = np.array(scored.items[output.name], dtype=np.float64)
-        column[blank] = worst
-        lost = np.isnan(column) & ~blank
-        if lost.any():
-            unscored[output.name] = int(lost.sum())
-            column[lost] = worst
-        items[output.name] = column
-        mean = float(_mean(column[:, None])[0])
-        values[output.name] = scored.totals.get(output.name, mean)
-    flat = [text for group in groups for text in group]
-    return Result(
-        metric=metric.name,
-        values=values,
-        direction=metric.direction,
-        ranges={output.name: output.range for output in outputs},
-        sizes={"reference": len(flat), "candidate": len(candidates)},
-        warnings=(*_warnings(job, flat, candidates, unscored, items), *job.scorer.warnings()),
-        signature={
-            "metric": metric.name,
-            **job.scorer.settings,
-            **({"over_references": job.rule} if job.rule else {}),
-            "versions": {"recapture": __version__, **{name: installed_version(name) for name in metric.libraries}},
-        },
-        arrays={array_name(name): column for name, column in items.items()},
-    )
-
-
-def array_name(output: str) -> str:
-    """Under which name a Result keeps the scores of single items."""
-    return "scores" if output == "value" else f"{output}_scores"
-
-
-def _warnings(
-    job: Job,
-    references: Sequence[str],
-    candidates: Sequence[str],
-    unscored: Mapping[str, int],
-    items: Mapping[str, np.ndarray],
-) -> Iterator[str]:
-    outputs = job.metric.outputs_for(job.parameters)
-    without = [output.name for output in outputs if np.isnan(job.worst(output))]
-    if not without:
-        fate = "scored worst"
-    elif len(without) == len(outputs):
-        fate = "left out of the mean"
-    else:
-        fate = f"scored worst, left out of the mean of {', '.join(without)}"
-    for name, texts in (("reference", references), ("candidate", candidates)):
-        count = sum(map(is_empty, texts))
-        if count:
-            yield f"{count} of {len(texts)} texts of {name} {'is' if count == 1 else 'are'} empty: {fate}"
-    if unscored:
-        count = max(unscored.values())
-        yield f"{count} of {len(candidates)} pairs could not be compared: {fate}"

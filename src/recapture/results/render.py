@@ -7,16 +7,15 @@ import html
 import io
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from .. import __version__
+from .captions import CEILING, Given, caption, is_aligned
 from .grid import latex
-from .result import Result, plain, short, short_p
+from .result import plain, short
 
-Given = Mapping[str, Mapping[str, Result]]
 _LONGEST_HEAD = 24
-_CEILING = "ceiling"
 
 
 class Number(NamedTuple):
@@ -30,10 +29,14 @@ class Number(NamedTuple):
     """Interval and p-value of each, ready to be shown; empty where none was asked for."""
     ceiling: float | None = None
     """What halves of the reference score against each other."""
+    alone: bool = True
+    """Whether its name says enough without the metric's."""
 
     @property
     def label(self) -> str:
-        return self.metric if self.name == "value" else self.name
+        if self.name == "value":
+            return self.metric
+        return self.name if self.alone else f"{self.metric} {self.name}"
 
     @property
     def arrow(self) -> str:
@@ -57,14 +60,15 @@ class Number(NamedTuple):
 
 
 def numbers(results: Given) -> Iterator[Number]:
-    """Every number of every metric; where a score has a floor, the score without it stands below."""
+    """The main numbers of every metric; where a score has a floor, the score without it stands below."""
     first = next(iter(results.values()))
+    alone = not is_aligned(results)  # there, several metrics have a precision, or an f1
     for metric, result in first.items():
         columns = [by_metric[metric] for by_metric in results.values()]
-        for name in result.values:
+        for name in result.details.get("main", result.values):
             values = tuple(column.values[name] for column in columns)
             beside = tuple(column.beside(name) for column in columns)
-            yield Number(metric, name, result.direction, values, beside, result.ceilings.get(name))
+            yield Number(metric, name, result.direction, values, beside, result.ceilings.get(name), alone)
             if any(column.details.get("floors", {}).get(name) for column in columns):
                 adjusted = (column.details["adjusted"][name] for column in columns)
                 values = tuple(math.nan if value is None else value for value in adjusted)
@@ -80,7 +84,7 @@ def to_table(results: Given, *, color: bool = False, width: int | None = None) -
     rows = list(numbers(results))
     names = list(results)
     labels = max(len(row.metric) for row in rows) + max(len(row.name) for row in rows) + 12
-    labels += (len(_CEILING) + 3) * _has_ceiling(rows)
+    labels += (len(CEILING) + 3) * _has_ceiling(rows)
     blocks: list[list[int]] = [[]]
     used = labels
     for position, name in enumerate(names):
@@ -92,7 +96,7 @@ def to_table(results: Given, *, color: bool = False, width: int | None = None) -
         blocks[-1].append(position)
         used += needed
     tables = [_block(rows, names, positions, color) for positions in blocks]
-    return "\n\n".join([*tables, "\n".join(_caption(results))]) + "\n"
+    return "\n\n".join([*tables, "\n".join(caption(results))]) + "\n"
 
 
 def _block(rows: list[Number], names: list[str], positions: list[int], color: bool) -> str:
@@ -106,7 +110,7 @@ def _block(rows: list[Number], names: list[str], positions: list[int], color: bo
         table.add_column(head, no_wrap=True)
     ceiling = _has_ceiling(rows)
     if ceiling:
-        table.add_column(_CEILING, justify="right")
+        table.add_column(CEILING, justify="right")
     for position in positions:
         widest = max(_LONGEST_HEAD, *(len(row.cell(position)) for row in rows))
         table.add_column(Text(names[position]), justify="right", overflow="fold", max_width=widest)
@@ -123,51 +127,6 @@ def _block(rows: list[Number], names: list[str], positions: list[int], color: bo
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines() if line.strip())
 
 
-def _caption(results: Given) -> list[str]:
-    columns = [next(iter(by_metric.values())) for by_metric in results.values()]
-    first = columns[0]
-    sizes = list(dict.fromkeys(column.sizes["candidate"] for column in columns))
-    counted = ", ".join(f"{column.sizes['candidate']:,}" for column in columns) if len(sizes) > 1 else f"{sizes[0]:,}"
-    encoder = first.signature["encoder"]
-    if not isinstance(encoder, str):
-        encoder = f"{encoder['encoder']} (revision {str(encoder.get('revision', 'unknown'))[:12]})"
-    ks = {
-        name: result.signature["k"] for name, result in next(iter(results.values())).items() if "k" in result.signature
-    }
-    parts = [f"reference: {first.sizes['reference']:,} samples", f"candidates: {counted}", f"vectors: {encoder}"]
-    if ks:
-        parts.append("k: " + ", ".join(f"{name} {k}" for name, k in ks.items()))
-    balance = first.signature.get("balance")
-    if balance:
-        parts.append(f"means over {balance['draws']} subsamples of {balance['size']:,} a side, seed {balance['seed']}")
-    sizes_matter = "frechet" in next(iter(results.values())) and first.inference.get("ceilings")
-    note = (
-        ["the Fréchet distance of smaller sets is larger: its ceiling looks worse than it is"] if sizes_matter else []
-    )
-    return ["; ".join(parts), *_how_sure(first), *note, "↑ higher is better, ↓ lower is better"]
-
-
-def _how_sure(result: Result) -> list[str]:
-    """What ceilings, brackets and p stand for."""
-    lines = []
-    if made := result.inference.get("ceilings"):
-        lines.append(
-            f"{_CEILING}: halves of the reference against each other ({made['size']:,} a side, "
-            f"mean over {made['splits']} splits, seed {made['seed']})"
-        )
-    if made := result.inference.get("intervals"):
-        lines.append(
-            f"[low, high]: {made['level']:.0%} interval, delete-half jackknife ({made['half_samples']} half-samples, "
-            f"seed {made['seed']})"
-        )
-    if made := result.inference.get("pvalues"):
-        how = f"{made['labellings'] - 1:,} relabellings, seed {made['seed']}"
-        how = f"all {made['labellings']:,} relabellings" if made["method"] == "exact" else how
-        smallest = short_p(max(made["smallest"].values()))
-        lines.append(f"p: of one common distribution, by {how} (smallest possible {smallest})")
-    return lines
-
-
 def _has_ceiling(rows: list[Number]) -> bool:
     return any(row.ceiling is not None for row in rows)
 
@@ -176,7 +135,7 @@ def to_html(results: Given) -> str:
     """A table for notebooks, every text escaped."""
     rows = list(numbers(results))
     ceiling = _has_ceiling(rows)
-    heads = "".join(f"<th>{html.escape(name)}</th>" for name in ([_CEILING] if ceiling else []) + list(results))
+    heads = "".join(f"<th>{html.escape(name)}</th>" for name in ([CEILING] if ceiling else []) + list(results))
     body = ""
     for row in rows:
         best = row.best()
@@ -184,8 +143,8 @@ def to_html(results: Given) -> str:
         cells = [row.ceiling_cell, *cells] if ceiling else cells
         body += f"<tr><td>{html.escape(row.metric)}</td><td>{html.escape(row.name)} {row.arrow}</td>"
         body += "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
-    caption = html.escape("; ".join(_caption(results)))
-    return f"<table><caption>{caption}</caption><tr><th>metric</th><th>number</th>{heads}</tr>{body}</table>"
+    below = html.escape("; ".join(caption(results)))
+    return f"<table><caption>{below}</caption><tr><th>metric</th><th>number</th>{heads}</tr>{body}</table>"
 
 
 def to_json(results: Given, *, arrays: bool = False) -> str:
@@ -235,13 +194,13 @@ def to_markdown(results: Given) -> str:
         "|---|" + "---:|" * len(columns),
     ]
     if _has_ceiling(columns):
-        lines.append(f"| *{_CEILING}* | " + " | ".join(column.ceiling_cell for column in columns) + " |")
+        lines.append(f"| *{CEILING}* | " + " | ".join(column.ceiling_cell for column in columns) + " |")
     for position, candidate in enumerate(results):
         cells = [
             f"**{column.cell(position)}**" if position in column.best() else column.cell(position) for column in columns
         ]
         lines.append(f"| {candidate.translate(escape)} | " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", *_caption(results)]) + "\n"
+    return "\n".join([*lines, "", *caption(results)]) + "\n"
 
 
 def to_latex(results: Given) -> str:
@@ -249,14 +208,14 @@ def to_latex(results: Given) -> str:
     columns = list(numbers(results))
     heads = [latex(f"{column.label} {column.arrow}") for column in columns]
     lines = [
-        *(f"% {line}" for line in (*_caption(results), r"needs \usepackage{booktabs}")),
+        *(f"% {line}" for line in (*caption(results), r"needs \usepackage{booktabs}")),
         r"\begin{tabular}{l" + "r" * len(columns) + "}",
         r"\toprule",
         " & ".join(["candidate", *heads]) + r" \\",
         r"\midrule",
     ]
     if _has_ceiling(columns):
-        lines.append(" & ".join([rf"\emph{{{_CEILING}}}", *(column.ceiling_cell for column in columns)]) + r" \\")
+        lines.append(" & ".join([rf"\emph{{{CEILING}}}", *(column.ceiling_cell for column in columns)]) + r" \\")
     for position, candidate in enumerate(results):
         cells = []
         for column in columns:
