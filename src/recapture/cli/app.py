@@ -16,6 +16,7 @@ from .cache import cache
 from .contexts import contexts
 from .embed import embed
 from .list import list_command
+from .pairs import pairs
 from .reproduce import reproduce
 from .score import score
 
@@ -28,12 +29,13 @@ def app() -> None:
     \b
     Examples:
       recapture score --reference human.txt --candidate model.txt
+      recapture pairs --reference refs.txt --candidate model.txt
       recapture list
       recapture COMMAND --help
     """
 
 
-for command in (score, contexts, reproduce, embed, list_command, cache):
+for command in (score, pairs, contexts, reproduce, embed, list_command, cache):
     app.add_command(command)
 
 

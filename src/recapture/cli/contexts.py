@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -10,10 +9,9 @@ import click
 from ..errors import InputError
 from ..texts.contexts import Context, read_contexts, read_grouped
 from .options import chosen_encoding, encoding_options, inference_options, output_format, say
-from .score import ENDINGS
+from .outputs import FORMS, check_stdin, check_targets, chosen_form
 
 _USUAL = ("id", "references", "candidates")
-_FORMS = ["table", "json", "csv", "md", "latex"]
 
 
 @click.command()
@@ -35,7 +33,7 @@ _FORMS = ["table", "json", "csv", "md", "latex"]
 @encoding_options
 @click.option("--seed", type=click.IntRange(0), default=0, help="For all that is drawn at random.")
 @click.option("--no-resume", is_flag=True, help="Begin anew, and keep nothing for an interrupted run to go on from.")
-@output_format(_FORMS, default=None, default_text="by the ending of --output, else table")
+@output_format(FORMS, default=None, default_text="by the ending of --output, else table")
 @click.option("--output", "-o", metavar="FILE", help="Write the totals here instead of to stdout.")
 @click.option("--per-item", metavar="FILE", help="Write every context's scores here, one JSON object a line.")
 def contexts(
@@ -83,21 +81,15 @@ def contexts(
     """
     from ..contexts.evaluation import evaluate_contexts
     from ..contexts.metric import find_context_metrics
-    from ..results.write import check_writable, write_text
+    from ..results.write import write_text
 
-    form = form or ENDINGS.get(Path(output or "").suffix, "table")
+    form = chosen_form(form, output)
     inputs = _inputs(file, reference, candidate, group, field)
     named = {"--id-field": id_field, "--references-field": references_field, "--candidates-field": candidates_field}
     useless = [option for option, value in named.items() if file is None and value not in _USUAL]
     if useless:
         raise InputError(f"{useless[0]} goes with a file of contexts, not with two files of single texts")
-    if "-" in (output, per_item):
-        raise InputError("--output and --per-item name files; without --output the totals go to stdout")
-    for written in (output, per_item):
-        if written:
-            check_writable(written, keep=inputs)
-    if output and per_item and Path(output).resolve() == Path(per_item).resolve():
-        raise InputError(f"--output and --per-item both name {output}")
+    check_targets(output, per_item, inputs)
     chosen = find_context_metrics(metrics)
     listed: list[Context]
     if file is not None:
@@ -144,8 +136,7 @@ def _inputs(
         raise InputError(
             f"two files of single texts need --reference, --candidate and --group; {missing[0]} is missing"
         )
-    if reference == candidate == "-":
-        raise InputError("standard input (-) can serve for one input only")
+    check_stdin(str(reference), str(candidate))
     return str(reference), str(candidate)
 
 

@@ -7,7 +7,9 @@ import math
 
 import click
 
+from ..information.measures import list_measures
 from ..metrics.metric import Metric, list_metrics
+from ..pairs.base import list_pair_metrics
 from ..pairwise.base import list_pairwise
 from ..results.result import plain
 from .options import output_format
@@ -43,9 +45,23 @@ def list_command(form: str) -> None:
     for pairwise in list_pairwise().values():
         low, high = pairwise.range
         click.echo(f"    {pairwise.name:<10} [{low:g}, {high:g}]  {pairwise.title}; {pairwise.citation}")
+    _show_pair_metrics()
     click.echo("encoders")
     for kind in list_encoders():
         click.echo(f"    {kind.name}: {kind.description}")
+
+
+def _show_pair_metrics() -> None:
+    click.echo("of aligned texts (recapture pairs): every candidate against its own references")
+    for metric in list_pair_metrics().values():
+        click.echo(f"    {metric.name}  {metric.title}; {metric.direction} is better; {metric.citation}")
+        for output in metric.outputs_for({}):
+            low, high = output.range
+            click.echo(f"        {output.name:<16} [{low:g}, {high:g}]  {output.meaning}")
+    click.echo("    measures of infolm (with the parameters they need)")
+    for measure in list_measures().values():
+        needs = f" ({', '.join(measure.parameters)})" if measure.parameters else ""
+        click.echo(f"        {measure.name}{needs}  {measure.title}: {measure.formula}")
 
 
 def _describe(metric: Metric) -> dict[str, object]:

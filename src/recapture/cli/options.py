@@ -44,13 +44,19 @@ def encoding_options(command: Command) -> Command:
     return command
 
 
-def inference_options(command: Command) -> Command:
-    """--interval and --pvalue."""
-
+def interval_option(command: Command) -> Command:
     def level(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
         if value is not None and not 0 < value < 1:
             raise InputError(f"--interval takes a level between 0 and 1 such as 0.95, not {value:g}")
         return value
+
+    return click.option(
+        "--interval", type=float, metavar="LEVEL", callback=level, help="Interval around every number, e.g. 0.95."
+    )(command)
+
+
+def inference_options(command: Command) -> Command:
+    """--interval and --pvalue."""
 
     def asked(_: click.Context, __: click.Parameter, value: str | None) -> bool | int | str:
         if value in (None, "auto"):
@@ -64,21 +70,15 @@ def inference_options(command: Command) -> Command:
             )
         return int(value)
 
-    for option in (
-        click.option(
-            "--pvalue",
-            is_flag=False,
-            flag_value="auto",
-            metavar="[HOW]",
-            callback=asked,
-            help="p-value of one common distribution: all relabellings if few, else seeded; exact, sampled, a number.",
-        ),
-        click.option(
-            "--interval", type=float, metavar="LEVEL", callback=level, help="Interval around every number, e.g. 0.95."
-        ),
-    ):
-        command = option(command)
-    return command
+    pvalue = click.option(
+        "--pvalue",
+        is_flag=False,
+        flag_value="auto",
+        metavar="[HOW]",
+        callback=asked,
+        help="p-value of one common distribution: all relabellings if few, else seeded; exact, sampled, a number.",
+    )
+    return interval_option(pvalue(command))
 
 
 def chosen_encoding(

@@ -42,7 +42,9 @@ def _of_sets(results: Given) -> list[str]:
 def _model(identity: Any) -> str:
     if isinstance(identity, str):
         return identity
-    return f"{identity['encoder']} (revision {str(identity.get('revision', 'unknown'))[:12]})"
+    # A model made of two has a revision of two parts.
+    revision = "+".join(part[:12] for part in str(identity.get("revision", "unknown")).split("+"))
+    return f"{identity['encoder']} (revision {revision})"
 
 
 def _neighbourhoods(by_metric: Mapping[str, Result]) -> list[str]:
@@ -92,7 +94,7 @@ def _of_aligned(results: Given) -> list[str]:
     lines += [f"{name}: sacrebleu {made['sacrebleu']}" for name, made in signatures.items() if "sacrebleu" in made]
     for name, result in by_metric.items():
         aside = [number for number in result.values if number not in result.details.get("main", result.values)]
-        lines += [f"{name}: {', '.join(aside)} are in json, csv and scores of items"] if aside else []
+        lines += [f"{name} has {len(aside)} further numbers: see json, csv or the scores of items"] if aside else []
     return [*lines, *_bootstrap(by_metric), _ARROWS]
 
 

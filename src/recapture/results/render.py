@@ -36,7 +36,7 @@ class Number(NamedTuple):
     def label(self) -> str:
         if self.name == "value":
             return self.metric
-        return self.name if self.alone else f"{self.metric} {self.name}"
+        return self.name if self.alone or self.name.startswith(self.metric) else f"{self.metric} {self.name}"
 
     @property
     def arrow(self) -> str:

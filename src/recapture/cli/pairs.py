@@ -1,0 +1,202 @@
+"""`recapture pairs`: every candidate against its own references."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import InputError
+from .options import input_options, interval_option, output_format, say
+from .outputs import FORMS, candidate_names, check_stdin, check_targets, chosen_form, rendered, warn
+
+if TYPE_CHECKING:
+    from ..pairs.base import PairMetric
+
+_ONLY = {"alpha": "infolm", "beta": "infolm"}
+"""Options that belong to one metric, though others have parameters of that name."""
+_MODELS = ("model", "encoder")
+
+
+def _numbers(_: click.Context, __: click.Parameter, given: str | None) -> list[float] | None:
+    if given is None:
+        return None
+    try:
+        numbers = [float(each) for each in given.split(",")]
+    except ValueError:
+        numbers = [math.nan]
+    if not all(math.isfinite(each) and each > 0 for each in numbers):
+        raise InputError(f"--temperature takes numbers above 0 such as 1 or 0.5,1,2, not {given!r}")
+    return numbers
+
+
+def _names(_: click.Context, __: click.Parameter, given: str | None) -> list[str] | None:
+    return None if given is None else [name.strip() for name in given.split(",") if name.strip()]
+
+
+@click.command()
+@click.option("--reference", "-r", required=True, multiple=True, metavar="FILE", help="Repeatable; - for stdin.")
+@click.option("--candidate", "-c", required=True, multiple=True, metavar="FILE", help="A system's; repeatable.")
+@click.option("--name", multiple=True, metavar="NAME", help="What to call each system, in order (default: its file).")
+@click.option("--metrics", metavar="NAMES", help="Comma-separated (default: the common ones; see recapture list).")
+@input_options
+@click.option("--reference-field", metavar="NAME", help="The same for references (default: references, reference).")
+@click.option("--reference-format", metavar="NAME", help="How to read references (default: by their file names).")
+@click.option("--id-field", default="id", show_default=True, metavar="NAME", help="What records call an item by.")
+@click.option("--over-references", metavar="RULE", help="best or mean of several (default: each metric's own).")
+@click.option("--measure", callback=_names, metavar="NAMES", help="InfoLM's, comma-separated (default: fisher_rao).")
+@click.option("--temperature", callback=_numbers, metavar="NUMBERS", help="InfoLM's, comma-separated (default: 1).")
+@click.option("--alpha", type=float, help="For the measures alpha, renyi and ab.")
+@click.option("--beta", type=float, help="For the measures ab and gamma.")
+@click.option("--idf/--no-idf", default=None, help="Weigh pieces by how few references have them, or all alike.")
+@click.option("--k", type=click.IntRange(1), help="Neighbourhood size of me-words, pr-words (default: each its own).")
+@click.option("--layers", type=click.IntRange(1), help="How many last layers of the encoder (default: 5).")
+@click.option("--model", metavar="NAME", help="Masked language model: name or folder (default: the one that ships).")
+@click.option("--encoder", metavar="NAME", help="For word vectors: name or folder (default: all-MiniLM-L6-v2).")
+@click.option("--device", metavar="NAME", help="cpu, cuda, mps (default: the best there is).")
+@click.option("--batch-tokens", type=click.IntRange(1), help="Tokens that go through a model at once.")
+@click.option("--offline", is_flag=True, help="Never touch the network.")
+@click.option("--no-cache", is_flag=True, help="Neither read nor keep a model's vectors on disk.")
+@interval_option
+@click.option("--seed", type=click.IntRange(0), default=0, help="For all that is drawn at random.")
+@output_format(FORMS, default=None, default_text="by the ending of --output, else table")
+@click.option("--output", "-o", metavar="FILE", help="Write here instead of to stdout.")
+@click.option("--per-item", metavar="FILE", help="Write every item's scores here, one JSON object a line.")
+def pairs(
+    reference: tuple[str, ...],
+    candidate: tuple[str, ...],
+    name: tuple[str, ...],
+    metrics: str | None,
+    field: str | None,
+    input_format: str | None,
+    reference_field: str | None,
+    reference_format: str | None,
+    id_field: str,
+    over_references: str | None,
+    model: str | None,
+    encoder: str | None,
+    device: str | None,
+    batch_tokens: int | None,
+    offline: bool,
+    no_cache: bool,
+    interval: float | None,
+    seed: int,
+    form: str | None,
+    output: str | None,
+    per_item: str | None,
+    **parameters: Any,
+) -> None:
+    """Score every candidate text against its own references: the n-th lines of all files belong together.
+
+    Several --reference files are several references for each item; a JSONL file may hold a list of them in each
+    record. Records that name their item (--id-field) are checked to be in one order. --per-item writes a row for each
+    system and item, with every score.
+
+    \b
+    Examples:
+      recapture pairs --reference refs.txt --candidate a.txt --candidate b.txt
+      recapture pairs -r refs1.txt -r refs2.txt -c a.txt --metrics bertscore,bleu,rouge --per-item scores.jsonl
+      recapture pairs -r refs.jsonl -c a.jsonl --field output --metrics infolm --measure l1,l2 --temperature 0.5,1
+      recapture pairs -r refs.txt -c a.txt --metrics me-words,meteor --interval 0.95 --format md
+    """
+    from ..pairs.base import choose_pair_metrics
+    from ..pairs.run import DEFAULT, checked_parameters, evaluate_pairs
+    from ..results.items import item_lines
+    from ..results.write import write_text
+    from ..texts.aligned import check_distinct, read_aligned
+
+    form = chosen_form(form, output)
+    check_stdin(*reference, *candidate)
+    check_targets(output, per_item, (*reference, *candidate))
+    names = candidate_names(candidate, name)
+    for path in reference:
+        if reference.count(path) > 1:
+            raise InputError(f"reference {path} is given twice")
+    chosen = choose_pair_metrics(DEFAULT if metrics is None else metrics)
+    options = _options(chosen, parameters, seed)
+    _check_uses(chosen, {"model": model, "encoder": encoder, "device": device, "batch-tokens": batch_tokens})
+    if over_references is not None and all(metric.over_references is None for metric in chosen):
+        raise InputError(f"--over-references: {_listed(chosen)} have rules of their own for several references")
+    checked_parameters([(metric, options.get(metric.name, {})) for metric in chosen], over_references)
+    files = read_aligned(
+        reference,
+        candidate,
+        field=field,
+        input_format=input_format,
+        reference_field=reference_field,
+        reference_format=reference_format,
+        id_field=id_field,
+    )
+    if per_item and files.ids is not None:
+        check_distinct(files.ids)
+    for note in files.notes:
+        say(note)
+    results = evaluate_pairs(
+        files.references,
+        dict(zip(names, files.candidates, strict=True)),
+        [metric.name for metric in chosen],
+        options=options,
+        over_references=over_references,
+        encoder=encoder,
+        model=model,
+        interval=interval,
+        seed=seed,
+        device=device,
+        batch_tokens=batch_tokens,
+        offline=offline or None,
+        cache=not no_cache,
+    )
+    text = rendered(results, form, output)
+    if per_item:
+        write_text(per_item, "".join(item_lines(results, files.ids)))
+        say(f"wrote {per_item}")
+    if output:
+        write_text(output, text)
+        say(f"wrote {output}")
+    else:
+        click.echo(text, nl=False)
+    if form != "json":  # there they are part of the result
+        warn(results)
+
+
+def _options(chosen: Sequence[PairMetric], given: Mapping[str, Any], seed: int) -> dict[str, dict[str, Any]]:
+    """Parameters by metric: each option goes to all chosen metrics that have it, and to one at least."""
+    made: dict[str, dict[str, Any]] = {metric.name: {} for metric in chosen}
+    for metric in chosen:
+        if "seed" in metric.defaults:
+            made[metric.name]["seed"] = seed
+    for name, value in given.items():
+        if value is None:
+            continue
+        option = f"--no-{name}" if value is False else f"--{name}"
+        for metric in _taking(name, chosen, option):
+            made[metric.name][name] = value
+    return {name: options for name, options in made.items() if options}
+
+
+def _check_uses(chosen: Sequence[PairMetric], given: Mapping[str, Any]) -> None:
+    for name, value in given.items():
+        if value is not None:
+            _taking(name, chosen, f"--{name}")
+
+
+def _taking(name: str, chosen: Sequence[PairMetric], option: str) -> list[PairMetric]:
+    """Which of the chosen metrics have a parameter; an option that would do nothing is refused."""
+    from ..pairs.base import list_pair_metrics
+
+    wanted = (name,) if name not in ("device", "batch-tokens") else _MODELS
+
+    def takes(metric: PairMetric) -> bool:
+        return _ONLY.get(name, metric.name) == metric.name and any(each in metric.defaults for each in wanted)
+
+    found = [metric for metric in chosen if takes(metric)]
+    if not found:
+        able = _listed([metric for metric in list_pair_metrics().values() if takes(metric)])
+        raise InputError(f"{option} is for {able}, but the metrics are {_listed(chosen)}")
+    return found
+
+
+def _listed(metrics: Sequence[PairMetric]) -> str:
+    return ", ".join(metric.name for metric in metrics)
