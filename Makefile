@@ -5,7 +5,11 @@ BIN := $(VENV)/bin
 # Real evaluation data for the tests that want it; they skip with a reason where the folder is absent.
 export RECAPTURE_DATA ?= $(realpath ../shared/data)
 
-.PHONY: demo test bench lint docs evidence clean
+# The texts the masked language models that ship were trained on: train.txt.xz and heldout.tsv.
+CORPUS ?= $(realpath ../shared/corpus)
+WEIGHTS := src/recapture/representations/weights/recapture-minilm.safetensors
+
+.PHONY: demo test bench lint docs evidence weights train clean
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -24,8 +28,8 @@ test: lint  ## everything that must hold
 	$(BIN)/python -m pytest
 
 lint: $(VENV)/.ready
-	$(BIN)/ruff check src tests benchmarks docs
-	$(BIN)/ruff format --check src tests benchmarks docs
+	$(BIN)/ruff check src tests benchmarks docs training
+	$(BIN)/ruff format --check src tests benchmarks docs training
 	$(BIN)/mypy
 
 bench: $(VENV)/.ready  ## timings against peers, on this machine
@@ -38,6 +42,15 @@ STUDIES := human-null sensitivity diversity-quality seeds intervals
 
 evidence: $(VENV)/.ready  ## rebuild docs/evidence from the data in RECAPTURE_DATA (about 20 minutes)
 	for study in $(STUDIES); do $(BIN)/recapture reproduce $$study --offline --output docs/evidence || exit 1; done
+
+weights: $(VENV)/.ready  ## held-out perplexity and top-1 of the models that ship, source by source (about 8 minutes)
+	$(BIN)/python -m training.evaluate $(WEIGHTS) --heldout $(CORPUS)/heldout.tsv
+
+train: $(VENV)/.ready  ## train them anew from $(CORPUS); wants a GPU
+	for run in ship head; do $(BIN)/python -m training.train training/configs/$$run.json --corpus $(CORPUS)/train.txt.xz \
+	  --heldout $(CORPUS)/heldout.tsv --output training-output/$$run || exit 1; done
+	$(BIN)/python -m training.pack training-output/ship/masked-lm.safetensors training-output/head/masked-lm.safetensors \
+	  $(WEIGHTS) --heldout $(CORPUS)/heldout.tsv
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
