@@ -1,0 +1,364 @@
+"""Texts as sets of word-piece vectors: against transformers itself and counts in plain float64 loops."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+
+import numpy as np
+import oracles
+import pytest
+
+import recapture as rc
+from recapture.errors import InputError
+from recapture.geometry.parallel import engine
+from recapture.pairs import run, word_sets
+from recapture.pairs.mark_evaluate_words import mark_evaluate_words
+from recapture.pairs.prd_words import prd_words
+from recapture.pairs.precision_recall_words import precision_recall_words
+
+REFERENCES = [
+    "the cat sat on the mat .",
+    "a small red bird sang in the old tree , then slept .",
+    "the dog ran",
+    "fish",
+    "the river is big and green and the fish is small",
+    "the cat sat on the mat .",
+]
+CANDIDATES = [
+    "the cat slept on a mat .",
+    "a big green bird sang near the river !",
+    "the dog ran to the tree and then the dog sat under the tree",
+    "the fish ?",
+    "mitubalo is in the river , the the the",
+    "the cat sat on the mat .",
+]
+PAIRS = list(zip(REFERENCES, CANDIDATES, strict=True))
+ME = ("capture", "petersen", "quality", "diversity")
+LONG = "the old cat sat on a red mat near the river and the small dog ran to the big tree , then slept . " * 4
+
+
+@pytest.fixture(scope="module")
+def samples(tiny_bert):
+    """From a text to its samples: one text at a time through the model, so that there is no padding at all."""
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(str(tiny_bert))
+    model = AutoModel.from_pretrained(str(tiny_bert)).eval()
+
+    def make(text, layers=3):
+        with torch.no_grad():
+            states = model(**tokenizer(text, return_tensors="pt"), output_hidden_states=True).hidden_states
+        return np.concatenate([state[0, 1:-1].numpy() for state in states[-layers:]])
+
+    return make
+
+
+def me(encoder, references=REFERENCES, candidates=CANDIDATES, **options):
+    return mark_evaluate_words(references, candidates, encoder=encoder, **{"layers": 3, **options})
+
+
+def pr(encoder, references=REFERENCES, candidates=CANDIDATES, **options):
+    return precision_recall_words(references, candidates, encoder=encoder, **{"layers": 3, **options})
+
+
+def prd(encoder, references=REFERENCES, candidates=CANDIDATES, **options):
+    return prd_words(references, candidates, encoder=encoder, **{"layers": 3, **options})
+
+
+def plain_scores(reference, candidate, k):
+    """The paper's four scores from counts; CAPTURE's likelihood is looked at for every N in reach."""
+    n, m = len(reference), len(candidate)
+    found = oracles.counts(reference, candidate, k)
+    total = n + m
+
+    def score(estimate):
+        return 1 - min(abs(estimate - total) / total, 1)
+
+    met = found["x"] + found["y"]
+    captures = (k + 1) * total + found["a"] + found["b"]
+    by_candidate, by_reference = (k + 1) * m + found["a"], (k + 1) * n + found["b"]
+
+    def likelihood(size):
+        free = total * size - captures
+        logs = free * math.log(free) if free else 0.0
+        return math.lgamma(size + 1) - math.lgamma(size - total + 1) + logs - total * size * math.log(total * size)
+
+    return {
+        "capture": score(max(range(total, 3 * total), key=likelihood)),
+        "petersen": score((n + found["x"]) * (m + found["y"]) / met) if met else 0.0,
+        "quality": score(total * by_candidate / (by_candidate - (m - found["x"]))),
+        "diversity": score(total * by_reference / (by_reference - (n - found["y"]))),
+    }
+
+
+def least_gap(reference, candidate, k):
+    """How near any distance comes to a radius it is compared with, of its size: rounding must not decide."""
+    table = oracles.squared_distances(reference, candidate)
+    radii = oracles.squared_radii(reference, k)[:, None], oracles.squared_radii(candidate, k)
+    return min(np.abs(table / each - 1).min() for each in radii)
+
+
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("layers", [1, 3])
+def test_mark_evaluate_and_precision_recall_follow_the_definition(tiny_bert, samples, k, layers):
+    chosen = [pair for pair in PAIRS if min(len(samples(text, layers)) for text in pair) > k]
+    sets = [(samples(reference, layers), samples(candidate, layers)) for reference, candidate in chosen]
+    # Equal texts aside (the last), no decision hangs on a digit that padding could change.
+    assert min(least_gap(*pair, k) for pair in sets[:-1]) > 1e-4
+    texts = [list(side) for side in zip(*chosen, strict=True)]
+    found = me(tiny_bert, *texts, k=k, layers=layers)
+    expected = [plain_scores(*pair, k) for pair in sets]
+    for name in ME:
+        np.testing.assert_allclose(found.arrays[f"{name}_scores"], [each[name] for each in expected], rtol=1e-12)
+        assert found.values[name] == pytest.approx(np.mean([each[name] for each in expected]), rel=1e-12)
+    shares = pr(tiny_bert, *texts, k=k, layers=layers)
+    for (reference, candidate), precision, recall in zip(
+        sets, shares.precision_scores, shares.recall_scores, strict=True
+    ):
+        counts = oracles.counts(reference, candidate, k)
+        assert (precision, recall) == (counts["x"] / len(candidate), counts["y"] / len(reference))
+
+
+def test_numbers_are_those_of_the_metrics_of_two_sets(tiny_bert):
+    """On the very vectors that the scorer sees."""
+    from recapture.pairs.shared import Shared
+
+    store = Shared(tiny_bert).words()
+    layers = store.want_last(3)
+    store.ensure(REFERENCES + CANDIDATES)
+    rows = {text: np.concatenate(list(store.stacked(text, layers))) for text in REFERENCES + CANDIDATES}
+    mark, shares, curves = me(tiny_bert, k=2), pr(tiny_bert, k=2), prd(tiny_bert)
+    same = 0
+    for at, (reference, candidate) in enumerate(PAIRS):
+        sides = rows[reference], rows[candidate]
+        single = rc.mark_evaluate(*sides, k=2)
+        assert [mark.arrays[f"{name}_scores"][at] for name in ME] == [single.values[name] for name in ME]
+        single = rc.precision_recall(*sides, k=2)
+        assert (shares.precision_scores[at], shares.recall_scores[at]) == (single.precision, single.recall)
+        single = rc.prd(*sides)
+        both = curves.f8_scores[at], curves.f1_8_scores[at]
+        # `rc.prd` clusters in float32, where one near-tie may move one of ten clusterings.
+        assert both == pytest.approx((single.f8, single.f1_8), abs=0.02)
+        same += both == pytest.approx((single.f8, single.f1_8), abs=1e-9)
+    assert same >= len(PAIRS) - 1
+
+
+def test_prd_scores_are_means_over_clusterings(tiny_bert):
+    """With as many clusters as samples nothing is shared; with one cluster everything is."""
+    assert prd(tiny_bert, REFERENCES[:3], CANDIDATES[:3], clusters=500, clusterings=2).f8 == 0
+    one = prd(tiny_bert, clusters=1, clusterings=2)
+    np.testing.assert_allclose([one.f8_scores, one.f1_8_scores], 1, atol=1e-6)  # angles stop short of 1
+    single = [prd(tiny_bert, clusterings=1, clusters=5, seed=seed).f8_scores for seed in (3, 4)]
+    both = prd(tiny_bert, clusterings=2, clusters=5, seed=3).f8_scores
+    np.testing.assert_allclose(both, np.mean(single, axis=0), rtol=1e-12)
+
+
+def test_equal_texts_score_1(tiny_bert):
+    """Theorems A.1 and A.2 of the paper; CAPTURE's holds for its ten samples a side (A.3), not for many."""
+    found = me(tiny_bert, CANDIDATES, CANDIDATES)
+    for name in ("petersen", "quality", "diversity"):
+        assert found.arrays[f"{name}_scores"].tolist() == [1.0] * len(CANDIDATES)
+    shares = pr(tiny_bert, CANDIDATES, CANDIDATES, k=1)
+    assert (shares.precision, shares.recall) == (1, 1)
+    curves = prd(tiny_bert, CANDIDATES, CANDIDATES)
+    np.testing.assert_allclose([curves.f8_scores, curves.f1_8_scores], 1, atol=1e-6)
+    pieces = ["the cat sat on the mat , the cat slept"]
+    ten = me(tiny_bert, pieces, pieces, layers=1)
+    assert ten.values == dict.fromkeys(ME, 1.0)
+
+
+def test_spelling_that_the_model_does_not_see_is_no_difference(tiny_bert):
+    """On the rim of every sphere lies a piece of the other text: rounding must not decide whether it is inside."""
+    texts = [text for text in CANDIDATES if text.islower()]
+    shouted = [f" {text.upper()}  " for text in texts]
+    for tokens in (1, 40, 4096):  # other company in a batch, other rounding
+        found = me(tiny_bert, texts, shouted, batch_tokens=tokens)
+        assert (found.petersen, found.quality, found.diversity) == (1, 1, 1)
+
+
+def test_sides_have_their_names(tiny_bert):
+    """Quality and precision look at the candidate, diversity and recall at the reference."""
+    there, back = me(tiny_bert), me(tiny_bert, CANDIDATES, REFERENCES)
+    assert there.quality_scores.tolist() == back.diversity_scores.tolist()
+    assert there.capture_scores.tolist() == back.capture_scores.tolist()
+    assert there.petersen_scores.tolist() == back.petersen_scores.tolist()
+    one, other = pr(tiny_bert, k=1), pr(tiny_bert, CANDIDATES, REFERENCES, k=1)
+    assert one.precision_scores.tolist() == other.recall_scores.tolist() != one.recall_scores.tolist()
+    # All of a short candidate's words, few of the reference's: better precision than recall.
+    part = prd(tiny_bert, ["the cat sat on the mat . the dog ran to the river and slept"], ["the cat sat on the mat"])
+    assert part.f1_8 > part.f8
+
+
+@pytest.mark.parametrize("score", [me, pr, prd])
+def test_nothing_depends_on_order_batches_chunks_or_threads(tiny_bert, score, monkeypatch):
+    found = score(tiny_bert)
+    order = np.random.default_rng(0).permutation(len(PAIRS))
+    shuffled = score(tiny_bert, [REFERENCES[at] for at in order], [CANDIDATES[at] for at in order])
+    for name, column in found.arrays.items():
+        assert shuffled.arrays[name].tolist() == column[order].tolist()
+    assert shuffled.values == found.values
+    for tokens in (1, 30, 4096):  # from one text at a time, without padding, to all texts together
+        again = score(tiny_bert, batch_tokens=tokens)
+        for name, column in found.arrays.items():
+            np.testing.assert_allclose(again.arrays[name], column, rtol=1e-12)
+    monkeypatch.setattr(run, "_CHUNK_CHARACTERS", 1)
+    with engine(threads=1):
+        again = score(tiny_bert)
+    for name, column in found.arrays.items():
+        np.testing.assert_allclose(again.arrays[name], column, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("score", "outputs"), [(me, ME), (pr, ("precision", "recall")), (prd, ("f8", "f1_8"))])
+def test_several_references_count_by_their_mean(tiny_bert, score, outputs):
+    groups = [[REFERENCES[0], REFERENCES[1]], [REFERENCES[2], REFERENCES[4]]]
+    texts = CANDIDATES[:2]
+    found = score(tiny_bert, groups, texts)
+    apart = [score(tiny_bert, [group[at] for group in groups], texts) for at in (0, 1)]
+    best = score(tiny_bert, groups, texts, over_references="best")
+    for name in outputs:
+        columns = [each.arrays[f"{name}_scores"] for each in apart]
+        np.testing.assert_allclose(found.arrays[f"{name}_scores"], np.mean(columns, axis=0), rtol=1e-15)
+        assert best.arrays[f"{name}_scores"].tolist() == np.max(columns, axis=0).tolist()
+    assert found.signature["over_references"] == "mean"
+
+
+def test_systems_share_their_references(tiny_bert):
+    systems = {"one": CANDIDATES, "other": REFERENCES}
+    found = me(tiny_bert, REFERENCES, systems)
+    for name, texts in systems.items():
+        assert found[name].values == me(tiny_bert, REFERENCES, texts).values
+
+
+@pytest.mark.parametrize(("score", "outputs"), [(me, ME), (pr, ("precision", "recall")), (prd, ("f8", "f1_8"))])
+def test_empty_texts_score_worst(tiny_bert, score, outputs):
+    found = score(tiny_bert, ["", "the cat sat", "the dog ran"], ["the cat", " \n", "the dog ran"])
+    alone = score(tiny_bert, ["the dog ran"], ["the dog ran"])
+    for name in outputs:
+        assert found.arrays[f"{name}_scores"].tolist() == [0, 0, alone.values[name]]
+    assert any("empty" in warning for warning in found.warnings)
+
+
+def test_texts_without_pieces_cannot_be_compared(tiny_bert):
+    """Control characters: not blank, but nothing is left of them behind the tokenizer."""
+    nothing = "\u200d\u0007"
+    for score in (me, pr, prd):
+        found = score(tiny_bert, ["the cat", nothing, nothing], [nothing, "the cat", nothing])
+        assert set(found.values.values()) == {0}
+        assert any("3 of 3 pairs could not be compared" in warning for warning in found.warnings)
+
+
+def test_texts_with_too_few_samples_for_k_score_worst(tiny_bert):
+    references = ["fish", "the cat sat", "the cat sat", "fish"]  # fish: one piece in three layers
+    candidates = ["the cat sat", "fish", "the cat sat", "fish"]
+    for score, names in ((me, ME), (pr, ("precision", "recall"))):
+        enough = score(tiny_bert, references, candidates, k=2)
+        assert not any("could not be compared" in warning for warning in enough.warnings)
+        found = score(tiny_bert, references, candidates, k=3)
+        for name in names:
+            column = found.arrays[f"{name}_scores"]
+            assert column[[0, 1, 3]].tolist() == [0, 0, 0]
+            assert column[2] > 0.9
+        assert any("3 of 4 pairs could not be compared" in warning for warning in found.warnings)
+    curves = prd(tiny_bert, references, candidates, layers=1)
+    assert curves.f8_scores[[0, 1, 3]].tolist() == [0, 0, 0]
+    assert any("3 of 4 pairs could not be compared" in warning for warning in curves.warnings)
+    # Among several references only those count that can be compared.
+    some = me(tiny_bert, [["fish", "the cat sat"]], ["the cat sat"], k=3)
+    assert some.values == me(tiny_bert, ["the cat sat"], ["the cat sat"], k=3).values
+
+
+def test_long_texts_go_through_the_model_in_windows(tiny_bert, samples):
+    """Room for 62 pieces: of 96, windows 0-62, 31-93 and 34-96; the middle of what two share is their seam.
+
+    So pieces 0-47, 47-64 and 64-96 come from the three in turn.
+    """
+    words = LONG.split()
+    assert len(words) == 96
+    changed = list(words)
+    changed[40:43], changed[88:91] = ["bird", "sang", "?"], ["fish", "is", "green"]  # in all windows
+
+    def rows(text):
+        windows = [samples(" ".join(text[start : start + 62])).reshape(3, 62, -1) for start in (0, 31, 34)]
+        return np.concatenate([windows[0][:, :47], windows[1][:, 16:33], windows[2][:, 30:]], axis=1).reshape(288, -1)
+
+    sides = rows(words), rows(changed)
+    assert least_gap(*sides, 1) > 1e-5
+    texts = [LONG], [" ".join(changed)]
+    counts = oracles.counts(*sides, 1)
+    found = pr(tiny_bert, *texts, k=1)
+    assert (found.precision, found.recall) == (counts["x"] / 288, counts["y"] / 288)
+    assert me(tiny_bert, *texts).values == pytest.approx(plain_scores(*sides, 1), rel=1e-12)
+    for score in (me, pr, prd):
+        assert any("windows" in warning for warning in score(tiny_bert, *texts).warnings)
+
+
+def test_counts_are_made_once_for_metrics_of_the_same_k(tiny_bert, monkeypatch):
+    calls = []
+    counted = word_sets.small_counts
+    monkeypatch.setattr(word_sets, "small_counts", lambda *given: calls.append(given[2]) or counted(*given))
+    options = {"me-words": {"layers": 3}, "pr-words": {"layers": 3, "k": 1}}
+    found = rc.evaluate_pairs(REFERENCES, CANDIDATES, ["me-words", "pr-words"], options=options, encoder=tiny_bert)
+    assert calls == [1]
+    assert found["candidate"]["pr-words"].values == pr(tiny_bert, k=1).values
+    calls.clear()
+    options["pr-words"] = {"layers": 2, "k": 1}  # other samples
+    found = rc.evaluate_pairs(REFERENCES, CANDIDATES, ["me-words", "pr-words"], options=options, encoder=tiny_bert)
+    assert calls == [1, 1]
+    assert found["candidate"]["pr-words"].values == pr(tiny_bert, k=1, layers=2).values
+
+
+@pytest.mark.parametrize(
+    ("score", "options", "message"),
+    [
+        (me, {"k": 0}, "k must be a whole number of at least 1"),
+        (me, {"k": 1.5}, "k must be a whole number"),
+        (pr, {"k": True}, "k must be a whole number"),
+        (me, {"layers": 4}, "layers must be a whole number from 1 to 3"),
+        (prd, {"layers": 0}, "layers must be a whole number from 1 to 3"),
+        (prd, {"clusters": 0}, "clusters must be"),
+        (prd, {"clusterings": 0}, "clusterings must be"),
+        (prd, {"angles": 2}, "angles must be"),
+        (prd, {"seed": -1}, "seed must be"),
+        (me, {"over_references": "pooled"}, "best or mean"),
+    ],
+)
+def test_bad_options(tiny_bert, score, options, message):
+    with pytest.raises(InputError, match=message):
+        score(tiny_bert, **options)
+
+
+def test_what_a_score_rests_on_is_named(tiny_bert):
+    found = me(tiny_bert)
+    assert found.signature["k"] == 1
+    assert found.signature["layers"] == [1, 2, 3]
+    assert found.signature["encoder"]["encoder"] == tiny_bert.name
+    assert list(found.values) == list(ME)
+    assert found.direction == "higher"
+    assert set(found.ranges.values()) == {(0.0, 1.0)}
+    assert prd(tiny_bert, seed=7).signature["seed"] == 7
+    known = rc.list_pair_metrics()
+    assert {name: known[name].over_references for name in ("me-words", "pr-words", "prd-words")} == dict.fromkeys(
+        ("me-words", "pr-words", "prd-words"), "mean"
+    )
+
+
+def test_real_translations_rank_systems_as_people_do(data_folder, minilm):
+    """WMT17 cs-en, where the paper's Pearson correlations with people are high: the best system beats the worst."""
+    folder = data_folder / "wmt17_to_english"
+    with gzip.open(folder / "segments.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [row for row in map(json.loads, lines) if row["lp"] == "cs-en"][:1200:20]
+    wanted = {row["sid"]: at for at, row in enumerate(rows)}
+    systems = {}
+    with gzip.open(folder / "outputs.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            if row["lp"] == "cs-en" and row["sid"] in wanted:
+                systems.setdefault(row["system"], [""] * len(rows))[wanted[row["sid"]]] = row["hyp"]
+    table = [line.split("\t") for line in (folder / "system_da.tsv").read_text(encoding="utf-8").splitlines()]
+    human = {name: float(score) for pair, name, score in table[1:] if pair == "cs-en"}
+    ordered = sorted(human, key=human.get)
+    extremes = {name: systems[name] for name in (ordered[0], ordered[-1])}
+    worst, best = mark_evaluate_words([row["reference"] for row in rows], extremes, offline=True).values()
+    assert all(best.values[name] > worst.values[name] for name in ME)
