@@ -30,8 +30,11 @@ if TYPE_CHECKING:
     from ..representations.masked import Masked
     from ..representations.masked_model import MaskedModel
 
-_TOKENS_AT_ONCE = 16
-_KEPT_DISTRIBUTIONS = 64
+_TOKENS_AT_ONCE = 32
+"""Rows of the vocabulary held at once: enough to be worth reading the projection's weights."""
+_KEPT_BYTES = 64 << 20
+_DEEPEST = -600.0
+"""Down to this logarithm, probabilities and their weighted sums are far from underflow."""
 LOWEST, HIGHEST = 0.05, 10.0
 """Temperatures for which every measure is known to stay finite."""
 
@@ -141,7 +144,7 @@ class InfoLMScorer(TextPairScorer):
         masked = self._store[text]
         made = log_distributions(self._store.model, masked, self._idf.shares(masked.ids.tolist()), self._temperatures)
         self._known[text] = made
-        if len(self._known) * len(self._temperatures) > _KEPT_DISTRIBUTIONS and len(self._known) > 2:
+        if len(self._known) > max(2, _KEPT_BYTES // max(1, made.nbytes)):
             self._known.popitem(last=False)
         return made
 
@@ -162,16 +165,28 @@ def log_distributions(
     for start in range(0, len(chosen), _TOKENS_AT_ONCE):
         some = chosen[start : start + _TOKENS_AT_ONCE]
         logits = model.logits(masked.vectors[some])
-        weights = torch.from_numpy(np.log(shares[some])).to(logits.device)
         double = logits.double() if logits.device.type != "mps" else logits  # which has no float64
+        double -= double.amax(dim=1, keepdim=True)
+        weights = torch.from_numpy(shares[some]).to(double)
+        lowest = float(double.min())
         for at, temperature in enumerate(temperatures):
-            logs = torch.log_softmax(double / temperature, dim=1).add_(weights[:, None].to(double.dtype))
-            part = torch.logsumexp(logs, dim=0)
+            part = _mixed(double / temperature, weights, lowest / temperature)
             totals[at] = part if totals[at] is None else torch.logaddexp(totals[at], part)
     made: np.ndarray = torch.stack(totals).cpu().numpy().astype(np.float64)
     # Rounding of a long sum is taken out, so that every row sums to 1.
     made -= np.log(np.exp(made).sum(axis=1, keepdims=True))
     return made
+
+
+def _mixed(scaled: Any, weights: Any, lowest: float) -> Any:
+    """Logarithm of the weighted sum of the rows' softmax; their largest number is 0, the least `lowest`. Overwrites."""
+    import torch
+
+    if lowest > (_DEEPEST if scaled.dtype == torch.float64 else -60.0):
+        powers = scaled.exp_()
+        return torch.log((weights / powers.sum(dim=1)) @ powers)
+    logs = torch.log_softmax(scaled, dim=1).add_(torch.log(weights)[:, None])
+    return torch.logsumexp(logs, dim=0)
 
 
 def _names(measures: Sequence[Measure], temperatures: Sequence[float]) -> list[str]:

@@ -6,13 +6,14 @@ is the head's vector before the vocabulary projection: every temperature and wei
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..progress import Progress
-from .batches import CPU_TOKENS, GPU_TOKENS, token_batches
+from .batches import GPU_TOKENS, token_batches
 from .cache import VectorCache
 from .kept import Kept
 from .masked_model import MaskedModel, find_masked_model
@@ -20,6 +21,8 @@ from .pieces import Pieces
 from .windows import windows
 
 _KEPT_BYTES = 256 << 20
+_CPU_TOKENS = 2048
+"""Enough to keep the cores busy; what a batch makes on its way through a layer still fits their caches."""
 _ROWS_AT_ONCE = 4096
 """Rows whose batches are made together, and kept on disk together."""
 
@@ -41,7 +44,10 @@ class _Row(NamedTuple):
 
 
 class MaskedStore:
-    """Head vectors of texts by one model, each distinct text once: from memory, from disk, or from the model."""
+    """Head vectors of texts by one model, each distinct text once: from memory, from disk, or from the model.
+
+    Texts with the same pieces are the same text to the model, so vectors are kept by pieces.
+    """
 
     def __init__(
         self,
@@ -70,63 +76,62 @@ class MaskedStore:
 
     def ensure(self, texts: Sequence[str]) -> None:
         """Have the vectors of all these texts at hand."""
-        distinct = len(set(texts))
-        missing = sorted(self._kept.missing(texts), key=lambda text: (len(text), text))
+        by_key: dict[str, Pieces] = {}
+        for text, piece in zip(texts, self.pieces(texts), strict=True):
+            by_key.setdefault(_key(piece), piece)
+            if len(piece.own) > self._room(piece):
+                self.windowed.add(text)
+        missing = sorted(self._kept.missing(list(by_key)), key=lambda key: (len(by_key[key].own), key))
         if missing:
-            for text, piece in zip(missing, self.pieces(missing), strict=True):
-                if len(piece.own) > self._room(piece):
-                    self.windowed.add(text)
-            self._make(self._recall(missing))
-            self._kept.make_room(distinct)
+            self._make(self._recall({key: by_key[key] for key in missing}))
+            self._kept.make_room(len(by_key))
 
     def __getitem__(self, text: str) -> Masked:
-        return self._kept[text]
+        return self._kept[_key(self._pieces[text])]
 
     def _room(self, piece: Pieces) -> int:
         return self.model.room - len(piece.before) - len(piece.behind)
 
-    def _recall(self, texts: list[str]) -> list[str]:
-        """Take what the disk has; the texts it has not."""
+    def _recall(self, wanted: dict[str, Pieces]) -> dict[str, Pieces]:
+        """Take what the disk has; what it has not."""
         if self._disk is None:
-            return texts
-        absent = []
-        for text, vectors in zip(texts, self._disk.get_arrays(self.model.identity(), texts), strict=True):
-            ids = np.array(self._pieces[text].own, np.int64)
-            if vectors is None or len(vectors) != len(ids):
-                absent.append(text)
+            return wanted
+        absent = {}
+        found = self._disk.get_arrays(self.model.identity(), list(wanted))
+        for (key, piece), vectors in zip(wanted.items(), found, strict=True):
+            if vectors is None or len(vectors) != len(piece.own):
+                absent[key] = piece
             else:
-                self._kept.put(text, Masked(ids, vectors))
+                self._kept.put(key, Masked(np.array(piece.own, np.int64), vectors))
         return absent
 
-    def _make(self, texts: list[str]) -> None:
-        total = sum(len(self._pieces[text].own) for text in texts)
+    def _make(self, wanted: dict[str, Pieces]) -> None:
+        total = sum(len(piece.own) for piece in wanted.values())
         with Progress(f"masking with {self.model.name}", total, "token") as progress:
-            for some in self._portions(texts):
-                rows = [row for at, text in enumerate(some) for row in self._rows(at, self._pieces[text])]
-                made = [np.empty((len(self._pieces[text].own), self.model.width), np.float32) for text in some]
-                budget = self._batch_tokens or (CPU_TOKENS if self.model.on_cpu else GPU_TOKENS)
-                for batch in token_batches([len(row.ids) for row in rows], budget):
-                    chosen = [rows[at] for at in batch]
+            for keys in _portions(wanted):
+                rows = [row for at, key in enumerate(keys) for row in self._rows(at, wanted[key])]
+                made = [np.empty((len(wanted[key].own), self.model.width), np.float32) for key in keys]
+                for chosen in self._batches(rows):
                     vectors = self.model.head_vectors([row.ids for row in chosen], [row.place for row in chosen])
                     for row, vector in zip(chosen, vectors, strict=True):
                         made[row.text][row.piece] = vector
-                    progress.advance(len(batch))
-                for text, vectors in zip(some, made, strict=True):
-                    self._kept.put(text, Masked(np.array(self._pieces[text].own, np.int64), vectors))
+                    progress.advance(len(chosen))
+                for key, vectors in zip(keys, made, strict=True):
+                    self._kept.put(key, Masked(np.array(wanted[key].own, np.int64), vectors))
                 if self._disk is not None:
-                    self._disk.put_arrays(self.model.identity(), some, made)
+                    self._disk.put_arrays(self.model.identity(), keys, made)
 
-    def _portions(self, texts: list[str]) -> list[list[str]]:
-        """Texts that are made, and written to disk, together: what an interrupted run has done is not lost."""
-        portions: list[list[str]] = [[]]
-        count = 0
-        for text in texts:
-            if portions[-1] and count > _ROWS_AT_ONCE:
-                portions.append([])
-                count = 0
-            portions[-1].append(text)
-            count += len(self._pieces[text].own)
-        return portions
+    def _batches(self, rows: list[_Row]) -> Iterator[list[_Row]]:
+        """Rows that go through the model together: on a processor only such of one length, so that none is filled up
+        (a text has as many rows as tokens, so there are enough of them)."""
+        if not self.model.on_cpu:
+            groups = [rows]
+        else:
+            groups = [list(group) for _, group in groupby(sorted(rows, key=_length), _length)]
+        budget = self._batch_tokens or (_CPU_TOKENS if self.model.on_cpu else GPU_TOKENS)
+        for group in groups:
+            for batch in token_batches([len(row.ids) for row in group], budget):
+                yield [group[at] for at in batch]
 
     def _rows(self, at: int, piece: Pieces) -> list[_Row]:
         rows = []
@@ -135,3 +140,25 @@ class MaskedStore:
             ids = (*piece.before, *piece.own[window.start : window.stop], *piece.behind)
             rows += [_Row(at, place, ids, before + place - window.start) for place in range(window.first, window.last)]
         return rows
+
+
+def _key(piece: Pieces) -> str:
+    return " ".join(map(str, piece.own))
+
+
+def _length(row: _Row) -> int:
+    return len(row.ids)
+
+
+def _portions(wanted: dict[str, Pieces]) -> Iterator[list[str]]:
+    """Texts that are made, and written to disk, together: what an interrupted run has done is not lost."""
+    portion: list[str] = []
+    count = 0
+    for key, piece in wanted.items():
+        if portion and count > _ROWS_AT_ONCE:
+            yield portion
+            portion, count = [], 0
+        portion.append(key)
+        count += len(piece.own)
+    if portion:
+        yield portion

@@ -13,6 +13,7 @@ from ..versions import installed_version
 from .encoder import DEFAULT_ENCODER
 from .loading import load_pretrained, room_of, transformer_folder, usable_device
 from .locate import Weights, find_weights
+from .masked_body import MaskedBody
 from .pieces import Tokenizer
 from .shipped import HEAD, SHIPPED, load_shipped, shipped_revision
 
@@ -73,11 +74,12 @@ class MaskedModel:
         if projection is None or body is model:
             raise InputError(f"{PURPOSE} {self.name} ({type(model).__name__}) has no head of a known form: {_USE}")
         setattr(model, model.base_model_prefix, _stand_in())
-        return body, model, projection
+        return MaskedBody(body, self.on_cpu), model, projection
 
-    @property
+    @functools.cached_property
     def room(self) -> int:
-        return room_of(self._parts[0])
+        """The most tokens it takes at once, special ones included."""
+        return room_of(self._parts[0].body)
 
     @property
     def width(self) -> int:
@@ -91,21 +93,21 @@ class MaskedModel:
         """(rows, width) float32: each row's token in its place is masked; the head's vector there."""
         import torch
 
-        body, model, _ = self._parts
+        body, model, projection = self._parts
         width = max(map(len, rows))
         ids = np.full((len(rows), width), self.tokenizer.pad, np.int64)
-        mask = np.zeros((len(rows), width), np.int64)
         for at, row in enumerate(rows):
             ids[at, : len(row)] = row
-            mask[at, : len(row)] = 1
         ids[np.arange(len(rows)), list(places)] = self.tokenizer.mask or 0
-        given = [torch.from_numpy(array).to(self._device) for array in (ids, mask)]
+        lengths = np.array([len(row) for row in rows])
+        given = [torch.from_numpy(array).to(self._device) for array in (ids, np.array(places, np.int64))]
+        mask = None
+        if lengths.min() < width:  # attention is faster without
+            mask = torch.from_numpy((np.arange(width) < lengths[:, None]).astype(np.int64)).to(self._device)
 
         def vectors(half: bool) -> Any:
             with torch.inference_mode(), torch.autocast("cuda", torch.float16, enabled=half):
-                states = body(input_ids=given[0], attention_mask=given[1]).last_hidden_state
-                chosen = states[torch.arange(len(rows)), torch.tensor(places)]
-                return _head(model, self._parts[2], chosen).float()
+                return _head(model, projection, body(given[0], mask, given[1])).float()
 
         found = vectors(half=self._device.startswith("cuda"))
         if not bool(torch.isfinite(found).all()):  # too large for half precision
