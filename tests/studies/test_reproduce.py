@@ -46,7 +46,8 @@ def data(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("name", list(list_studies()))
+# Studies of agreement with people have files of other forms: see test_agreement_studies.py.
+@pytest.mark.parametrize("name", [name for name, study in list_studies().items() if not study.chooses])
 def test_quick_form_writes_everything(name, data, tmp_path, capsys, own_cache):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     output = tmp_path / "out"
@@ -98,6 +99,9 @@ def test_listing(capsys):
         ([], "no study was named"),
         (["intervals", "--encoder", "bag-of-words"], "intervals needs no vectors"),
         (["intervals", "--output", "/dev/null/x"], "cannot write to /dev/null/x"),
+        (["intervals", "--metrics", "bleu"], "leave --metrics out"),
+        (["wmt17", "--data", ".", "--metrics", "blue"], "did you mean bleu?"),
+        (["wmt17", "--data", "nowhere"], "is not there: put segments.jsonl.gz"),
     ],
 )
 def test_bad_input(arguments, message, capsys, tmp_path, monkeypatch):

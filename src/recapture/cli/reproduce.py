@@ -19,6 +19,7 @@ from .options import chosen_encoding, encoding_options, say
 @click.option("--output", "-o", metavar="DIR", help="Where to write (default: the study's name).")
 @click.option("--quick", is_flag=True, help="A small form, for a first look.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="For all that is drawn at random.")
+@click.option("--metrics", metavar="A,B", help="Score only these now; others show if an earlier run kept their scores.")
 @encoding_options
 def reproduce(
     name: str | None,
@@ -27,6 +28,7 @@ def reproduce(
     output: str | None,
     quick: bool,
     seed: int,
+    metrics: str | None,
     encoder: str | None,
     **encoding: Any,
 ) -> None:
@@ -38,7 +40,9 @@ def reproduce(
     Examples:
       recapture reproduce --list
       recapture reproduce sensitivity --data data --output results
+      recapture reproduce wmt17 --data data --metrics infolm --device cuda
     """
+    from ..pairs.base import choose_pair_metrics
     from ..studies.study import Setup, find_study, list_studies
     from ..studies.write import check_output, write_findings
 
@@ -53,7 +57,10 @@ def reproduce(
     folder = data or os.environ.get("RECAPTURE_DATA")
     if not folder and study.data:
         raise InputError(f"name the folder that holds {' and '.join(study.data)} with --data")
-    setup = Setup(Path(folder or "."), quick, seed, encoder, chosen_encoding(**encoding))
+    if metrics is not None and not study.chooses:
+        raise InputError(f"{study.name} scores what its paper does: leave --metrics out")
+    chosen = None if metrics is None else tuple(metric.name for metric in choose_pair_metrics(metrics))
+    setup = Setup(Path(folder or "."), quick, seed, encoder, chosen_encoding(**encoding), chosen)
     if not study.encodes and (encoder is not None or setup.encoding.keys() - {"offline", "cache"}):
         raise InputError(f"{study.name} needs no vectors: leave the encoder's options out")
     target = Path(output or study.name)

@@ -24,6 +24,10 @@ class Setup:
     encoder: Any = None
     encoding: Mapping[str, Any] = field(default_factory=dict)
     """Further options of `encode`."""
+    metrics: tuple[str, ...] | None = None
+    """Of a study that scores aligned texts: those to score now; None: all. Others show where their scores are kept."""
+    model: Any = None
+    """A masked language model in place of those that ship."""
 
     def folder(self, name: str, holds: str) -> Path:
         """A data set's folder, or a sentence that says what to put there."""
@@ -65,6 +69,8 @@ class Study:
     run: Callable[[Setup], Findings]
     encodes: bool = True
     """Whether it turns texts into vectors, so that an encoder can be chosen."""
+    chooses: bool = False
+    """Whether `Setup.metrics` can name what it scores."""
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,218 @@
+"""Scores of single texts, made once and kept: a long study that is interrupted goes on with the next part.
+
+A part is one set of references with the outputs of several systems; a task is a metric with its parameters. The scores
+of a task on a part are one file in the cache folder. Its name hangs on metric, parameters, the model's revision and all
+texts, not on libraries, number type or device: these are written down inside. So scores made on one machine serve on
+another: copy the file. Nothing here needs the command line or matplotlib:
+
+    from recapture.studies import item_scores, study, wmt17
+    item_scores.fill(wmt17.parts(study.Setup(Path("data"))), metrics=["infolm"], device="cuda")
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..pairs.base import PairMetric, choose_pair_metrics, find_pair_metric
+from ..pairs.run import array_name, evaluate_pairs
+from ..representations.cache import cache_folder
+from ..results.result import Result, plain
+from .score_files import Scores, read_scores, write_scores
+
+_FORM = 1
+"""Grows when the files change: older ones are then not found."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A metric with its parameters, under the name that tables show."""
+
+    metric: str
+    label: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Part:
+    name: str
+    references: Sequence[Any]
+    """For each item a text or a list of texts."""
+    systems: Mapping[str, Sequence[str]]
+    tasks: Sequence[Task]
+    about: Mapping[str, str] = field(default_factory=dict)
+    """What the study tells its parts apart by."""
+    human: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """By criterion: one number per system, or (systems, items)."""
+
+
+@dataclass(frozen=True)
+class Making:
+    """How missing scores are made."""
+
+    metrics: frozenset[str] | None = None
+    """Those to make; None: all. Others are taken where they are kept."""
+    encoder: Any = None
+    device: str | None = None
+    batch_tokens: int | None = None
+    offline: bool | None = None
+    folder: Path | None = None
+    """Where scores are kept; None: in the cache folder."""
+    keep: bool = True
+    """Whether kept scores are read, and new ones written."""
+    known_as: Mapping[str, str] = field(default_factory=dict)
+    """By a model's name, the revision that stands for it in names of files: for a copy of weights in another number
+    type, whose own hash differs. The true one is written inside."""
+
+    @property
+    def place(self) -> Path:
+        return self.folder or cache_folder() / "scores"
+
+
+def making(metrics: str | Iterable[str] | None = None, **options: Any) -> Making:
+    """Checked: every name is that of a metric."""
+    chosen = None if metrics is None else frozenset(metric.name for metric in choose_pair_metrics(metrics))
+    if isinstance(options.get("folder"), str):
+        options["folder"] = Path(options["folder"])
+    return Making(chosen, **options)
+
+
+def fill(parts: Iterable[Part], metrics: str | Iterable[str] | None = None, **options: Any) -> int:
+    """Make and keep what is not there yet, part by part; how many files there are now. options: those of Making."""
+    how = making(metrics, **options)
+    return sum(len(scores_of(part, how)) for part in parts)
+
+
+def scores_of(part: Part, how: Making) -> dict[str, Scores]:
+    """By label of the task: kept scores, or new ones. A task that is neither kept nor to be made is absent."""
+    found: dict[str, Scores] = {}
+    paths: dict[str, Path] = {}
+    for task in part.tasks:
+        wanted = how.metrics is None or task.metric in how.metrics
+        try:
+            paths[task.label] = how.place / f"{_plain(part.name)}-{_plain(task.label)}-{key(part, task, how)}.npz"
+        except InputError:  # its model is not there
+            if wanted:
+                raise
+            continue
+        shape = len(part.systems), len(part.references)
+        kept = read_scores(paths[task.label], list(part.systems), shape) if how.keep else None
+        if kept is not None:
+            found[task.label] = kept
+    missing = [task for task in part.tasks if task.label not in found]
+    missing = [task for task in missing if how.metrics is None or task.metric in how.metrics]
+    for together in _together(missing):
+        for label, scores in _make(part, together, how).items():
+            if how.keep:
+                write_scores(paths[label], list(part.systems), scores)
+            found[label] = scores
+    return {task.label: found[task.label] for task in part.tasks if task.label in found}
+
+
+def _together(tasks: Sequence[Task]) -> Iterator[list[Task]]:
+    """Metrics on word vectors in one run, so that each text is encoded once; others one by one."""
+    words: list[Task] = []
+    for task in tasks:
+        if "encoder" in find_pair_metric(task.metric).defaults and task.metric not in {each.metric for each in words}:
+            words.append(task)
+    if words:
+        yield words
+    for task in tasks:
+        if task not in words:
+            yield [task]
+
+
+def _make(part: Part, tasks: Sequence[Task], how: Making) -> dict[str, Scores]:
+    results = evaluate_pairs(
+        part.references,
+        part.systems,
+        [task.metric for task in tasks],
+        options={task.metric: task.parameters for task in tasks},
+        encoder=how.encoder,
+        device=how.device,
+        batch_tokens=how.batch_tokens,
+        offline=how.offline,
+        cache=False,  # head vectors of a whole study fill gigabytes; the scores are kept instead
+    )
+    made = {}
+    for task in tasks:
+        by_system = [results[name][task.metric] for name in part.systems]
+        signature = {**plain(by_system[0].signature), **_device(task, how)}
+        outputs = list(by_system[0].values)
+        made[task.label] = Scores(
+            by_system[0].direction,
+            {name: np.stack([result.arrays[array_name(name)] for result in by_system]) for name in outputs},
+            {name: np.array([result.values[name] for result in by_system]) for name in outputs},
+            _warnings(part, by_system),
+            signature,
+        )
+    return made
+
+
+def _device(task: Task, how: Making) -> dict[str, str]:
+    if not {"encoder", "model"} & set(find_pair_metric(task.metric).defaults):
+        return {}
+    from ..representations.loading import usable_device
+
+    return {"device": usable_device(how.device)}
+
+
+def _warnings(part: Part, results: Sequence[Result]) -> list[str]:
+    """Each once, with the first system that has it."""
+    found: dict[str, str] = {}
+    for name, result in zip(part.systems, results, strict=True):
+        for warning in result.warnings:
+            found.setdefault(warning, name)
+    return [f"{name}: {warning}" for warning, name in found.items()]
+
+
+def key(part: Part, task: Task, how: Making) -> str:
+    """A hash over all that the scores depend on, but for libraries, number type and device."""
+    metric = find_pair_metric(task.metric)
+    parameters = metric.checked(task.parameters)
+    content = hashlib.blake2b(digest_size=16)
+    head = {
+        "form": _FORM,
+        "metric": metric.name,
+        "parameters": {name: value for name, value in parameters.items() if name not in ("encoder", "model")},
+        "model": _revision(metric, parameters, how),
+        "systems": list(part.systems),
+    }
+    for piece in (head, list(part.references), *(list(texts) for texts in part.systems.values())):
+        content.update(json.dumps(plain(piece), sort_keys=True).encode() + b"\n")
+    return content.hexdigest()
+
+
+def _revision(metric: PairMetric, parameters: Mapping[str, Any], how: Making) -> list[str]:
+    for kind, default in (("encoder", how.encoder), ("model", None)):
+        if kind in metric.defaults:
+            given = parameters[kind] if parameters[kind] is not None else default
+            name, revision = _identity(kind, None if given is None else str(given), how.offline)
+            return [name, how.known_as.get(name, revision)]
+    return []
+
+
+@lru_cache(maxsize=16)
+def _identity(kind: str, name: str | None, offline: bool | None) -> tuple[str, str]:
+    if kind == "encoder":
+        from ..representations.words import WordStore
+
+        known = WordStore(name, offline=offline).identity()
+    else:
+        from ..representations.masked_model import find_masked_model
+
+        known = find_masked_model(name, offline=offline).identity()
+    return known["encoder"], known["revision"]
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")

@@ -1,0 +1,157 @@
+"""What the studies of agreement with people share: their data files, metrics, and how findings are written."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from ..results.grid import Grid
+from ..texts.source import Source
+from .item_scores import Making, Part, Task, making, scores_of
+from .score_files import Scores
+from .study import Setup, Table
+
+HALF = 0.5
+"""alpha and beta of InfoLM's measures that have them."""
+_LAYERS = 5
+
+
+def records(path: Path, fields: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The objects of a JSONL file, each with at least these fields."""
+    for number, line in Source(str(path)).lines():
+        if line.isspace():
+            continue
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise InputError(f"{path} line {number}: broken JSON: {error.msg} (column {error.colno})") from None
+        absent = [name for name in fields if not isinstance(record, dict) or name not in record]
+        if absent:
+            raise InputError(f"{path} line {number} has no field {absent[0]!r}")
+        yield record
+
+
+def tasks(setup: Setup, names: Sequence[str], options: Mapping[str, Mapping[str, Any]] | None = None) -> list[Task]:
+    """The metrics of a study: InfoLM with all its measures, once for each masked language model."""
+    made = []
+    for name in names:
+        parameters = dict((options or {}).get(name, {}))
+        if name == "infolm":
+            made += _infolm(setup, parameters)
+        else:
+            if name in ("me-words", "pr-words", "prd-words", "moverscore"):
+                parameters["layers"] = _layers(setup)
+            made.append(Task(name, name, parameters))
+    return made
+
+
+def _infolm(setup: Setup, parameters: Mapping[str, Any]) -> list[Task]:
+    from ..information.measures import list_measures
+    from ..representations.shipped import SHIPPED
+
+    every = {"measure": list(list_measures()), "alpha": HALF, "beta": HALF, **parameters}
+    if setup.model is not None:
+        return [Task("infolm", "infolm", {**every, "model": setup.model})]
+    models = SHIPPED[:1] if setup.quick else SHIPPED
+    return [Task("infolm", f"infolm-{name.rpartition('-')[2]}", {**every, "model": name}) for name in models]
+
+
+def _layers(setup: Setup) -> int:
+    """The last five, or all of a smaller encoder."""
+    if setup.encoder is None:
+        return _LAYERS
+    from ..representations.words import WordStore
+
+    return min(_LAYERS, WordStore(str(setup.encoder), offline=setup.encoding.get("offline")).layer_count)
+
+
+def how(setup: Setup) -> Making:
+    """The caller's options, as far as they matter to metrics of aligned texts."""
+    options = dict(setup.encoding)
+    for name in ("pooling", "batch_size"):
+        if options.pop(name, None) is not None:
+            raise InputError(f"--{name.replace('_', '-')} is for vectors of whole texts, which this study does not use")
+    keep = options.pop("cache", True) is not False
+    return making(setup.metrics, encoder=setup.encoder, keep=keep, **options)
+
+
+class Seen:
+    """All parts of a study scored, one after the other; with what, and what was left out."""
+
+    def __init__(self, setup: Setup, parts: Iterable[Part], see: Callable[[Part, str, Scores], None]) -> None:
+        self._made: Counter[tuple[str, ...]] = Counter()
+        self.left_out: dict[str, int] = {}
+        """By label: in how many parts it has no scores."""
+        self.warnings: dict[str, str] = {}
+        chosen = how(setup)
+        for part in parts:
+            found = scores_of(part, chosen)
+            for task in part.tasks:
+                if task.label not in found:
+                    self.left_out[task.label] = self.left_out.get(task.label, 0) + 1
+                    continue
+                scores = found[task.label]
+                see(part, task.label, scores)
+                self._made[(task.label, *_made_with(scores.signature))] += 1
+                for warning in scores.warnings:
+                    self.warnings.setdefault(f"{task.label}, {part.name}, {warning}", "")
+        if not self._made:
+            raise InputError("there are no scores: --metrics names nothing that this study scores, and none are kept")
+
+    def about_left_out(self) -> list[str]:
+        if not self.left_out:
+            return []
+        listed = ", ".join(f"{label} ({count} part{'s' * (count > 1)})" for label, count in self.left_out.items())
+        return [f"Not scored, since this run was told to score other metrics and no scores were kept: {listed}."]
+
+    def table(self) -> Table:
+        heads = ["metric", "model", "revision", "numbers", "device", "versions", "parts"]
+        rows = [[*key, str(count)] for key, count in self._made.items()]
+        caption = ["Where scores came from: those kept by an earlier run say what that run had."]
+        return Table("made-with", Grid(heads, rows, caption, left=6))
+
+
+def _made_with(signature: Mapping[str, Any]) -> tuple[str, ...]:
+    models = [signature[key] for key in ("encoder", "model") if isinstance(signature.get(key), Mapping)]
+    model: Mapping[str, Any] = models[0] if models else {}
+    versions = ", ".join(f"{name} {version}" for name, version in signature.get("versions", {}).items())
+    return (
+        str(model.get("encoder", "-")),
+        str(model.get("revision", "-"))[:70],
+        str(model.get("dtype", "-")),
+        str(signature.get("device", "-")),
+        versions,
+    )
+
+
+def row_name(label: str, output: str) -> str:
+    return label if output == "value" else f"{label} {output}"
+
+
+def shown(value: float) -> str:
+    """.963, -.018: correlations have no digits before the point."""
+    if value is None or math.isnan(value):
+        return "-"
+    text = f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 0.9995 else f"{value:.0f}"
+    return "0" if text in (".000", "-.000") else text
+
+
+def mean(values: Iterable[float]) -> float:
+    """Of the numbers that are there; NaN where there is none."""
+    kept = [value for value in values if not math.isnan(value)]
+    return math.fsum(kept) / len(kept) if kept else math.nan
+
+
+def ranked(values: Mapping[str, float]) -> list[str]:
+    """Names, best first; those without a number left out."""
+    return sorted((name for name in values if not math.isnan(values[name])), key=lambda name: -values[name])
+
+
+def leaders(values: Mapping[str, float], count: int = 5) -> str:
+    """The best names with their numbers, as words."""
+    return ", ".join(f"{name} {shown(values[name])}" for name in ranked(values)[:count]) or "none"

@@ -1,0 +1,210 @@
+"""News summaries, REALSumm: do metrics find what people found of the reference's content?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..results.grid import Grid
+from .agreement import COEFFICIENTS, correlation, oriented, text_level
+from .item_scores import Part
+from .rated import HALF, Seen, leaders, ranked, records, row_name, shown, tasks
+from .score_files import Scores
+from .study import Findings, Setup, Study, Table
+
+KINDS = {"abs": "abstractive", "ext": "extractive"}
+AUTHORS = {
+    "rouge_1_recall": "authors' ROUGE-1 recall",
+    "rouge_2_recall": "authors' ROUGE-2 recall",
+    "rouge_l_recall": "authors' ROUGE-L recall",
+    "rouge_2_f_score": "authors' ROUGE-2 F1",
+    "bert_recall_score": "authors' BERTScore recall",
+    "bert_f_score": "authors' BERTScore F1",
+    "mover_score": "authors' MoverScore",
+    "js-2": "authors' JS-2",
+}
+"""Scores that the data's authors stored: what our own can be held against."""
+_METRICS = ("infolm", "me-words", "bertscore", "moverscore", "bleu", "chrf", "rouge", "meteor")
+# Some references and systems keep capitals, most do not; ROUGE as in the data's own scores.
+_OPTIONS = {"bleu": {"lowercase": True}, "chrf": {"lowercase": True}, "rouge": {"stemmer": True}}
+_SHOWN = {
+    "bertscore": ("f1", "recall"),
+    "rouge": ("rouge1", "rouge2", "rougeL", "rouge1_recall", "rouge2_recall", "rougeL_recall"),
+}
+_HOLDS = "documents.jsonl.gz and summaries.jsonl.gz"
+_LEVELS = ("system", "text")
+
+Numbers = dict[str, dict[tuple[str, str, str], float]]
+"""By metric, then by kind of system, level and coefficient."""
+
+
+def parts(setup: Setup) -> Iterator[Part]:
+    """Two parts: abstractive and extractive systems (one system is in both)."""
+    folder = setup.folder("realsumm", _HOLDS)
+    references = {
+        record["doc_id"]: " ".join(record["reference_sents"])
+        for record in records(folder / "documents.jsonl.gz", ("doc_id", "reference_sents"))
+    }
+    fields = ("doc_id", "type", "system", "summary_sents", "litepyramid_recall")
+    held: dict[str, dict[str, dict[Any, dict[str, Any]]]] = {}
+    for record in records(folder / "summaries.jsonl.gz", fields):
+        held.setdefault(record["type"], {}).setdefault(record["system"], {})[record["doc_id"]] = record
+    wanted = tasks(setup, _METRICS, _OPTIONS)
+    documents = list(references)[: 3 if setup.quick else None]
+    for kind in KINDS:
+        systems = dict(list(held.get(kind, {}).items())[: 4 if setup.quick else None])
+        lost = [(name, each) for name, by in systems.items() for each in documents if each not in by]
+        if lost or not systems:
+            what = f"summary of document {lost[0][1]} by {lost[0][0]}" if lost else f"system of type {kind}"
+            raise InputError(f"{folder / 'summaries.jsonl.gz'} has no {what}")
+        human = {"litepyramid": np.array([[by[each]["litepyramid_recall"] for each in documents]
+                                          for by in systems.values()], np.float64)}  # fmt: skip
+        for name in AUTHORS:
+            human[name] = np.array(
+                [[by[each].get("auto_scores", {}).get(name, math.nan) for each in documents] for by in systems.values()]
+            )
+        yield Part(
+            f"realsumm-{kind}",
+            [references[each] for each in documents],
+            {name: [" ".join(by[each]["summary_sents"]) for each in documents] for name, by in systems.items()},
+            wanted,
+            {"kind": kind},
+            human,
+        )
+
+
+def _run(setup: Setup) -> Findings:
+    found: Numbers = {}
+    dropped: dict[str, int] = {}
+    sizes: dict[str, tuple[int, int]] = {}
+
+    def note(name: str, kind: str, human: np.ndarray, totals: np.ndarray, items: np.ndarray) -> None:
+        for coefficient in COEFFICIENTS:
+            by = found.setdefault(name, {})
+            by[kind, "system", coefficient] = correlation(np.nanmean(human, axis=1), totals, coefficient)
+            single = text_level(human, items, coefficient)
+            by[kind, "text", coefficient] = single.value
+            dropped[kind] = max(dropped.get(kind, 0), single.dropped)
+
+    def see(part: Part, label: str, scores: Scores) -> None:
+        kind, human = part.about["kind"], part.human["litepyramid"]
+        if kind not in sizes:
+            sizes[kind] = human.shape
+            for stored, name in AUTHORS.items():
+                if np.isfinite(part.human[stored]).all():
+                    note(name, kind, human, part.human[stored].mean(axis=1), part.human[stored])
+        for output in _SHOWN.get(label, scores.totals):
+            totals = oriented(scores.totals[output], scores.direction)
+            items = oriented(scores.items[output], scores.direction)
+            note(row_name(label, output), kind, human, totals, items)
+
+    seen = Seen(setup, parts(setup), see)
+    rows = {name: by for name, by in found.items() if name not in AUTHORS.values()}
+    rows |= {name: by for name, by in found.items() if name in AUTHORS.values()}
+    tables = [Table(f"{kind}-{level}-level", _grid(rows, kind, level, sizes[kind], dropped[kind]))
+              for kind in KINDS for level in _LEVELS]  # fmt: skip
+
+    def draw(figure: Any) -> None:
+        names = ranked(_column(rows, "abs", "system", "pearson"))[::-1]
+        figure.set_size_inches(12, max(4.0, 0.44 * len(names)))
+        grid = figure.subplots(2, 4, sharey=True)
+        for line, coefficient in zip(grid, ("pearson", "kendall"), strict=True):
+            for axes, (kind, level) in zip(line, [(kind, level) for kind in KINDS for level in _LEVELS], strict=True):
+                axes.barh(range(len(names)), [rows[name][kind, level, coefficient] for name in names])
+                axes.set(title=f"{KINDS[kind]}, {level}", xlabel=coefficient)
+                axes.set_yticks(range(len(names)), names, fontsize=6)
+                axes.grid(axis="x", alpha=0.3)
+
+    settings = {"sizes": sizes, "alpha": HALF, "beta": HALF, "warnings": list(seen.warnings)}
+    return Findings([*tables, seen.table()], draw, [*_verdict(rows), *seen.about_left_out()], settings)
+
+
+def _column(rows: Numbers, kind: str, level: str, coefficient: str) -> dict[str, float]:
+    return {name: by.get((kind, level, coefficient), math.nan) for name, by in rows.items()}
+
+
+def _grid(rows: Numbers, kind: str, level: str, size: tuple[int, int], dropped: int) -> Grid:
+    systems, documents = size
+    lines = [
+        [name, *(shown(by.get((kind, level, each), math.nan)) for each in COEFFICIENTS)] for name, by in rows.items()
+    ]
+    if level == "system":
+        caption = f"Correlation of {systems} {KINDS[kind]} systems' mean scores over {documents} documents with"
+    else:
+        caption = (
+            f"Mean over {documents} documents of the correlation across {systems} {KINDS[kind]} systems (at most "
+            f"{dropped} left out, where people or a metric do not tell the systems apart) with"
+        )
+    caption += " people's pyramid recall. For metrics where lower is better the sign is turned."
+    return Grid(["metric", *COEFFICIENTS], lines, [caption])
+
+
+def _verdict(rows: Numbers) -> list[str]:
+    own = {name: by for name, by in rows.items() if name not in AUTHORS.values()}
+    lines = []
+    for kind, title in KINDS.items():
+        parts_of = [
+            f"{level} level, {coefficient}: {leaders(_column(own, kind, level, coefficient), 3)}"
+            for level in _LEVELS
+            for coefficient in ("pearson", "kendall")
+        ]
+        lines.append(f"{title.capitalize()} systems, best are: {'; '.join(parts_of)}.")
+    lines += _claims(own)
+    pairs = {
+        "rouge rouge2_recall": "rouge_2_recall",
+        "rouge rougeL_recall": "rouge_l_recall",
+        "bertscore recall": "bert_recall_score",
+        "moverscore": "mover_score",
+    }
+    beside = [
+        f"{name} {shown(own[name][kind, 'system', 'pearson'])} (theirs "
+        f"{shown(rows[AUTHORS[stored]][kind, 'system', 'pearson'])}) {title}"
+        for name, stored in pairs.items()
+        if name in own and AUTHORS[stored] in rows
+        for kind, title in KINDS.items()
+    ]
+    if beside:
+        lines.append(
+            f"Beside the scores that the data's authors stored, system level, Pearson: {', '.join(beside)}. ROUGE-2 "
+            "has the same rules and should nearly agree; ROUGE-L here takes a summary as one line; BERTScore and "
+            "MoverScore stand on other encoders."
+        )
+    return lines
+
+
+def _claims(own: Numbers) -> list[str]:
+    """What the InfoLM paper says of its Figure 1, which prints no numbers, held against the numbers here."""
+    settings = [(kind, level, coefficient) for kind in KINDS for level in _LEVELS for coefficient in COEFFICIENTS]
+    lines = []
+    for model in dict.fromkeys(name.split()[0] for name in own if name.startswith("infolm")):
+        rivals = [name for name in ("bertscore f1", "moverscore") if name in own]
+        words = []
+        for measure in ("ab", "fisher_rao"):
+            by = own[f"{model} {measure}"]
+            above = sum(all(by[at] > own[name][at] for name in rivals) for at in settings)
+            words.append(f"{measure} in {above} of {len(settings)} settings")
+        flat = [f"{model} {measure}" for measure in ("l1", "l2", "linf")]
+        curved = [f"{model} {measure}" for measure in ("jeffreys", "fisher_rao", "alpha", "gamma", "ab")]
+        poor = sum(max(own[name][at] for name in flat) < max(own[name][at] for name in curved) for at in settings)
+        if rivals:
+            lines.append(
+                f"{model}: the paper finds AB and Fisher-Rao above BERTScore and MoverScore; here so are "
+                f"{' and '.join(words)} (type, level, coefficient). It finds Lp distances poor; here the best of them "
+                f"is below the best divergence in {poor} of {len(settings)}. Its parameters were chosen for each "
+                f"criterion, ours are {HALF:g}; its model is BERT-base, ours a smaller one."
+            )
+    return lines
+
+
+STUDY = Study(
+    name="summarisation",
+    title="Summaries: agreement with people on REALSumm",
+    reproduces="InfoLM, Figure 1",
+    data=("realsumm",),
+    run=_run,
+    chooses=True,
+)

@@ -1,0 +1,272 @@
+"""Translations into English of WMT 2017: do metrics rank systems, and single translations, as people do?"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..results.grid import Grid
+from ..texts.source import Source
+from .agreement import correlation, oriented
+from .item_scores import Part
+from .moses import detokenised
+from .rated import Seen, leaders, mean, ranked, records, row_name, shown, tasks
+from .score_files import Scores
+from .study import Findings, Setup, Study, Table
+from .wmt17_paper import BEST_K, DEFAULT_K, SEPARATE
+
+FIVE = ("cs-en", "de-en", "ru-en", "tr-en", "zh-en")
+"""The language pairs of the paper; the data has fi-en and lv-en besides."""
+SAMPLE = 500
+"""Segments of each language pair that InfoLM looks at for the ranking of systems: every n-th."""
+FORMS = ("stored", "cleaned")
+_METRICS = ("me-words", "pr-words", "bertscore", "moverscore", "bleu", "chrf")
+_SHOWN = {"bertscore": ("f1",), "pr-words": ("precision", "recall")}
+_HOLDS = "segments.jsonl.gz, outputs.jsonl.gz, system_da.tsv and segment_da.jsonl"
+_FORM_MEANS = {
+    "stored": "as stored: lower-cased, tokenised, with entities such as &apos;",
+    "cleaned": "cleaned: entities read, tokens joined as they are written; still lower-cased",
+}
+
+Found = dict[str, dict[str, float]]
+"""By metric and language pair."""
+
+
+def parts(setup: Setup) -> Iterator[Part]:
+    """The work: for each language pair and form of the texts all segments, a sample for InfoLM, and the rated ones."""
+    folder = setup.folder("wmt17_to_english", _HOLDS)
+    references: dict[str, dict[int, str]] = {}
+    for record in records(folder / "segments.jsonl.gz", ("lp", "sid", "reference")):
+        references.setdefault(record["lp"], {})[record["sid"]] = record["reference"]
+    outputs: dict[str, dict[str, dict[int, str]]] = {}
+    for record in records(folder / "outputs.jsonl.gz", ("lp", "system", "sid", "hyp")):
+        outputs.setdefault(record["lp"], {}).setdefault(record["system"], {})[record["sid"]] = record["hyp"]
+    rated: dict[str, list[dict[str, Any]]] = {}
+    for record in records(folder / "segment_da.jsonl", ("lp", "reference", "hyp", "human_da")):
+        rated.setdefault(record["lp"], []).append(record)
+    plain, masked = tasks(setup, _METRICS, {"pr-words": {"k": 1}}), tasks(setup, ["infolm"])
+    for pair, judged in _pairs(setup, _system_ratings(setup)).items():
+        absent = [name for name in judged if set(outputs.get(pair, {}).get(name, ())) != set(references.get(pair, ()))]
+        if absent or not references.get(pair):
+            missing = absent[0] if absent else "the reference"
+            raise InputError(f"{folder}: {missing} of {pair} has not one text for each segment")
+        sids = sorted(references[pair])[: 12 if setup.quick else None]
+        few = sampled(sids, 3 if setup.quick else SAMPLE)
+        human = {"da": np.array(list(judged.values()))}
+        listed = rated.get(pair, [])[: 8 if setup.quick else None]
+        for form in FORMS:
+            about = {"pair": pair, "form": form}
+            clean = detokenised if form == "cleaned" else str
+            for kind, chosen, wanted in (("all", sids, plain), ("sample", few, masked)):
+                yield Part(
+                    f"wmt17-{pair}-{form}-{kind}",
+                    [clean(references[pair][sid]) for sid in chosen],
+                    {name: [clean(outputs[pair][name][sid]) for sid in chosen] for name in judged},
+                    wanted,
+                    {**about, "level": "system"},
+                    human,
+                )
+            if listed:
+                yield Part(
+                    f"wmt17-{pair}-{form}-rated",
+                    [clean(record["reference"]) for record in listed],
+                    {"rated": [clean(record["hyp"]) for record in listed]},
+                    [*plain, *masked],
+                    {**about, "level": "segment"},
+                    {"da": np.array([[float(record["human_da"]) for record in listed]])},
+                )
+
+
+def sampled(sids: Sequence[int], count: int) -> list[int]:
+    """Every n-th, so that `count` remain."""
+    return list(sids[:: max(1, len(sids) // count)][:count])
+
+
+def _system_ratings(setup: Setup) -> dict[str, dict[str, float]]:
+    path = setup.folder("wmt17_to_english", _HOLDS) / "system_da.tsv"
+    text = "".join(line for _, line in Source(str(path)).lines())
+    found: dict[str, dict[str, float]] = {}
+    try:
+        for row in csv.DictReader(io.StringIO(text), delimiter="\t"):
+            found.setdefault(row["lp"], {})[row["system"]] = float(row["human_da"])
+    except (KeyError, TypeError, ValueError):
+        raise InputError(f"{path} needs the columns lp, system and human_da, the last with numbers") from None
+    return found
+
+
+def _pairs(setup: Setup, ratings: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """The paper's pairs first."""
+    names = [*(pair for pair in FIVE if pair in ratings), *(pair for pair in ratings if pair not in FIVE)]
+    return {pair: ratings[pair] for pair in (names[:2] if setup.quick else names)}
+
+
+def _run(setup: Setup) -> Findings:
+    found: dict[tuple[str, str], Found] = {(level, form): {} for level in ("system", "segment") for form in FORMS}
+    sizes: dict[str, dict[str, int]] = {"system": {}, "segment": {}}
+
+    def see(part: Part, label: str, scores: Scores) -> None:
+        level, pair = part.about["level"], part.about["pair"]
+        sizes[level][pair] = len(part.systems if level == "system" else part.references)
+        for output in _SHOWN.get(label, scores.totals):
+            # Systems are compared by their mean, or by the corpus number where the metric has one.
+            numbers = scores.totals[output] if level == "system" else scores.items[output][0]
+            human = part.human["da"] if level == "system" else part.human["da"][0]
+            value = correlation(human, oriented(numbers, scores.direction))
+            found[level, part.about["form"]].setdefault(row_name(label, output), {})[pair] = value
+
+    seen = Seen(setup, parts(setup), see)
+    pairs = list(_pairs(setup, _system_ratings(setup)))
+    counted = [pair for pair in pairs if pair in FIVE]
+    means = {where: {name: mean(by.get(pair, math.nan) for pair in counted) for name, by in rows.items()}
+             for where, rows in found.items()}  # fmt: skip
+    tables = [
+        Table(f"{level}-level-{form}", _grid(rows, pairs, counted, means[level, form], sizes[level], level, form))
+        for (level, form), rows in found.items()
+        if rows
+    ]
+    tables += [Table("beside-the-paper", _beside(found, means, counted)), seen.table()]
+
+    def draw(figure: Any) -> None:
+        names = ranked(means["system", "stored"])[::-1]
+        figure.set_size_inches(10, max(4.0, 0.22 * len(names)))
+        for axes, level in zip(figure.subplots(1, 2, sharey=True), ("system", "segment"), strict=True):
+            for form, marker in zip(FORMS, ("o", "x"), strict=True):
+                values = [means[level, form].get(name, math.nan) for name in names]
+                axes.plot(values, range(len(names)), marker, label=f"text {form}", markersize=4)
+            if level == "system":
+                paper = [_paper(BEST_K, name, counted) for name in names]
+                axes.plot(paper, range(len(names)), "|", color="0.4", label="paper", markersize=8)
+            axes.set(title=f"{level} level", xlabel="mean Pearson correlation with people")
+            axes.set_yticks(range(len(names)), names, fontsize=7)
+            axes.grid(axis="x", alpha=0.3)
+            axes.legend(fontsize=7)
+
+    settings = {"infolm sample": SAMPLE, "pairs": pairs, "mean over": counted, "warnings": list(seen.warnings)}
+    return Findings(tables, draw, [*_verdict(means, counted), *seen.about_left_out()], settings)
+
+
+def _grid(
+    rows: Found,
+    pairs: Sequence[str],
+    counted: Sequence[str],
+    means: Mapping[str, float],
+    sizes: Mapping[str, int],
+    level: str,
+    form: str,
+) -> Grid:
+    others = [pair for pair in pairs if pair not in counted]
+    heads = ["metric", *counted, "mean", *others]
+    lines = [
+        [name, *(shown(by.get(pair, math.nan)) for pair in counted), shown(means[name]),
+         *(shown(by.get(pair, math.nan)) for pair in others)]
+        for name, by in rows.items()
+    ]  # fmt: skip
+    what = "systems" if level == "system" else "rated translations"
+    counts = ", ".join(f"{pair} {sizes[pair]}" for pair in pairs if pair in sizes)
+    caption = [
+        f"Pearson correlation with people over {what} ({counts}); the mean is that of {', '.join(counted)}.",
+        f"Texts {_FORM_MEANS[form]}. For metrics where lower is better the sign is turned.",
+    ]
+    if level == "system":
+        caption.append(
+            f"InfoLM looks at every n-th segment, {SAMPLE} of each language pair at most; the others at all of them."
+        )
+    return Grid(heads, lines, caption)
+
+
+def _beside(
+    found: Mapping[tuple[str, str], Found], means: Mapping[tuple[str, str], Mapping[str, float]], pairs: Sequence[str]
+) -> Grid:
+    lines = []
+    for name in BEST_K:
+        for form in FORMS:
+            by = found["system", form].get(name)
+            if by:
+                cells = [by.get(pair, math.nan) for pair in pairs]
+                lines.append([name, f"here, {form}", *map(shown, cells), shown(means["system", form][name])])
+        if name in SEPARATE and tuple(pairs) == FIVE:
+            lines.append([name, "separate program", *("-" for _ in pairs), shown(SEPARATE[name])])
+        for title, paper in (("paper, best K", BEST_K), ("paper, K by default", DEFAULT_K)):
+            if name in paper:
+                lines.append(
+                    [name, title, *(shown(paper[name][pair]) for pair in pairs), shown(_paper(paper, name, pairs))]
+                )
+    caption = [
+        "System level. Paper: Mark-Evaluate, Tables 2 and 6, word vectors of BERT-base trained on MNLI, best K chosen "
+        "with the human scores in view; here K is 1. Separate program: another implementation with the encoder used "
+        "here by default, texts as stored, K = 1, mean of five language pairs."
+    ]
+    return Grid(["metric", "source", *pairs, "mean"], lines, caption, left=2)
+
+
+def _paper(table: Mapping[str, Mapping[str, float]], name: str, pairs: Sequence[str]) -> float:
+    return mean(table.get(name, {}).get(pair, math.nan) for pair in pairs)
+
+
+def _verdict(means: Mapping[tuple[str, str], Mapping[str, float]], counted: Sequence[str]) -> list[str]:
+    stored, cleaned = means["system", "stored"], means["system", "cleaned"]
+    lines = [
+        f"Systems, mean Pearson over {', '.join(counted)}: text as stored, best are {leaders(stored)}; cleaned, "
+        f"{leaders(cleaned)}."
+    ]
+    pieces = []
+    for name in ("me-words capture", "me-words petersen", "me-words quality", "me-words diversity"):
+        if name in stored:
+            others = [f"separate program {shown(SEPARATE[name])}"] if tuple(counted) == FIVE else []
+            if name in DEFAULT_K:
+                best, default = (shown(_paper(table, name, counted)) for table in (BEST_K, DEFAULT_K))
+                others.append(f"paper {best} with the best K, {default} by default")
+            pieces.append(f"{name} {shown(stored[name])}" + (f" ({'; '.join(others)})" if others else ""))
+    if pieces:
+        lines.append(
+            f"Mark-Evaluate of words, text as stored: {', '.join(pieces)}. The paper's encoder is BERT-base trained on "
+            "MNLI, ours another and smaller one, so numbers need not be equal; those of the separate program "
+            "should be, where the encoder is the default one and all segments are used."
+        )
+        rivals = [name for name in ("bertscore f1", "moverscore", "pr-words precision") if name in stored]
+        beaten = [name for name in rivals if max(stored[each] for each in stored if each.startswith("me-words"))
+                  > stored[name]]  # fmt: skip
+        lines.append(
+            "The paper finds its best estimator above BERTScore, MoverScore and improved precision. Here the best is "
+            + (f"above {', '.join(beaten)}" if beaten else "above none of them")
+            + (f", not above {', '.join(set(rivals) - set(beaten))}." if set(rivals) - set(beaten) else ".")
+        )
+    gains = {name: cleaned[name] - value for name, value in stored.items() if name in cleaned}
+    if ranked(gains):
+        up, down = ranked(gains)[0], ranked(gains)[-1]
+        lines.append(
+            f"Cleaning the texts moves the mean by {gains[down]:+.3f} ({down}) to {gains[up]:+.3f} ({up}), "
+            f"in the middle {float(np.nanmedian(list(gains.values()))):+.3f}."
+        )
+    models = dict.fromkeys(name.split()[0] for name in stored if name.startswith("infolm"))
+    if models:
+        of = {model: {name: value for name, value in stored.items() if name.split()[0] == model} for model in models}
+        lines.append(
+            "InfoLM (not tried on translations in its paper), text as stored: "
+            + "; ".join(f"{model} best with {leaders(by, 3)}, least with {ranked(by)[-1].split()[1]} "
+                        f"{shown(by[ranked(by)[-1]])}" for model, by in of.items() if ranked(by))
+            + "."
+        )  # fmt: skip
+    segments = means["segment", "stored"]
+    if segments:
+        lines.append(
+            f"Single translations: text as stored, best are {leaders(segments)}; cleaned, "
+            f"{leaders(means['segment', 'cleaned'])}."
+        )
+    return lines
+
+
+STUDY = Study(
+    name="wmt17",
+    title="Translations: agreement with people on WMT 2017",
+    reproduces="Mark-Evaluate, Tables 2 and 6",
+    data=("wmt17_to_english",),
+    run=_run,
+    chooses=True,
+)
