@@ -37,6 +37,8 @@ _DEEPEST = -600.0
 """Down to this logarithm, probabilities and their weighted sums are far from underflow."""
 LOWEST, HIGHEST = 0.05, 10.0
 """Temperatures for which every measure is known to stay finite."""
+COLDEST, HOTTEST = 1e-4, 1e4
+"""Beyond, distributions are a single word or all words alike, as far as a float can tell."""
 
 
 def infolm(
@@ -214,6 +216,8 @@ def _checked(parameters: Mapping[str, Any]) -> tuple[list[Measure], list[float]]
             raise InputError(f"a temperature must be a number above 0, not {each!r}")
         if each <= 0:
             raise InputError(f"a temperature must be above 0, not {each:g}")
+        if not COLDEST <= each <= HOTTEST:
+            raise InputError(f"a temperature must be from {COLDEST:g} to {HOTTEST:g}, not {each:g}")
     if len({f"{each:g}" for each in temperatures}) < len(temperatures):
         raise InputError("two temperatures are the same")
     return measures, [float(each) for each in temperatures]

@@ -1,0 +1,604 @@
+"""InfoLM against a slow loop: one masked token at a time, float64, plain definitions."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import math
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recapture.errors import InputError
+from recapture.pairs import infolm as infolm_module
+from recapture.pairs.base import find_pair_metric
+from recapture.pairs.infolm import infolm
+from recapture.pairs.run import evaluate_pairs
+from recapture.representations.masked_body import MaskedBody
+from recapture.representations.masked_model import MaskedModel
+
+MEASURES = ("kl", "jeffreys", "alpha", "renyi", "ab", "gamma", "l1", "l2", "linf", "fisher_rao")
+SYMMETRIC = ("jeffreys", "l1", "l2", "linf", "fisher_rao")
+ROOM = 64
+"""Tokens the tiny model takes at once, two of them special."""
+
+
+def texts(count: int, seed: int, longest: int = 12) -> list[str]:
+    """Sentences of the tiny model's words, of pieces put together, and of words it does not know."""
+    rng = random.Random(seed)
+    listed = "the a cat dog bird fish sat ran sang slept on under near mat tree river red green old small"
+    words = [*listed.split(), "catbalo", "dogs", "balomitu", "mint", "tuk", "zebra", "birdly", ",", "."]
+    return [" ".join(rng.choices(words, k=rng.randint(1, longest))) for _ in range(count)]
+
+
+@pytest.fixture
+def scored(tiny_bert: Path) -> Callable[..., Any]:
+    return functools.partial(infolm, model=tiny_bert, device="cpu", cache=False)
+
+
+# The slow loop
+
+
+@functools.cache
+def loaded(folder: Path) -> tuple[Any, Any]:
+    from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+    model = AutoModelForMaskedLM.from_pretrained(folder, attn_implementation="eager")
+    return AutoTokenizer.from_pretrained(folder), model.double().eval()
+
+
+def own_ids(folder: Path, text: str) -> list[int]:
+    ids: list[int] = loaded(folder)[0](text)["input_ids"][1:-1]
+    return ids
+
+
+@functools.cache
+def token_logits(folder: Path, text: str) -> list[list[float]]:
+    import torch
+
+    tokenizer, model = loaded(folder)
+    ids = tokenizer(text)["input_ids"]
+    rows = []
+    for place in range(1, len(ids) - 1):
+        changed = [*ids[:place], tokenizer.mask_token_id, *ids[place + 1 :]]
+        with torch.no_grad():
+            rows.append(model(torch.tensor([changed])).logits[0, place].tolist())
+    return rows
+
+
+def distribution(folder: Path, text: str, temperature: float, weigh: Callable[[int], float]) -> list[float]:
+    rows = token_logits(folder, text)
+    weights = [weigh(piece) for piece in own_ids(folder, text)]
+    if math.fsum(weights) == 0:
+        weights = [1.0] * len(weights)
+    total = [0.0] * len(rows[0])
+    for row, weight in zip(rows, weights, strict=True):
+        powers = [math.exp(logit / temperature) for logit in row]
+        mass = math.fsum(powers)
+        total = [old + weight * power / mass / math.fsum(weights) for old, power in zip(total, powers, strict=True)]
+    return total
+
+
+def idf_table(folder: Path, references: list[str]) -> Callable[[int], float]:
+    sets = [set(own_ids(folder, text)) for text in references]
+    return lambda piece: math.log((len(sets) + 1) / (1 + sum(piece in each for each in sets)))
+
+
+def defined(name: str, p: list[float], q: list[float], alpha: float, beta: float) -> float:
+    """The table of measures, written down as it stands."""
+    both = list(zip(p, q, strict=True))
+
+    def power_sum(a: float, b: float) -> float:
+        return math.fsum(x**a * y**b for x, y in both)
+
+    def ab(a: float, b: float) -> float:
+        return (
+            math.log(power_sum(a + b, 0)) / (b * (a + b))
+            + math.log(power_sum(0, a + b)) / (a * (a + b))
+            - math.log(power_sum(a, b)) / (a * b)
+        )
+
+    table: dict[str, Callable[[], float]] = {
+        "kl": lambda: math.fsum(x * math.log(x / y) for x, y in both),
+        "jeffreys": lambda: math.fsum(x * math.log(x / y) + y * math.log(y / x) for x, y in both) / 2,
+        "alpha": lambda: (power_sum(alpha, 1 - alpha) - 1) / (alpha * (alpha - 1)),
+        "renyi": lambda: math.log(power_sum(alpha, 1 - alpha)) / (alpha - 1),
+        "ab": lambda: ab(alpha, beta),
+        "gamma": lambda: ab(1, beta),
+        "l1": lambda: math.fsum(abs(x - y) for x, y in both),
+        "l2": lambda: math.sqrt(math.fsum((x - y) ** 2 for x, y in both)),
+        "linf": lambda: max(abs(x - y) for x, y in both),
+        "fisher_rao": lambda: 2 / math.pi * math.acos(min(1.0, power_sum(0.5, 0.5))),
+    }
+    return table[name]()
+
+
+def slow(
+    folder: Path, reference: str, candidate: str, temperature: float, weigh: Callable[[int], float], **parameters: float
+) -> dict[str, float]:
+    p, q = (distribution(folder, text, temperature, weigh) for text in (reference, candidate))
+    return {name: defined(name, p, q, parameters["alpha"], parameters["beta"]) for name in MEASURES}
+
+
+@pytest.mark.parametrize("idf", [False, True])
+@pytest.mark.parametrize("temperature", [0.05, 0.25, 1.0, 3.0, 10.0])
+def test_equals_a_loop_over_masked_tokens(
+    tiny_bert: Path, scored: Callable[..., Any], temperature: float, idf: bool
+) -> None:
+    """rtol for the divergences, which reach hundreds at a low temperature; it magnifies float32's rounding by 1 / T."""
+    references, candidates = texts(6, 1), texts(6, 2)
+    parameters = {"alpha": 0.6, "beta": 0.7}
+    ours = scored(references, candidates, list(MEASURES), temperature=temperature, idf=idf, **parameters)
+    weigh = idf_table(tiny_bert, references) if idf else lambda piece: 1.0
+    loop = [
+        slow(tiny_bert, *pair, temperature, weigh, **parameters) for pair in zip(references, candidates, strict=True)
+    ]
+    for name in MEASURES:
+        expected = [each[name] for each in loop]
+        assert max(expected) > 1e-4
+        np.testing.assert_allclose(ours.arrays[f"{name}_scores"], expected, rtol=1e-5, atol=1e-5, err_msg=name)
+        assert ours.values[name] == pytest.approx(math.fsum(expected) / 6, rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(0.5, 0.5), (1.5, -0.4), (2.0, 1.0), (-0.5, 2.0)])
+def test_other_parameters_equal_the_loop(
+    tiny_bert: Path, scored: Callable[..., Any], alpha: float, beta: float
+) -> None:
+    references, candidates = texts(4, 3), texts(4, 4)
+    names = [name for name in ("alpha", "renyi", "ab", "gamma") if name != "renyi" or alpha > 0]
+    ours = scored(references, candidates, names, alpha=alpha, beta=beta)
+    weigh = idf_table(tiny_bert, references)
+    for at, (reference, candidate) in enumerate(zip(references, candidates, strict=True)):
+        p, q = (distribution(tiny_bert, text, 1.0, weigh) for text in (reference, candidate))
+        for name in names:
+            expected = defined(name, p, q, alpha, beta)
+            assert ours.arrays[f"{name}_scores"][at] == pytest.approx(expected, rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize("rule", ["best", "mean"])
+@pytest.mark.parametrize("idf", [False, True])
+def test_several_references(tiny_bert: Path, scored: Callable[..., Any], rule: str, idf: bool) -> None:
+    candidates = texts(5, 5)
+    references = [texts(1 + number % 3, 50 + number) for number in range(5)]
+    flat = [text for group in references for text in group]
+    weigh = idf_table(tiny_bert, flat) if idf else lambda piece: 1.0
+    ours = scored(references, candidates, ["kl", "fisher_rao"], idf=idf, over_references=rule)
+    for name in ("kl", "fisher_rao"):
+        rows = [
+            [slow(tiny_bert, text, candidate, 1.0, weigh, alpha=0.5, beta=0.5)[name] for text in group]
+            for group, candidate in zip(references, candidates, strict=True)
+        ]
+        expected = [min(row) if rule == "best" else sum(row) / len(row) for row in rows]
+        np.testing.assert_allclose(ours.arrays[f"{name}_scores"], expected, rtol=0, atol=1e-5)
+    assert ours.sizes["reference"] == len(flat)
+    assert ours.signature["over_references"] == rule
+
+
+def test_the_default_is_best_over_references(scored: Callable[..., Any]) -> None:
+    references, candidates = [texts(3, 6), texts(2, 7)], texts(2, 8)
+    np.testing.assert_array_equal(
+        scored(references, candidates).scores, scored(references, candidates, over_references="best").scores
+    )
+
+
+def test_idf_counts_repeated_references(tiny_bert: Path, scored: Callable[..., Any]) -> None:
+    references = ["the cat sat on the mat"] * 5 + texts(3, 9)
+    candidates = texts(8, 10)
+    weigh = idf_table(tiny_bert, references)
+    ours = scored(references, candidates, "kl")
+    expected = [
+        slow(tiny_bert, *pair, 1.0, weigh, alpha=0.5, beta=0.5)["kl"]
+        for pair in zip(references, candidates, strict=True)
+    ]
+    np.testing.assert_allclose(ours.scores, expected, rtol=0, atol=1e-5)
+
+
+# Against torchmetrics
+
+PEERS = {  # ours -> its name, and ours / its
+    "kl": ("kl_divergence", -1.0),
+    "alpha": ("alpha_divergence", -1.0),
+    "renyi": ("renyi_divergence", 1.0),
+    "l1": ("l1_distance", 1.0),
+    "l2": ("l2_distance", 1.0),
+    "linf": ("l_infinity_distance", 1.0),
+    "fisher_rao": ("fisher_rao_distance", 1 / math.pi),
+}
+
+
+@pytest.mark.parametrize("measure", PEERS)
+def test_equals_torchmetrics_pair_by_pair(tiny_bert: Path, scored: Callable[..., Any], measure: str) -> None:
+    """torchmetrics 1.9 turns the sign of two measures and gives Fisher-Rao as 2 arccos. One pair at a time, since it
+    mismatches several; without idf, since it makes a table for each side."""
+    pytest.importorskip("torchmetrics", reason="needs torchmetrics, the package to compare with")
+    peer: Any = importlib.import_module("torchmetrics.functional.text.infolm").infolm
+    name, factor = PEERS[measure]
+    parameters = {"alpha": 0.4} if measure in ("alpha", "renyi") else {}
+    references, candidates = texts(5, 11), texts(5, 12)
+    ours = scored(references, candidates, measure, idf=False, temperature=0.5, **parameters)
+    theirs = [
+        factor
+        * float(
+            peer([candidate], [reference], str(tiny_bert), 0.5, name, False, max_length=60, verbose=False, **parameters)
+        )
+        for reference, candidate in zip(references, candidates, strict=True)
+    ]
+    np.testing.assert_allclose(ours.scores, theirs, rtol=1e-5, atol=1e-5)
+
+
+# Properties
+
+
+@pytest.mark.parametrize("temperature", [0.05, 1.0, 10.0])
+def test_equal_texts_are_at_exactly_0(scored: Callable[..., Any], temperature: float) -> None:
+    same = [*texts(12, 13), " ".join(texts(20, 14)), "zebra", "[MASK]", "the [SEP] cat"]
+    ours = scored(same, same, list(MEASURES), temperature=temperature, alpha=1.7, beta=-0.3)
+    for name in MEASURES:
+        assert (ours.arrays[f"{name}_scores"] == 0).all(), name
+        assert ours.values[name] == 0
+
+
+def test_texts_of_the_same_pieces_are_at_exactly_0(scored: Callable[..., Any]) -> None:
+    """The tokenizer makes no difference between capitals and others, nor between one blank and three."""
+    ours = scored(["The cat sat.", "  a dog ", "old tree"], ["the CAT sat .", "a   dog", "old\ntree"])
+    assert (ours.scores == 0).all()
+
+
+@pytest.mark.parametrize("temperature", [0.05, 0.1, 1.0, 10.0])
+@pytest.mark.parametrize(("alpha", "beta"), [(0.5, 0.5), (0.01, 3.0), (0.99, -0.5)])
+def test_values_are_finite_and_not_below_0(
+    scored: Callable[..., Any], temperature: float, alpha: float, beta: float
+) -> None:
+    references, candidates = texts(15, 15), texts(15, 16)
+    ours = scored(references, candidates, list(MEASURES), temperature=temperature, alpha=alpha, beta=beta)
+    for name, (low, high) in ours.ranges.items():
+        values = ours.arrays[f"{name}_scores"]
+        assert np.isfinite(values).all(), name
+        assert low == 0
+        assert (values >= 0).all(), name
+        assert (values <= high * (1 + 1e-12)).all(), name
+    assert not ours.warnings
+
+
+def test_deep_probabilities_take_the_way_by_logarithms(scored: Callable[..., Any], monkeypatch: Any) -> None:
+    """Both ways of mixing give the same; at a very low temperature only logarithms are left."""
+    references, candidates = texts(8, 17), texts(8, 18)
+    usual = scored(references, candidates, ["kl", "fisher_rao"], temperature=0.3)
+    monkeypatch.setattr(infolm_module, "_DEEPEST", math.inf)
+    logs = scored(references, candidates, ["kl", "fisher_rao"], temperature=0.3)
+    for name in ("kl_scores", "fisher_rao_scores"):
+        np.testing.assert_allclose(logs.arrays[name], usual.arrays[name], rtol=1e-10, atol=1e-12)
+    monkeypatch.undo()
+    cold = scored(references, candidates, ["kl", "fisher_rao"], temperature=0.0002)
+    assert np.isfinite(cold.kl_scores).all()
+    assert cold.kl_scores.max() > 745  # e^-745 is the smallest float
+    assert any("temperature 0.0002 is outside 0.05 to 10" in note for note in cold.warnings)
+
+
+def test_symmetric_measures(scored: Callable[..., Any]) -> None:
+    references, candidates = texts(10, 19), texts(10, 20)
+    there = scored(references, candidates, list(SYMMETRIC), idf=False)
+    back = scored(candidates, references, list(SYMMETRIC), idf=False)
+    for name in SYMMETRIC:
+        np.testing.assert_allclose(there.arrays[f"{name}_scores"], back.arrays[f"{name}_scores"], rtol=1e-9, atol=1e-12)
+
+
+def test_order_does_not_matter(scored: Callable[..., Any]) -> None:
+    """A shuffle that is not its own inverse: pairs put back wrongly would show."""
+    references, candidates = texts(31, 21), texts(31, 22)
+    order = np.random.default_rng(5).permutation(31)
+    assert not np.array_equal(order[order], np.arange(31))
+    usual = scored(references, candidates, "kl").scores
+    mixed = scored([references[at] for at in order], [candidates[at] for at in order], "kl").scores
+    np.testing.assert_array_equal(mixed, usual[order])
+
+
+@pytest.mark.parametrize("batch_tokens", [1, 40, 100_000])
+def test_batches_do_not_matter(scored: Callable[..., Any], batch_tokens: int) -> None:
+    references, candidates = texts(20, 23), texts(20, 24)
+    usual = scored(references, candidates, "kl").scores
+    np.testing.assert_allclose(
+        scored(references, candidates, "kl", batch_tokens=batch_tokens).scores, usual, rtol=0, atol=1e-5
+    )
+
+
+def test_repeated_pairs_score_alike(scored: Callable[..., Any]) -> None:
+    """Without idf, whose table counts repeats, a pair's score does not hang on how often it is there."""
+    references, candidates = texts(8, 25), texts(8, 26)
+    once = scored(references, candidates, "kl", idf=False).scores
+    thrice = scored(references * 3, candidates * 3, "kl", idf=False).scores
+    np.testing.assert_array_equal(thrice, np.tile(once, 3))
+
+
+def test_systems_do_not_touch_each_other(scored: Callable[..., Any]) -> None:
+    references, first, second = texts(12, 27), texts(12, 28), texts(12, 29)
+    both = scored(references, {"one": first, "two": second}, "kl")
+    for name, candidates in (("one", first), ("two", second)):
+        np.testing.assert_allclose(both[name].scores, scored(references, candidates, "kl").scores, rtol=0, atol=1e-5)
+
+
+def test_several_temperatures_equal_separate_runs(scored: Callable[..., Any]) -> None:
+    references, candidates = texts(8, 30), texts(8, 31)
+    together = scored(references, candidates, ["kl", "l2"], temperature=[0.05, 0.5, 2])
+    assert list(together.values) == ["kl@0.05", "kl@0.5", "kl@2", "l2@0.05", "l2@0.5", "l2@2"]
+    for temperature in (0.05, 0.5, 2):
+        alone = scored(references, candidates, ["kl", "l2"], temperature=temperature)
+        for name in ("kl", "l2"):
+            np.testing.assert_array_equal(
+                together.arrays[f"{name}@{temperature:g}_scores"], alone.arrays[f"{name}_scores"]
+            )
+            assert together.values[f"{name}@{temperature:g}"] == alone.values[name]
+
+
+def test_distributions_forgotten_and_made_again_are_the_same(scored: Callable[..., Any], monkeypatch: Any) -> None:
+    references, candidates = texts(20, 32), texts(20, 33)
+    usual = scored(references, candidates, "kl").scores
+    monkeypatch.setattr(infolm_module, "_KEPT_BYTES", 1)
+    np.testing.assert_array_equal(scored(references, candidates, "kl").scores, usual)
+
+
+# Work done
+
+
+class Spy:
+    """Every row that goes through the model."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.rows: list[tuple[tuple[int, ...], int]] = []
+        self.tokens = 0
+        vectors, call = MaskedModel.head_vectors, MaskedBody.__call__
+
+        def noted(model: MaskedModel, rows: Any, places: Any) -> Any:
+            self.rows += zip(map(tuple, rows), places, strict=True)
+            return vectors(model, rows, places)
+
+        def counted(body: MaskedBody, ids: Any, mask: Any, places: Any) -> Any:
+            self.tokens += ids.numel()
+            return call(body, ids, mask, places)
+
+        monkeypatch.setattr(MaskedModel, "head_vectors", noted)
+        monkeypatch.setattr(MaskedBody, "__call__", counted)
+
+    def taken(self) -> tuple[list[tuple[tuple[int, ...], int]], int]:
+        made = self.rows, self.tokens
+        self.rows, self.tokens = [], 0
+        return made
+
+
+@pytest.fixture
+def spy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Spy]:
+    yield Spy(monkeypatch)
+
+
+def expected_rows(folder: Path, wanted: set[str]) -> Counter[tuple[tuple[int, ...], int]]:
+    """One row per real token of each distinct text."""
+    rows: Counter[tuple[tuple[int, ...], int]] = Counter()
+    for text in wanted:
+        ids = tuple(loaded(folder)[0](text)["input_ids"])
+        rows.update((ids, place) for place in range(1, len(ids) - 1))
+    return rows
+
+
+def test_each_distinct_text_once_one_row_per_token(tiny_bert: Path, scored: Callable[..., Any], spy: Spy) -> None:
+    distinct = ["the cat sat", "a dog ran under the tree", "balomitu"]
+    references, candidates = distinct * 4, [*distinct[:2], *texts(6, 34), *distinct, "a bird"]
+    trial = 18  # two rows of nine made-up tokens, by which a body is tried
+    scored(references, candidates, ["kl", "l2"], temperature=[0.5, 1])
+    rows, tokens = spy.taken()
+    expected = expected_rows(tiny_bert, {*references, *candidates})
+    assert Counter(rows) == expected
+    assert max(expected.values()) == 1
+    padding = tokens - sum(len(ids) for ids, _ in rows)
+    assert padding % trial == 0  # trials at loading
+    assert padding <= 3 * trial
+
+
+def test_another_system_costs_its_candidates_alone(tiny_bert: Path, scored: Callable[..., Any], spy: Spy) -> None:
+    references, first, second = texts(6, 35), texts(6, 36), texts(6, 37)
+    scored(references, first)
+    one, _ = spy.taken()
+    scored(references, {"one": first, "two": second})
+    both, _ = spy.taken()
+    more = Counter(both)
+    more.subtract(one)
+    assert +more == expected_rows(tiny_bert, set(second) - {*references, *first})
+    assert not -more
+
+
+def test_the_disk_serves_a_second_run(tiny_bert: Path, spy: Spy, tmp_path: Path) -> None:
+    references, candidates = texts(6, 38), texts(6, 39)
+    first = infolm(references, candidates, "kl", tiny_bert, cache=tmp_path, device="cpu")
+    assert spy.taken()[0]
+    again = infolm(references, candidates, ["kl", "l1"], tiny_bert, cache=tmp_path, device="cpu", idf=True)
+    assert not spy.taken()[0]
+    np.testing.assert_array_equal(again.kl_scores, first.scores)
+    infolm(references, [*candidates[:5], "the cat and the river"], "kl", tiny_bert, cache=tmp_path, device="cpu")
+    assert Counter(spy.taken()[0]) == expected_rows(tiny_bert, {"the cat and the river"})
+    infolm(references, candidates, "kl", tiny_bert, cache=False, device="cpu")
+    assert spy.taken()[0]
+
+
+def test_the_disk_does_not_serve_another_model(tiny_bert: Path, spy: Spy, tmp_path: Path) -> None:
+    """Same name, same tokenizer, one other weight."""
+    from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+    other = tmp_path / "other" / tiny_bert.name
+    AutoTokenizer.from_pretrained(tiny_bert).save_pretrained(other)
+    model = AutoModelForMaskedLM.from_pretrained(tiny_bert)
+    model.bert.encoder.layer[0].output.dense.bias.data[0] += 1
+    model.save_pretrained(other)
+    references, candidates = texts(5, 40), texts(5, 41)
+    first = infolm(references, candidates, "kl", tiny_bert, cache=tmp_path / "kept", device="cpu")
+    spy.taken()
+    second = infolm(references, candidates, "kl", other, cache=tmp_path / "kept", device="cpu")
+    assert Counter(spy.taken()[0]) == expected_rows(tiny_bert, {*references, *candidates})
+    assert np.abs(second.scores - first.scores).max() > 1e-4
+    np.testing.assert_array_equal(second.scores, infolm(references, candidates, "kl", other, cache=False).scores)
+
+
+def test_long_texts_have_every_token_masked_once(tiny_bert: Path, scored: Callable[..., Any], spy: Spy) -> None:
+    """Each token in a window of the text, with a quarter of the window at least on both sides where the text has it."""
+    long = " ".join(texts(40, 42))
+    ours = scored([long, "the cat"], ["a cat", "the dog"])
+    assert (
+        "1 text is longer than the 64 tokens the model takes at once: overlapping windows were used, nothing cut"
+        in (ours.warnings)
+    )
+    own = tuple(own_ids(tiny_bert, long))
+    assert len(own) > 3 * ROOM
+    rows = [(ids, place) for ids, place in spy.taken()[0] if len(ids) == ROOM]
+    masked = Counter()
+    for ids, place in rows:
+        inside = ids[1:-1]
+        (start,) = (at for at in range(len(own)) if own[at : at + len(inside)] == inside)
+        at = start + place - 1
+        masked[at] += 1
+        assert place - 1 >= min(at, len(inside) // 4)
+        assert len(inside) - place >= min(len(own) - 1 - at, len(inside) // 4)
+    assert masked == Counter(range(len(own)))
+    assert np.isfinite(ours.scores).all()
+
+
+def test_a_text_that_just_fits_is_not_cut(tiny_bert: Path, scored: Callable[..., Any], spy: Spy) -> None:
+    full = " ".join(["cat", "dog"] * 31)
+    assert not scored([full, "a cat"], ["the cat", "the dog"]).warnings
+    assert Counter(spy.taken()[0]) == expected_rows(tiny_bert, {full, "a cat", "the cat", "the dog"})
+    assert any("1 text is longer" in note for note in scored([full + " cat", "a cat"], ["the cat", "the dog"]).warnings)
+
+
+# Odd texts
+
+
+def test_one_reference_has_no_idf(scored: Callable[..., Any]) -> None:
+    """Every weight is ln(2/2) = 0, so tokens count alike."""
+    ours = scored(["the cat sat"], ["the cat"])
+    assert ours.value == scored(["the cat sat"], ["the cat"], idf=False).value > 0
+    assert any(note.startswith("with one reference idf weighs all its pieces 0") for note in ours.warnings)
+
+
+def test_empty_texts_score_worst(scored: Callable[..., Any]) -> None:
+    references = ["the cat sat", "", "a dog", " \n", ["", "a bird"], "old tree"]
+    candidates = ["", "a cat", " \t", "", "a bird", "a tree"]
+    ours = scored(references, candidates)
+    assert ours.scores[:4].tolist() == [1, 1, 1, 1]
+    assert ours.scores[4] == 0
+    assert 0 < ours.scores[5] < 1
+    assert "3 of 6 texts of candidate are empty: scored worst" in ours.warnings
+    assert "3 of 7 texts of reference are empty: scored worst" in ours.warnings
+
+
+def test_empty_texts_are_left_out_where_there_is_no_worst(scored: Callable[..., Any]) -> None:
+    ours = scored(["the cat sat", "a dog", "a bird"], ["", "a cat", "the bird"], "kl")
+    assert math.isnan(ours.scores[0])
+    assert ours.value == pytest.approx((ours.scores[1] + ours.scores[2]) / 2)
+    assert any(note.endswith("is empty: left out of the mean") for note in ours.warnings)
+
+
+def test_idf_leaves_out_empty_references(scored: Callable[..., Any]) -> None:
+    references, candidates = texts(6, 43), texts(6, 44)
+    usual = scored(references, candidates, "kl").scores
+    np.testing.assert_array_equal(scored([*references, ""], [*candidates, "a cat"], "kl").scores[:6], usual)
+
+
+def test_a_text_without_pieces_cannot_be_compared(scored: Callable[..., Any]) -> None:
+    ours = scored(["the cat", "\u200b", "a dog"], ["\u200b", "the cat", "a cat"])
+    assert ours.scores[:2].tolist() == [1, 1]
+    assert "2 of 3 pairs could not be compared: scored worst" in ours.warnings
+
+
+def test_unknown_characters(tiny_bert: Path, scored: Callable[..., Any]) -> None:
+    """A piece like any other: all unknown words are the same one."""
+    references, candidates = ["☃ ☂ ☃", "the cat", "☃"], ["the ☃", "日本", "☂"]
+    ours = scored(references, candidates, "kl")
+    weigh = idf_table(tiny_bert, references)
+    expected = [
+        slow(tiny_bert, *pair, 1.0, weigh, alpha=0.5, beta=0.5)["kl"]
+        for pair in zip(references, candidates, strict=True)
+    ]
+    np.testing.assert_allclose(ours.scores, expected, rtol=0, atol=1e-5)
+    assert ours.scores[2] == 0
+
+
+def test_special_tokens_written_in_a_text(tiny_bert: Path, scored: Callable[..., Any], spy: Spy) -> None:
+    """What a user wrote is text: it is masked in its turn, and it counts."""
+    references = ["the [MASK] sat", "[SEP] a dog [SEP]", "[CLS]", "a bird"]
+    candidates = ["the cat sat", "a dog", "[MASK]", "[PAD] a bird"]
+    ours = scored(references, candidates, "kl")
+    assert Counter(spy.taken()[0]) == expected_rows(tiny_bert, {*references, *candidates})
+    weigh = idf_table(tiny_bert, references)
+    expected = [
+        slow(tiny_bert, *pair, 1.0, weigh, alpha=0.5, beta=0.5)["kl"]
+        for pair in zip(references, candidates, strict=True)
+    ]
+    np.testing.assert_allclose(ours.scores, expected, rtol=1e-5, atol=1e-5)
+
+
+# Parameters
+
+
+def test_overflow_is_said(scored: Callable[..., Any]) -> None:
+    references, candidates = texts(6, 45), texts(6, 46)
+    ours = scored(references, candidates, "alpha", alpha=400.0, temperature=0.05)
+    lost = int(np.isinf(ours.scores).sum())
+    assert lost > 0
+    assert f"alpha = 400 is outside (0, 1): {lost} numbers are too large for a float" in ours.warnings
+    assert not np.isnan(ours.scores).any()
+
+
+def test_result_says_how_it_was_made(tiny_bert: Path, scored: Callable[..., Any]) -> None:
+    ours = scored(texts(3, 47), texts(3, 48), "renyi", alpha=0.5, temperature=0.25, idf=False)
+    assert ours.direction == "lower"
+    assert list(ours.values) == ["value"]
+    signature = ours.signature
+    assert (signature["measure"], signature["temperature"], signature["idf"]) == (["renyi"], [0.25], "none")
+    assert (signature["alpha"], signature["beta"]) == (0.5, None)
+    assert signature["model"]["encoder"] == tiny_bert.name
+    assert find_pair_metric("InfoLM").name == "infolm"
+
+
+def test_is_run_among_others(tiny_bert: Path, scored: Callable[..., Any]) -> None:
+    references, candidates = texts(5, 49), texts(5, 50)
+    options = {"infolm": {"measure": "l2", "temperature": 0.5}}
+    found = evaluate_pairs(references, candidates, ["infolm"], options=options, model=tiny_bert, cache=False)
+    np.testing.assert_array_equal(
+        found["candidate"]["infolm"].scores, scored(references, candidates, "l2", temperature=0.5).scores
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"measure": "euclid"}, "unknown information measure 'euclid'"),
+        ({"measure": []}, "no information measure was asked for"),
+        ({"measure": 3}, "measure must be a name or a list of names, not 3"),
+        ({"measure": ["kl", 3]}, "measure must be a name or a list of names"),
+        ({"measure": "alpha"}, "the measure alpha needs alpha"),
+        ({"measure": "alpha", "alpha": 1}, "the measure alpha does not exist at alpha = 1"),
+        ({"measure": "renyi", "alpha": -1}, "the measure renyi does not exist at alpha <= 0"),
+        ({"measure": "ab", "alpha": 1}, "the measure ab needs beta"),
+        ({"measure": "kl", "beta": 1}, "beta = 1 is used by none of the measures asked for"),
+        ({"temperature": 0}, "a temperature must be above 0, not 0"),
+        ({"temperature": -1.5}, "a temperature must be above 0, not -1.5"),
+        ({"temperature": math.nan}, "a temperature must be a number above 0, not nan"),
+        ({"temperature": True}, "a temperature must be a number above 0, not True"),
+        ({"temperature": "1"}, "a temperature must be a number above 0, not '1'"),
+        ({"temperature": []}, "no temperature was given"),
+        ({"temperature": [1, 1.0]}, "two temperatures are the same"),
+        ({"temperature": 1e-9}, "a temperature must be from 0.0001 to 10000, not 1e-09"),
+        ({"temperature": 1e9}, "a temperature must be from 0.0001 to 10000, not 1e\\+09"),
+        ({"idf": "yes"}, "idf must be true or false, not 'yes'"),
+        ({"over_references": "worst"}, "over_references is best or mean"),
+        ({"batch_tokens": 0}, "batch_tokens must be above zero"),
+        ({"model": 3}, "a model is a name or a folder, not 3"),
+        ({"model": "no/such/folder/here"}, "there is no encoder at no/such/folder/here"),
+    ],
+)
+def test_bad_parameters(scored: Callable[..., Any], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        scored(["a cat"], ["a dog"], **options)
+    assert "\n" not in str(caught.value)
