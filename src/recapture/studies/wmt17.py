@@ -41,6 +41,7 @@ Found = dict[str, dict[str, float]]
 def parts(setup: Setup) -> Iterator[Part]:
     """The work: for each language pair and form of the texts all segments, a sample for InfoLM, and the rated ones."""
     folder = setup.folder("wmt17_to_english", _HOLDS)
+    ratings = _system_ratings(setup)
     references: dict[str, dict[int, str]] = {}
     for record in records(folder / "segments.jsonl.gz", ("lp", "sid", "reference")):
         references.setdefault(record["lp"], {})[record["sid"]] = record["reference"]
@@ -51,7 +52,7 @@ def parts(setup: Setup) -> Iterator[Part]:
     for record in records(folder / "segment_da.jsonl", ("lp", "reference", "hyp", "human_da")):
         rated.setdefault(record["lp"], []).append(record)
     plain, masked = tasks(setup, _METRICS, {"pr-words": {"k": 1}}), tasks(setup, ["infolm"])
-    for pair, judged in _pairs(setup, _system_ratings(setup)).items():
+    for pair, judged in _pairs(setup, ratings).items():
         absent = [name for name in judged if set(outputs.get(pair, {}).get(name, ())) != set(references.get(pair, ()))]
         if absent or not references.get(pair):
             missing = absent[0] if absent else "the reference"
