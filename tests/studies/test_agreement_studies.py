@@ -335,6 +335,9 @@ def test_quick_form_writes_everything(name, quick, tmp_path, cache):
     rows = {row["metric"].split()[0] for rows in content["tables"].values() for row in rows if "metric" in row}
     assert labels <= rows
     assert "infolm fisher_rao" in (tmp_path / "out" / f"{name}.md").read_text()
+    if name == "wmt17":  # InfoLM is scored on the sample alone
+        alike, whole = cells(findings, "on-the-same-sample"), cells(findings, "system-level-stored")
+        assert alike["infolm kl"]["stored"] == whole["infolm kl"]["mean"]
     # A second run reads all scores, and finds the same.
     before = sorted(cache.iterdir())
     assert [table.grid for table in study.run(quick).tables] == [table.grid for table in findings.tables]
@@ -351,24 +354,31 @@ def test_translations_against_sacrebleu_and_scipy(quick, data, cache):
     with gzip.open(data / "wmt17_to_english/outputs.jsonl.gz", "rt") as stream:
         outputs = [json.loads(line) for line in stream]
     judged = [json.loads(line) for line in (data / "wmt17_to_english/segment_da.jsonl").open()]
+    few = cells(findings, "on-the-same-sample")
     for form, clean in (("stored", str), ("cleaned", detokenised)):
+        by_pair = []
         system, segment = (cells(findings, f"{level}-level-{form}") for level in ("system", "segment"))
         for name, metric in (("bleu", BLEU(force=True)), ("chrf", CHRF())):
             for pair in ("cs-en", "zh-en"):
                 references = [clean(row["reference"]) for row in segments if row["lp"] == pair][:12]
-                human, scores = [], []
+                human, scores, thirds = [], [], []
                 for row in rows:
                     if row["lp"] == pair:
                         texts = [clean(each["hyp"]) for each in outputs
                                  if (each["lp"], each["system"]) == (pair, row["system"])][:12]  # fmt: skip
                         human.append(float(row["human_da"]))
                         scores.append(metric.corpus_score(texts, [references]).score)
+                        every = [CHRF().sentence_score(texts[at], [references[at]]).score for at in (0, 4, 8)]
+                        thirds.append(np.mean(every))
                 assert system[name][pair] == shown(stats.pearsonr(human, scores)[0])
-                rated = [row for row in judged if row["lp"] == pair][:8]
+                if name == "chrf":
+                    by_pair.append(stats.pearsonr(human, thirds)[0])
                 single = BLEU(effective_order=True) if name == "bleu" else metric
+                rated = [row for row in judged if row["lp"] == pair][:8]
                 scores = [single.sentence_score(clean(row["hyp"]), [clean(row["reference"])]).score for row in rated]
                 human = [row["human_da"] for row in rated]
                 assert segment[name][pair] == shown(stats.pearsonr(human, scores)[0])
+        assert few["chrf"][form] == shown(np.mean(by_pair))
 
 
 def test_data_to_text_against_scipy(data, cache):

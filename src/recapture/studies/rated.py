@@ -87,7 +87,7 @@ class Seen:
         self._made: Counter[tuple[str, ...]] = Counter()
         self.left_out: dict[str, int] = {}
         """By label: in how many parts it has no scores."""
-        self.warnings: dict[str, str] = {}
+        self.warnings: dict[str, None] = {}
         chosen = how(setup)
         for part in parts:
             found = scores_of(part, chosen)
@@ -99,7 +99,7 @@ class Seen:
                 see(part, task.label, scores)
                 self._made[(task.label, *_made_with(scores.signature))] += 1
                 for warning in scores.warnings:
-                    self.warnings.setdefault(f"{task.label}, {part.name}, {warning}", "")
+                    self.warnings.setdefault(f"{task.label}, {part.name}, {warning}", None)
         if not self._made:
             raise InputError("there are no scores: --metrics names nothing that this study scores, and none are kept")
 
@@ -142,9 +142,9 @@ def shown(value: float) -> str:
 
 
 def mean(values: Iterable[float]) -> float:
-    """Of the numbers that are there; NaN where there is none."""
-    kept = [value for value in values if not math.isnan(value)]
-    return math.fsum(kept) / len(kept) if kept else math.nan
+    """NaN where one of the numbers is: a mean over fewer could not be compared."""
+    listed = list(values)
+    return math.fsum(listed) / len(listed) if listed else math.nan
 
 
 def ranked(values: Mapping[str, float]) -> list[str]:

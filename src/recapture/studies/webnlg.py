@@ -193,8 +193,8 @@ def _verdict(
     if same:
         lines.append(
             f"Mean distance from the paper's numbers, of metrics without free parameters: {', '.join(same)}. They rest "
-            "on another encoder (BERT-base there), on our 178 rated items rather than the whole test set, and on "
-            "other versions of the n-gram metrics."
+            "on another encoder (BERT-base there), perhaps on other items than the "
+            f"{next(iter(human.values())).shape[1]} rated ones, and on other versions of the n-gram metrics."
         )
     means = {name: np.nanmean(ratings, axis=1) for name, ratings in human.items()}
     apart = max(

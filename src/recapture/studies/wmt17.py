@@ -16,16 +16,13 @@ from ..texts.source import Source
 from .agreement import correlation, oriented
 from .item_scores import Part
 from .moses import detokenised
-from .rated import Seen, leaders, mean, ranked, records, row_name, shown, tasks
+from .rated import Seen, mean, ranked, records, row_name, shown, tasks
 from .score_files import Scores
 from .study import Findings, Setup, Study, Table
-from .wmt17_paper import BEST_K, DEFAULT_K, SEPARATE
+from .wmt17_paper import BEST_K, FIVE, FORMS, Found, beside, paper_mean, verdict
 
-FIVE = ("cs-en", "de-en", "ru-en", "tr-en", "zh-en")
-"""The language pairs of the paper; the data has fi-en and lv-en besides."""
 SAMPLE = 500
 """Segments of each language pair that InfoLM looks at for the ranking of systems: every n-th."""
-FORMS = ("stored", "cleaned")
 _METRICS = ("me-words", "pr-words", "bertscore", "moverscore", "bleu", "chrf")
 _SHOWN = {"bertscore": ("f1",), "pr-words": ("precision", "recall")}
 _HOLDS = "segments.jsonl.gz, outputs.jsonl.gz, system_da.tsv and segment_da.jsonl"
@@ -33,9 +30,6 @@ _FORM_MEANS = {
     "stored": "as stored: lower-cased, tokenised, with entities such as &apos;",
     "cleaned": "cleaned: entities read, tokens joined as they are written; still lower-cased",
 }
-
-Found = dict[str, dict[str, float]]
-"""By metric and language pair."""
 
 
 def parts(setup: Setup) -> Iterator[Part]:
@@ -58,7 +52,7 @@ def parts(setup: Setup) -> Iterator[Part]:
             missing = absent[0] if absent else "the reference"
             raise InputError(f"{folder}: {missing} of {pair} has not one text for each segment")
         sids = sorted(references[pair])[: 12 if setup.quick else None]
-        few = sampled(sids, 3 if setup.quick else SAMPLE)
+        few = sampled(sids, _few(setup))
         human = {"da": np.array(list(judged.values()))}
         listed = rated.get(pair, [])[: 8 if setup.quick else None]
         for form in FORMS:
@@ -89,6 +83,10 @@ def sampled(sids: Sequence[int], count: int) -> list[int]:
     return list(sids[:: max(1, len(sids) // count)][:count])
 
 
+def _few(setup: Setup) -> int:
+    return 3 if setup.quick else SAMPLE
+
+
 def _system_ratings(setup: Setup) -> dict[str, dict[str, float]]:
     path = setup.folder("wmt17_to_english", _HOLDS) / "system_da.tsv"
     text = "".join(line for _, line in Source(str(path)).lines())
@@ -109,6 +107,7 @@ def _pairs(setup: Setup, ratings: dict[str, dict[str, float]]) -> dict[str, dict
 
 def _run(setup: Setup) -> Findings:
     found: dict[tuple[str, str], Found] = {(level, form): {} for level in ("system", "segment") for form in FORMS}
+    alike: dict[str, Found] = {form: {} for form in FORMS}
     sizes: dict[str, dict[str, int]] = {"system": {}, "segment": {}}
 
     def see(part: Part, label: str, scores: Scores) -> None:
@@ -120,6 +119,11 @@ def _run(setup: Setup) -> Findings:
             human = part.human["da"] if level == "system" else part.human["da"][0]
             value = correlation(human, oriented(numbers, scores.direction))
             found[level, part.about["form"]].setdefault(row_name(label, output), {})[pair] = value
+            if level == "system":
+                few = sampled(range(len(part.references)), _few(setup))
+                means_of_few = np.nanmean(scores.items[output][:, few], axis=1)
+                value = correlation(human, oriented(means_of_few, scores.direction))
+                alike[part.about["form"]].setdefault(row_name(label, output), {})[pair] = value
 
     seen = Seen(setup, parts(setup), see)
     pairs = list(_pairs(setup, _system_ratings(setup)))
@@ -131,7 +135,8 @@ def _run(setup: Setup) -> Findings:
         for (level, form), rows in found.items()
         if rows
     ]
-    tables += [Table("beside-the-paper", _beside(found, means, counted)), seen.table()]
+    tables += [Table("on-the-same-sample", _alike(alike, counted, _few(setup)))]
+    tables += [Table("beside-the-paper", beside(found, means, counted)), seen.table()]
 
     def draw(figure: Any) -> None:
         names = ranked(means["system", "stored"])[::-1]
@@ -141,7 +146,7 @@ def _run(setup: Setup) -> Findings:
                 values = [means[level, form].get(name, math.nan) for name in names]
                 axes.plot(values, range(len(names)), marker, label=f"text {form}", markersize=4)
             if level == "system":
-                paper = [_paper(BEST_K, name, counted) for name in names]
+                paper = [paper_mean(BEST_K, name, counted) for name in names]
                 axes.plot(paper, range(len(names)), "|", color="0.4", label="paper", markersize=8)
             axes.set(title=f"{level} level", xlabel="mean Pearson correlation with people")
             axes.set_yticks(range(len(names)), names, fontsize=7)
@@ -149,7 +154,7 @@ def _run(setup: Setup) -> Findings:
             axes.legend(fontsize=7)
 
     settings = {"infolm sample": SAMPLE, "pairs": pairs, "mean over": counted, "warnings": list(seen.warnings)}
-    return Findings(tables, draw, [*_verdict(means, counted), *seen.about_left_out()], settings)
+    return Findings(tables, draw, [*verdict(means, counted), *seen.about_left_out()], settings)
 
 
 def _grid(
@@ -181,86 +186,16 @@ def _grid(
     return Grid(heads, lines, caption)
 
 
-def _beside(
-    found: Mapping[tuple[str, str], Found], means: Mapping[tuple[str, str], Mapping[str, float]], pairs: Sequence[str]
-) -> Grid:
-    lines = []
-    for name in BEST_K:
-        for form in FORMS:
-            by = found["system", form].get(name)
-            if by:
-                cells = [by.get(pair, math.nan) for pair in pairs]
-                lines.append([name, f"here, {form}", *map(shown, cells), shown(means["system", form][name])])
-        if name in SEPARATE and tuple(pairs) == FIVE:
-            lines.append([name, "separate program", *("-" for _ in pairs), shown(SEPARATE[name])])
-        for title, paper in (("paper, best K", BEST_K), ("paper, K by default", DEFAULT_K)):
-            if name in paper:
-                lines.append(
-                    [name, title, *(shown(paper[name][pair]) for pair in pairs), shown(_paper(paper, name, pairs))]
-                )
+def _alike(alike: Mapping[str, Found], counted: Sequence[str], few: int) -> Grid:
+    means = {form: {name: mean(by.get(pair, math.nan) for pair in counted) for name, by in rows.items()}
+             for form, rows in alike.items()}  # fmt: skip
+    lines = [[name, *(shown(means[form].get(name, math.nan)) for form in FORMS)] for name in means["stored"]]
     caption = [
-        "System level. Paper: Mark-Evaluate, Tables 2 and 6, word vectors of BERT-base trained on MNLI, best K chosen "
-        "with the human scores in view; here K is 1. Separate program: another implementation with the encoder used "
-        "here by default, texts as stored, K = 1, mean of five language pairs."
+        f"System level as InfoLM is scored, for a fair comparison: every n-th segment, {few} of each language pair at "
+        f"most, and the mean over segments for every metric, also BLEU and chrF. Mean Pearson over "
+        f"{', '.join(counted)}."
     ]
-    return Grid(["metric", "source", *pairs, "mean"], lines, caption, left=2)
-
-
-def _paper(table: Mapping[str, Mapping[str, float]], name: str, pairs: Sequence[str]) -> float:
-    return mean(table.get(name, {}).get(pair, math.nan) for pair in pairs)
-
-
-def _verdict(means: Mapping[tuple[str, str], Mapping[str, float]], counted: Sequence[str]) -> list[str]:
-    stored, cleaned = means["system", "stored"], means["system", "cleaned"]
-    lines = [
-        f"Systems, mean Pearson over {', '.join(counted)}: text as stored, best are {leaders(stored)}; cleaned, "
-        f"{leaders(cleaned)}."
-    ]
-    pieces = []
-    for name in ("me-words capture", "me-words petersen", "me-words quality", "me-words diversity"):
-        if name in stored:
-            others = [f"separate program {shown(SEPARATE[name])}"] if tuple(counted) == FIVE else []
-            if name in DEFAULT_K:
-                best, default = (shown(_paper(table, name, counted)) for table in (BEST_K, DEFAULT_K))
-                others.append(f"paper {best} with the best K, {default} by default")
-            pieces.append(f"{name} {shown(stored[name])}" + (f" ({'; '.join(others)})" if others else ""))
-    if pieces:
-        lines.append(
-            f"Mark-Evaluate of words, text as stored: {', '.join(pieces)}. The paper's encoder is BERT-base trained on "
-            "MNLI, ours another and smaller one, so numbers need not be equal; those of the separate program "
-            "should be, where the encoder is the default one and all segments are used."
-        )
-        rivals = [name for name in ("bertscore f1", "moverscore", "pr-words precision") if name in stored]
-        beaten = [name for name in rivals if max(stored[each] for each in stored if each.startswith("me-words"))
-                  > stored[name]]  # fmt: skip
-        lines.append(
-            "The paper finds its best estimator above BERTScore, MoverScore and improved precision. Here the best is "
-            + (f"above {', '.join(beaten)}" if beaten else "above none of them")
-            + (f", not above {', '.join(set(rivals) - set(beaten))}." if set(rivals) - set(beaten) else ".")
-        )
-    gains = {name: cleaned[name] - value for name, value in stored.items() if name in cleaned}
-    if ranked(gains):
-        up, down = ranked(gains)[0], ranked(gains)[-1]
-        lines.append(
-            f"Cleaning the texts moves the mean by {gains[down]:+.3f} ({down}) to {gains[up]:+.3f} ({up}), "
-            f"in the middle {float(np.nanmedian(list(gains.values()))):+.3f}."
-        )
-    models = dict.fromkeys(name.split()[0] for name in stored if name.startswith("infolm"))
-    if models:
-        of = {model: {name: value for name, value in stored.items() if name.split()[0] == model} for model in models}
-        lines.append(
-            "InfoLM (not tried on translations in its paper), text as stored: "
-            + "; ".join(f"{model} best with {leaders(by, 3)}, least with {ranked(by)[-1].split()[1]} "
-                        f"{shown(by[ranked(by)[-1]])}" for model, by in of.items() if ranked(by))
-            + "."
-        )  # fmt: skip
-    segments = means["segment", "stored"]
-    if segments:
-        lines.append(
-            f"Single translations: text as stored, best are {leaders(segments)}; cleaned, "
-            f"{leaders(means['segment', 'cleaned'])}."
-        )
-    return lines
+    return Grid(["metric", *FORMS], lines, caption)
 
 
 STUDY = Study(

@@ -1,12 +1,28 @@
-"""What the Mark-Evaluate paper prints for WMT 2017: Pearson correlations of systems' scores with people's."""
+"""What the Mark-Evaluate paper prints for WMT 2017, Pearson correlations of systems' scores with people's, and what
+follows when ours stand beside."""
 
 from __future__ import annotations
 
-_PAIRS = ("cs-en", "de-en", "ru-en", "tr-en", "zh-en")
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..results.grid import Grid
+from .rated import leaders, mean, ranked, shown
+
+FIVE = ("cs-en", "de-en", "ru-en", "tr-en", "zh-en")
+"""The language pairs of the paper; the data has fi-en and lv-en besides."""
+FORMS = ("stored", "cleaned")
+
+Found = dict[str, dict[str, float]]
+"""By metric and language pair."""
+Means = Mapping[tuple[str, str], Mapping[str, float]]
+"""By level and form of the texts, then by metric."""
 
 
 def _row(*numbers: float) -> dict[str, float]:
-    return dict(zip(_PAIRS, numbers, strict=True))
+    return dict(zip(FIVE, numbers, strict=True))
 
 
 BEST_K = {
@@ -34,3 +50,84 @@ SEPARATE = {
     "me-words diversity": 0.960,
 }
 """Another implementation with all-MiniLM-L6-v2, K = 1, text as stored: mean over five language pairs."""
+
+
+def beside(found: Mapping[tuple[str, str], Found], means: Means, pairs: Sequence[str]) -> Grid:
+    lines = []
+    for name in BEST_K:
+        for form in FORMS:
+            by = found["system", form].get(name)
+            if by:
+                cells = [by.get(pair, math.nan) for pair in pairs]
+                lines.append([name, f"here, {form}", *map(shown, cells), shown(means["system", form][name])])
+        if name in SEPARATE and tuple(pairs) == FIVE:
+            lines.append([name, "separate program", *("-" for _ in pairs), shown(SEPARATE[name])])
+        for title, paper in (("paper, best K", BEST_K), ("paper, K by default", DEFAULT_K)):
+            if name in paper:
+                lines.append(
+                    [name, title, *(shown(paper[name][pair]) for pair in pairs), shown(paper_mean(paper, name, pairs))]
+                )
+    caption = [
+        "System level. Paper: Mark-Evaluate, Tables 2 and 6, word vectors of BERT-base trained on MNLI, best K chosen "
+        "with the human scores in view; here K is 1. Separate program: another implementation with the encoder used "
+        "here by default, texts as stored, K = 1, mean of five language pairs."
+    ]
+    return Grid(["metric", "source", *pairs, "mean"], lines, caption, left=2)
+
+
+def paper_mean(table: Mapping[str, Mapping[str, float]], name: str, pairs: Sequence[str]) -> float:
+    return mean(table.get(name, {}).get(pair, math.nan) for pair in pairs)
+
+
+def verdict(means: Means, counted: Sequence[str]) -> list[str]:
+    stored, cleaned = means["system", "stored"], means["system", "cleaned"]
+    lines = [
+        f"Systems, mean Pearson over {', '.join(counted)}: text as stored, best are {leaders(stored)}; cleaned, "
+        f"{leaders(cleaned)}."
+    ]
+    pieces = []
+    for name in ("me-words capture", "me-words petersen", "me-words quality", "me-words diversity"):
+        if name in stored:
+            others = [f"separate program {shown(SEPARATE[name])}"] if tuple(counted) == FIVE else []
+            if name in DEFAULT_K:
+                best, default = (shown(paper_mean(table, name, counted)) for table in (BEST_K, DEFAULT_K))
+                others.append(f"paper {best} with the best K, {default} by default")
+            pieces.append(f"{name} {shown(stored[name])}" + (f" ({'; '.join(others)})" if others else ""))
+    if pieces:
+        lines.append(
+            f"Mark-Evaluate of words, text as stored: {', '.join(pieces)}. The paper's encoder is BERT-base trained on "
+            "MNLI, ours another and smaller one, so numbers need not be equal; those of the separate program "
+            "should be, where the encoder is the default one and all segments are used."
+        )
+        rivals = [name for name in ("bertscore f1", "moverscore", "pr-words precision") if name in stored]
+        beaten = [name for name in rivals if max(stored[each] for each in stored if each.startswith("me-words"))
+                  > stored[name]]  # fmt: skip
+        rest = [name for name in rivals if name not in beaten]
+        lines.append(
+            "The paper finds its best estimator above BERTScore, MoverScore and improved precision. Here the best is "
+            + (f"above {', '.join(beaten)}" if beaten else "above none of them")
+            + (f", not above {', '.join(rest)}." if rest else ".")
+        )
+    gains = {name: cleaned[name] - value for name, value in stored.items() if name in cleaned}
+    if ranked(gains):
+        up, down = ranked(gains)[0], ranked(gains)[-1]
+        lines.append(
+            f"Cleaning the texts moves the mean by {gains[down]:+.3f} ({down}) to {gains[up]:+.3f} ({up}), "
+            f"in the middle {float(np.nanmedian(list(gains.values()))):+.3f}."
+        )
+    models = dict.fromkeys(name.split()[0] for name in stored if name.startswith("infolm"))
+    if models:
+        of = {model: {name: value for name, value in stored.items() if name.split()[0] == model} for model in models}
+        lines.append(
+            "InfoLM (not tried on translations in its paper), text as stored: "
+            + "; ".join(f"{model} best with {leaders(by, 3)}, least with {ranked(by)[-1].split()[1]} "
+                        f"{shown(by[ranked(by)[-1]])}" for model, by in of.items() if ranked(by))
+            + "."
+        )  # fmt: skip
+    segments = means["segment", "stored"]
+    if segments:
+        lines.append(
+            f"Single translations: text as stored, best are {leaders(segments)}; cleaned, "
+            f"{leaders(means['segment', 'cleaned'])}."
+        )
+    return lines
