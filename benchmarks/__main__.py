@@ -8,6 +8,7 @@ import numpy as np
 NAMES = (
     "neighbours", "memory", "frechet", "capture", "cache",
     "triangles", "relabelling", "permutations", "mauve", "meteor", "cider",
+    "small", "words", "bertscore", "transport", "infolm",
 )  # fmt: skip
 
 if __name__ == "__main__":

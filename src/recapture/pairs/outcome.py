@@ -100,11 +100,17 @@ def _warnings(
         fate = "left out of the mean"
     else:
         fate = f"scored worst, left out of the mean of {', '.join(without)}"
-    references = [text for group in groups for text in group]
-    for name, texts in (("reference", references), ("candidate", candidates)):
-        count = sum(map(is_empty, texts))
+    total = sum(map(len, groups))
+    bare = sum(len(group) for group in groups if all(map(is_empty, group)))
+    beside = sum(map(is_empty, (text for group in groups for text in group))) - bare
+    spare = "ignored, since others of the same item are not"
+    for name, count, of, what in (
+        ("reference", bare, total, fate),
+        ("reference", beside, total, spare),
+        ("candidate", sum(map(is_empty, candidates)), len(candidates), fate),
+    ):
         if count:
-            yield f"{count} of {len(texts)} texts of {name} {'is' if count == 1 else 'are'} empty: {fate}"
+            yield f"{count} of {of} texts of {name} {'is' if count == 1 else 'are'} empty: {what}"
     if unscored:
         count = max(unscored.values())
         yield f"{count} of {len(candidates)} pairs could not be compared: {fate}"
