@@ -22,8 +22,9 @@ def blocks(page, language):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A working folder with the demo's files; `recapture` on the path is the one under test."""
-    shutil.copytree(ROOT / "examples" / "demo", tmp_path, dirs_exist_ok=True)
+    """A working folder with the examples' files; `recapture` on the path is the one under test."""
+    for name in ("demo", "pairs"):
+        shutil.copytree(ROOT / "examples" / name, tmp_path, dirs_exist_ok=True)
     bin_folder = tmp_path / ".bin"
     bin_folder.mkdir()
     program = bin_folder / "recapture"
