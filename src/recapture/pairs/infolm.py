@@ -164,8 +164,7 @@ def log_distributions(
     if not len(chosen):
         return np.empty((0, 0))
     totals: list[Any] = [None] * len(temperatures)
-    for start in range(0, len(chosen), _TOKENS_AT_ONCE):
-        some = chosen[start : start + _TOKENS_AT_ONCE]
+    for some in np.array_split(chosen, math.ceil(len(chosen) / _TOKENS_AT_ONCE)):
         logits = model.logits(masked.vectors[some])
         double = logits.double() if logits.device.type != "mps" else logits  # which has no float64
         double -= double.amax(dim=1, keepdim=True)

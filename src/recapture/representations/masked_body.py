@@ -16,6 +16,8 @@ from typing import Any
 CLOSE = 1e-4
 """How far vectors may differ in a trial, of the largest number: rounding in float32 is a hundredth of that."""
 _TRIAL_LENGTHS = (9, 6)
+_PROJECTION_BYTES = 128 << 20
+"""Vocabulary projections up to this size are packed: it takes a copy, since their weights are the word embeddings."""
 
 
 class MaskedBody:
@@ -73,6 +75,19 @@ class MaskedBody:
         if not fine:
             for module, name, child in replaced:
                 setattr(module, name, child)
+
+
+def fast_projection(projection: Any, on_cpu: bool) -> Any:
+    """The vocabulary projection, packed where that is worth its memory: few rows at a time meet many weights."""
+    import torch
+
+    weight = projection.weight
+    if not (on_cpu and _can_pack() and _is_plain_linear(projection) and weight.nbytes <= _PROJECTION_BYTES):
+        return projection
+    packed = _packed_linear()(projection)
+    with torch.inference_mode():
+        given = torch.linspace(-1, 1, 2 * weight.shape[1]).reshape(2, -1)
+        return packed if _same(projection(given), packed(given)) else projection
 
 
 def _is_bert_like(body: Any) -> bool:

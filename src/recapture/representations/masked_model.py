@@ -13,7 +13,7 @@ from ..versions import installed_version
 from .encoder import DEFAULT_ENCODER
 from .loading import load_pretrained, room_of, transformer_folder, usable_device
 from .locate import Weights, find_weights
-from .masked_body import MaskedBody
+from .masked_body import MaskedBody, fast_projection
 from .pieces import Tokenizer
 from .shipped import HEAD, SHIPPED, load_shipped, shipped_revision
 
@@ -77,6 +77,10 @@ class MaskedModel:
         return MaskedBody(body, self.on_cpu), model, projection
 
     @functools.cached_property
+    def _projection(self) -> Any:
+        return fast_projection(self._parts[2], self.on_cpu)
+
+    @functools.cached_property
     def room(self) -> int:
         """The most tokens it takes at once, special ones included."""
         return room_of(self._parts[0].body)
@@ -120,7 +124,7 @@ class MaskedModel:
         import torch
 
         with torch.inference_mode():
-            made = self._parts[2](torch.from_numpy(np.ascontiguousarray(vectors)).to(self._device))
+            made = self._projection(torch.from_numpy(np.ascontiguousarray(vectors)).to(self._device))
         return made.float()
 
     def _load(self) -> Any:
