@@ -28,7 +28,7 @@ AUTHORS = {
     "js-2": "authors' JS-2",
 }
 """Scores that the data's authors stored: what our own can be held against."""
-_METRICS = ("infolm", "me-words", "bertscore", "moverscore", "bleu", "chrf", "rouge", "meteor")
+_METRICS = ("infolm", "me-words", "bertscore", "moverscore", "bleu", "chrf", "ter", "rouge", "meteor")
 # Some references and systems keep capitals, most do not; ROUGE as in the data's own scores.
 _OPTIONS = {"bleu": {"lowercase": True}, "chrf": {"lowercase": True}, "rouge": {"stemmer": True}}
 _SHOWN = {
