@@ -29,7 +29,7 @@ class Overlap(TextPairScorer):
             "extra": np.where(strange, math.nan, np.array(extra, float)),
         }
 
-    def warnings(self):
+    def warnings(self, texts):
         return ("toys say little",) if self._scale != 1 else ()
 
 

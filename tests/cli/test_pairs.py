@@ -25,6 +25,7 @@ TABLE = """\
  length    value    ↑   3.0000   1.0000
 
 items: 2; references: 2 (1 an item)
+b.txt, overlap: means over 1 of 2 items, the others have no score
 ↑ higher is better, ↓ lower is better
 """
 
@@ -34,12 +35,18 @@ MARKDOWN = """\
 | a.txt | **0.7500** | 0.5000 | **3.0000** |
 | b.txt | 0.2500 | **1.0000** | 1.0000 |
 
-items: 2; references: 2 (1 an item)
-↑ higher is better, ↓ lower is better
+- items: 2; references: 2 (1 an item)
+- b.txt, overlap: means over 1 of 2 items, the others have no score
+- ↑ higher is better, ↓ lower is better
+- b.txt: 1 of 2 texts of candidate is empty: scored worst, left out of the mean of extra (overlap)
+- b.txt: 1 of 2 texts of candidate is empty: scored worst (length)
 """
 
 LATEX = r"""% items: 2; references: 2 (1 an item)
+% b.txt, overlap: means over 1 of 2 items, the others have no score
 % ↑ higher is better, ↓ lower is better
+% b.txt: 1 of 2 texts of candidate is empty: scored worst, left out of the mean of extra (overlap)
+% b.txt: 1 of 2 texts of candidate is empty: scored worst (length)
 % needs \usepackage{booktabs}
 \begin{tabular}{lrrr}
 \toprule

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
@@ -43,8 +43,8 @@ class PairScorer:
     empty: Mapping[str, float] = {}
     """By output, what an empty text scores, where that hangs on the parameters; else see `PairMetric.empty`."""
 
-    def warnings(self) -> Sequence[str]:
-        """What a user should know; asked for when all is scored."""
+    def warnings(self, texts: Set[str]) -> Sequence[str]:
+        """What a user should know of a system whose candidates and references these are; asked when all is scored."""
         return ()
 
 

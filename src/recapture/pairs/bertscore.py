@@ -13,7 +13,7 @@ padding is met with cosine 0 where all real cosines are below 0, pieces whose id
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,7 +113,6 @@ class BERTScorer(TextPairScorer):
         if idf:
             flat = [text for group in references for text in group]
             self._idf = Idf(piece.own for piece in self._store.pieces(flat))
-        self._texts: set[str] = set()
         self.settings = {
             "encoder": self._store.identity(),
             "layer": self._layer,
@@ -126,7 +125,6 @@ class BERTScorer(TextPairScorer):
     def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         self._store.ensure(texts)
-        self._texts.update(texts)
         place = self._store.layers.index(self._layer)
         words = [self._store[text] for text in texts]
         table = token_table([(each.vectors[place], self._weights(each)) for each in words])
@@ -143,8 +141,8 @@ class BERTScorer(TextPairScorer):
             made = {name: self._baseline.rescaled(name, column) for name, column in made.items()}
         return made
 
-    def warnings(self) -> Sequence[str]:
-        return [*self._idf.warnings(), *about_windows(self._store.windowed & self._texts, self._store.room)]
+    def warnings(self, texts: Set[str]) -> Sequence[str]:
+        return [*self._idf.warnings(), *about_windows(self._store.windowed & texts, self._store.room)]
 
     def _weights(self, words: Words) -> np.ndarray:
         """Shares of a text's tokens, 0 for those the model puts around it."""

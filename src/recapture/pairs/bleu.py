@@ -12,7 +12,7 @@ judged by the orders it has (effective order), and p_n = 0 is smoothed (exp), as
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 from ..pairwise.bleu import bleu_tokens
@@ -46,7 +46,7 @@ class _Scorer(SacrebleuScorer):
         self._tokenised = sum(text.endswith(" .") for text in candidates)
         return super().score(references, candidates)
 
-    def warnings(self) -> Sequence[str]:
+    def warnings(self, texts: Set[str]) -> Sequence[str]:
         if self._tokenised < _MANY_TOKENISED:
             return ()
         return (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any, cast
 
 import numpy as np
@@ -42,7 +42,7 @@ class _Scorer(TextPairScorer):
         made = self._scorer.many(([candidate], [reference]) for reference, candidate in pairs)
         return {"value": np.array([each[0, 0] for each in made])}
 
-    def warnings(self) -> Sequence[str]:
+    def warnings(self, texts: Set[str]) -> Sequence[str]:
         if self.settings["df"]["documents"] > 1:
             return ()
         return ("document frequencies come from a single document: all n-grams weigh 0 and so does every score",)

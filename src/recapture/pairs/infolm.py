@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,8 +96,7 @@ class InfoLMScorer(TextPairScorer):
             flat = [text for group in references for text in group if text.strip()]
             self._idf = Idf(piece.own for piece in self._store.pieces(flat))
         self._known: OrderedDict[str, np.ndarray] = OrderedDict()
-        self._texts: set[str] = set()
-        self._overflow = 0
+        self._infinite: set[tuple[str, str]] = set()
         self.settings = {
             "measure": [each.name for each in measures],
             "temperature": list(temperatures),
@@ -110,7 +109,6 @@ class InfoLMScorer(TextPairScorer):
     def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
         texts = [text for pair in pairs for text in pair]
         self._store.ensure(texts)
-        self._texts.update(texts)
         names = _names(self._measures, self._temperatures)
         made = {name: np.full(len(pairs), math.nan) for name in names}
         for place, (reference, candidate) in enumerate(pairs):
@@ -121,21 +119,21 @@ class InfoLMScorer(TextPairScorer):
             for at, name in enumerate(names):
                 measure, temperature = divmod(at, len(self._temperatures))
                 made[name][place] = found[self._measures[measure].name][temperature]
-        self._overflow += sum(int(np.isinf(column).sum()) for column in made.values())
+        for column in made.values():
+            self._infinite.update(pairs[at] for at in np.flatnonzero(np.isinf(column)).tolist())
         return made
 
-    def warnings(self) -> Sequence[str]:
+    def warnings(self, texts: Set[str]) -> Sequence[str]:
         notes = [*self._idf.warnings()]
-        notes += about_windows(self._store.windowed & self._texts, self._store.model.room)
+        notes += about_windows(self._store.windowed & texts, self._store.model.room)
         far = [each for each in self._temperatures if not LOWEST <= each <= HIGHEST]
         if far:
             notes.append(
                 f"temperature {far[0]:g} is outside {LOWEST:g} to {HIGHEST:g}, where measures are known to hold"
             )
-        if self._overflow:
-            notes.append(
-                f"alpha = {self._alpha:g} is outside (0, 1): {self._overflow} numbers are too large for a float"
-            )
+        lost = sum(reference in texts and candidate in texts for reference, candidate in self._infinite)
+        if lost:
+            notes.append(f"alpha = {self._alpha:g} is outside (0, 1): {lost} pairs have numbers too large for a float")
         return notes
 
     def _distributions(self, text: str) -> np.ndarray:

@@ -21,7 +21,7 @@ Where this is not what the authors' program does:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,7 +86,6 @@ class MoverScorer(TextPairScorer):
         if idf:
             flat = [text for group in references for text in group if text.strip()]
             self._idf = Idf(piece.own for piece in self._store.pieces(flat))
-        self._texts: set[str] = set()
         self.settings = {
             "ngram": ngram,
             "layers": self._layers,
@@ -98,7 +97,6 @@ class MoverScorer(TextPairScorer):
     def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         self._store.ensure(texts)
-        self._texts.update(texts)
         pieces = dict(zip(texts, self._store.pieces(texts), strict=True))
         lengths = {text: len(piece.own) for text, piece in pieces.items()}
         filled = [at for at, (one, other) in enumerate(pairs) if lengths[one] and lengths[other]]
@@ -114,9 +112,9 @@ class MoverScorer(TextPairScorer):
                 costs[group] = mover_costs([(known[pairs[at][0]], known[pairs[at][1]]) for at in group])
         return {"value": 1 - costs}
 
-    def warnings(self) -> Sequence[str]:
-        long = self._store.windowed & self._texts
-        return [*self._idf.warnings(), *(about_windows(long, self._store._room) if long else [])]
+    def warnings(self, texts: Set[str]) -> Sequence[str]:
+        long = self._store.windowed & texts
+        return [*self._idf.warnings(), *(about_windows(long, self._store.room) if long else [])]
 
 
 def all_grams(texts: Sequence[np.ndarray], weights: Sequence[np.ndarray], n: int) -> list[Grams]:

@@ -59,6 +59,7 @@ def pair_result(
     flat = [text for group in groups for text in group]
     counts = sorted({len(group) for group in groups})
     main = [output.name for output in outputs if output.main]
+    known = {name: int(np.count_nonzero(~np.isnan(column))) for name, column in items.items()}
     sure = intervals.of(items, scored.totals) if intervals else {}
     notes = intervals.notes(sure, scored.totals) if intervals else {}
     return Result(
@@ -67,7 +68,7 @@ def pair_result(
         direction=metric.direction,
         ranges={output.name: output.range for output in outputs},
         sizes={"reference": len(flat), "candidate": len(candidates)},
-        warnings=(*_warnings(job, groups, candidates, unscored), *job.scorer.warnings()),
+        warnings=(*_warnings(job, groups, candidates, unscored), *job.scorer.warnings({*flat, *candidates})),
         signature={
             "metric": metric.name,
             **job.scorer.settings,
@@ -77,6 +78,7 @@ def pair_result(
         details={
             "aligned": {"items": len(groups), "references": len(flat), "least": counts[0], "most": counts[-1]},
             **({"main": main} if len(main) < len(outputs) else {}),
+            **({"scored": known} if min(known.values()) < len(candidates) else {}),
         },
         arrays={array_name(name): column for name, column in items.items()},
         intervals=sure,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -41,11 +41,10 @@ class WordSetScorer(TextPairScorer):
     def __init__(self, shared: Shared, encoder: Any, layers: Any, **settings: Any) -> None:
         self._store = shared.words(encoder)
         self._layers = self._store.want_last(layers)
-        self._texts: set[str] = set()
         self.settings = {**settings, "layers": self._layers, "encoder": self._store.identity()}
 
-    def warnings(self) -> Sequence[str]:
-        return about_windows(self._store.windowed & self._texts, self._store.room)
+    def warnings(self, texts: Set[str]) -> Sequence[str]:
+        return about_windows(self._store.windowed & texts, self._store.room)
 
     def sets(self, pairs: Sequence[tuple[str, str]]) -> tuple[list[np.ndarray], np.ndarray]:
         """The samples of each different text (layers x pieces, width), and the numbers (pairs, 2) of those compared.
@@ -61,7 +60,6 @@ class WordSetScorer(TextPairScorer):
         number = {own: at for at, own in enumerate(spelt)}
         chosen = list(spelt.values())
         self._store.ensure(chosen)
-        self._texts.update(chosen)
         stacked = [self._store.stacked(text, self._layers) for text in chosen]
         sides = np.array([[number[pieces[text]] for text in pair] for pair in pairs], np.int64).reshape(-1, 2)
         return [each.reshape(-1, each.shape[-1]) for each in stacked], sides
@@ -74,6 +72,4 @@ class WordSetScorer(TextPairScorer):
         key = (tuple(self._layers), k)
         if key not in chunk.counts:
             chunk.counts[key] = small_counts(*self.sets(pairs), k)
-        else:
-            self._texts.update(text for pair in pairs for text in pair)
         return chunk.counts[key]

@@ -43,6 +43,17 @@ class Weights:
         return self.commit or content_hash(self.folder)
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What a name should lead to, and names that do."""
+
+    what: str
+    known: tuple[str, ...]
+
+
+ENCODER = Wanted("encoder", ("bag-of-words", DEFAULT_ENCODER))
+
+
 def is_offline(offline: bool | None) -> bool:
     """What the caller says, or else what the environment says."""
     if offline is not None:
@@ -51,10 +62,13 @@ def is_offline(offline: bool | None) -> bool:
     return any(value.lower() in {"1", "true", "yes", "on"} for value in values)
 
 
-def find_weights(name: str, offline: bool | None = None) -> Weights:
-    """The first place that has the named weights. Only the last one, the hub, needs the network."""
+def find_weights(name: str, offline: bool | None = None, wanted: Wanted = ENCODER) -> Weights:
+    """The first place that has the named weights. Only the last one, the hub, needs the network.
+
+    wanted: what the caller is looking for, for messages.
+    """
     if _is_path(name):
-        return _from_path(name)
+        return _from_path(name, wanted)
     found = _from_folder(name) or _from_package(name)
     if found:
         return found
@@ -62,18 +76,18 @@ def find_weights(name: str, offline: bool | None = None) -> Weights:
     if cached:
         return cached
     if is_offline(offline):
-        raise _not_found(name, f"; the Hugging Face hub was not asked (offline){fault}")
-    return _from_hub(name)
+        raise _not_found(name, f"; the Hugging Face hub was not asked (offline){fault}", wanted)
+    return _from_hub(name, wanted)
 
 
 def _is_path(name: str) -> bool:
     return name.startswith((".", "~")) or Path(name).is_absolute() or "\\" in name or name.count("/") > 1
 
 
-def _from_path(name: str) -> Weights:
+def _from_path(name: str, wanted: Wanted) -> Weights:
     folder = expanded(name)
     if not folder.is_dir():
-        raise InputError(f"there is no encoder at {name}: no such folder")
+        raise InputError(f"there is no {wanted.what} at {name}: no such folder")
     return _checked(Weights(folder.resolve().name, folder))
 
 
@@ -124,11 +138,11 @@ def _snapshot(name: str) -> Path | None:
     return None
 
 
-def _from_hub(name: str) -> Weights:
+def _from_hub(name: str, wanted: Wanted) -> Weights:
     try:
         from huggingface_hub import snapshot_download
     except ImportError as error:
-        raise _not_found(name, f"; the Hugging Face hub was not asked ({error}): {INSTALL_HINT}") from None
+        raise _not_found(name, f"; the Hugging Face hub was not asked ({error}): {INSTALL_HINT}", wanted) from None
     utils: Any = importlib.import_module("huggingface_hub.utils")
     for alias in _hub_names(name):
         try:
@@ -141,9 +155,9 @@ def _from_hub(name: str) -> Weights:
         except Exception as error:  # the HTTP library, and with it the error, differs from one hub release to the next
             cause = error.__cause__ or error
             reason = f"{type(cause).__name__}: {cause}".splitlines()[0]
-            raise _not_found(name, f"; the Hugging Face hub could not be reached ({reason})") from None
+            raise _not_found(name, f"; the Hugging Face hub could not be reached ({reason})", wanted) from None
         return _checked(Weights(alias, folder, _commit(folder)))
-    raise _not_found(name, ", nor on the Hugging Face hub")
+    raise _not_found(name, ", nor on the Hugging Face hub", wanted)
 
 
 @contextlib.contextmanager
@@ -179,14 +193,14 @@ def _checked(weights: Weights) -> Weights:
     return weights
 
 
-def _not_found(name: str, ending: str) -> InputError:
+def _not_found(name: str, ending: str, wanted: Wanted) -> InputError:
     root = os.environ.get("RECAPTURE_MODELS")
     local = [] if root is None else [path.name for path in expanded(root).glob("*") if is_model_folder(path)]
     # Folders are offered only where close: there may be hundreds.
-    known = {"bag-of-words", DEFAULT_ENCODER, *difflib.get_close_matches(name, local, n=3)}
+    known = {*wanted.known, *difflib.get_close_matches(name, local, n=3)}
     folders = "local folders, those in RECAPTURE_MODELS" if root else "local folders"
     hint = "" if set(_aliases(name)) & known else f" ({nearest_names(name, known)})"
     return InputError(
-        f"no encoder called {name!r}{hint}: "
+        f"no {wanted.what} called {name!r}{hint}: "
         f"not among {folders}, installed weights packages and the Hugging Face cache{ending}"
     )

@@ -12,12 +12,13 @@ from ..errors import InputError
 from ..versions import installed_version
 from .encoder import DEFAULT_ENCODER
 from .loading import load_pretrained, room_of, transformer_folder, usable_device
-from .locate import Weights, find_weights
+from .locate import Wanted, Weights, find_weights
 from .masked_body import MaskedBody, fast_projection
 from .pieces import Tokenizer
 from .shipped import HEAD, SHIPPED, load_shipped, shipped_revision
 
 PURPOSE = "the masked language model"
+_WANTED = Wanted("masked language model", SHIPPED)
 _USE = f"use {HEAD} (the default) or a masked language model such as bert-base-uncased"
 
 
@@ -193,5 +194,5 @@ def find_masked_model(
 ) -> MaskedModel:
     """A model that ships, a local folder, or a Hugging Face name."""
     name = HEAD if name is None else name
-    weights = transformer_folder(find_weights(DEFAULT_ENCODER if name in SHIPPED else name, offline))
+    weights = transformer_folder(find_weights(DEFAULT_ENCODER if name in SHIPPED else name, offline, _WANTED))
     return MaskedModel(weights, name if name in SHIPPED else weights.name, device)

@@ -15,11 +15,12 @@ from .encoder import DEFAULT_ENCODER
 from .folder import read_json
 from .kept import Kept
 from .loading import load_pretrained, room_of, transformer_folder, usable_device
-from .locate import find_weights
+from .locate import Wanted, find_weights
 from .pieces import Pieces, Tokenizer
 from .windows import windows
 
 PURPOSE = "the encoder"
+_WANTED = Wanted("encoder", (DEFAULT_ENCODER,))
 _KEPT_BYTES = 512 << 20
 
 
@@ -53,7 +54,9 @@ class WordStore:
         batch_tokens: int | None = None,
         offline: bool | None = None,
     ) -> None:
-        self._weights = transformer_folder(find_weights(encoder or DEFAULT_ENCODER, offline))
+        if encoder == "bag-of-words":
+            raise InputError("bag-of-words has no vectors of single words: name a transformer")
+        self._weights = transformer_folder(find_weights(encoder or DEFAULT_ENCODER, offline, _WANTED))
         self.name = self._weights.name
         config = read_json(self._weights.folder / "config.json")
         self.layer_count = int(config.get("num_hidden_layers") or config.get("n_layers") or config.get("n_layer") or 0)

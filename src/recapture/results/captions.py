@@ -91,10 +91,18 @@ def _of_aligned(results: Given) -> list[str]:
         lines.append("of several references: " + "; ".join(f"{rule} for {names}" for rule, names in rules.items()))
     if "infolm" in signatures:
         lines.append(_infolm(signatures["infolm"]))
+    lines += [_word_metric(name, signatures[name]) for name in ("bertscore", "moverscore") if name in signatures]
     lines += [f"{name}: sacrebleu {made['sacrebleu']}" for name, made in signatures.items() if "sacrebleu" in made]
     for name, result in by_metric.items():
         aside = [number for number in result.values if number not in result.details.get("main", result.values)]
         lines += [f"{name} has {len(aside)} further numbers: see json, csv or the scores of items"] if aside else []
+    for system, metrics in results.items():
+        for name, result in metrics.items():
+            if fewer := result.details.get("scored"):
+                least = min(fewer.values())
+                lines.append(
+                    f"{system}, {name}: means over {least} of {shape['items']} items, the others have no score"
+                )
     return [*lines, *_bootstrap(by_metric), _ARROWS]
 
 
@@ -110,6 +118,25 @@ def _infolm(signature: Mapping[str, Any]) -> str:
     ]
     parts += [f"{name} {value:g}" for name, value in given.items()]
     return "infolm: " + "; ".join([*parts, "idf of the references" if signature["idf"] != "none" else "no idf"])
+
+
+def _word_metric(name: str, signature: Mapping[str, Any]) -> str:
+    made = f"layer {signature['layer']}" if name == "bertscore" else f"{signature['ngram']}-grams"
+    return f"{name}: {made}; {'idf of the references' if signature['idf'] != 'none' else 'no idf'}"
+
+
+def remarks(results: Given) -> list[str]:
+    """Warnings of aligned texts, for tables that leave the screen: each once, with the systems it is about."""
+    seen: dict[str, dict[str, list[str]]] = {}
+    for system, by_metric in results.items() if is_aligned(results) else ():
+        for metric, result in by_metric.items():
+            for warning in result.warnings:
+                seen.setdefault(warning, {}).setdefault(system, []).append(metric)
+    lines = []
+    for warning, by_system in seen.items():
+        metrics = dict.fromkeys(metric for names in by_system.values() for metric in names)
+        lines.append(f"{', '.join(by_system)}: {warning} ({', '.join(metrics)})")
+    return lines
 
 
 def _bootstrap(by_metric: Mapping[str, Result]) -> list[str]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from .. import __version__
-from .captions import CEILING, Given, caption, is_aligned
+from .captions import CEILING, Given, caption, is_aligned, remarks
 from .grid import latex
 from .result import plain, short
 
@@ -200,7 +200,10 @@ def to_markdown(results: Given) -> str:
             f"**{column.cell(position)}**" if position in column.best() else column.cell(position) for column in columns
         ]
         lines.append(f"| {candidate.translate(escape)} | " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", *caption(results)]) + "\n"
+    below = caption(results)
+    if is_aligned(results):  # a list: lines that follow each other would run together
+        below = [f"- {line.translate(escape)}" for line in (*below, *remarks(results))]
+    return "\n".join([*lines, "", *below]) + "\n"
 
 
 def to_latex(results: Given) -> str:
@@ -208,7 +211,7 @@ def to_latex(results: Given) -> str:
     columns = list(numbers(results))
     heads = [latex(f"{column.label} {column.arrow}") for column in columns]
     lines = [
-        *(f"% {line}" for line in (*caption(results), r"needs \usepackage{booktabs}")),
+        *(f"% {line}" for line in (*caption(results), *remarks(results), r"needs \usepackage{booktabs}")),
         r"\begin{tabular}{l" + "r" * len(columns) + "}",
         r"\toprule",
         " & ".join(["candidate", *heads]) + r" \\",

@@ -26,6 +26,12 @@ class Results(dict[str, dict[str, Result]]):
 
         return to_json(self, arrays=arrays)
 
+    def to_jsonl(self) -> str:
+        """Of aligned texts: one JSON object per system and item, with every score."""
+        from .items import item_lines
+
+        return "".join(item_lines(self))
+
     def to_csv(self) -> str:
         """One row per candidate and number."""
         from .render import to_csv
