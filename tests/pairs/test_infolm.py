@@ -547,7 +547,7 @@ def test_overflow_is_said(scored: Callable[..., Any]) -> None:
     ours = scored(references, candidates, "alpha", alpha=400.0, temperature=0.05)
     lost = int(np.isinf(ours.scores).sum())
     assert lost > 0
-    assert f"alpha = 400 is outside (0, 1): {lost} numbers are too large for a float" in ours.warnings
+    assert f"alpha = 400 is outside (0, 1): {lost} pairs have numbers too large for a float" in ours.warnings
     assert not np.isnan(ours.scores).any()
 
 
@@ -596,7 +596,7 @@ def test_is_run_among_others(tiny_bert: Path, scored: Callable[..., Any]) -> Non
         ({"over_references": "worst"}, "over_references is best or mean"),
         ({"batch_tokens": 0}, "batch_tokens must be above zero"),
         ({"model": 3}, "a model is a name or a folder, not 3"),
-        ({"model": "no/such/folder/here"}, "there is no encoder at no/such/folder/here"),
+        ({"model": "no/such/folder/here"}, "there is no masked language model at no/such/folder/here"),
     ],
 )
 def test_bad_parameters(scored: Callable[..., Any], options: dict[str, Any], message: str) -> None:
