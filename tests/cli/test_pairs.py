@@ -25,7 +25,7 @@ TABLE = """\
  length    value    ↑   3.0000   1.0000
 
 items: 2; references: 2 (1 an item)
-b.txt, overlap: means over 1 of 2 items, the others have no score
+b.txt, overlap extra: the mean of 1 of 2 items, the others have no score
 ↑ higher is better, ↓ lower is better
 """
 
@@ -36,14 +36,14 @@ MARKDOWN = """\
 | b.txt | 0.2500 | **1.0000** | 1.0000 |
 
 - items: 2; references: 2 (1 an item)
-- b.txt, overlap: means over 1 of 2 items, the others have no score
+- b.txt, overlap extra: the mean of 1 of 2 items, the others have no score
 - ↑ higher is better, ↓ lower is better
 - b.txt: 1 of 2 texts of candidate is empty: scored worst, left out of the mean of extra (overlap)
 - b.txt: 1 of 2 texts of candidate is empty: scored worst (length)
 """
 
 LATEX = r"""% items: 2; references: 2 (1 an item)
-% b.txt, overlap: means over 1 of 2 items, the others have no score
+% b.txt, overlap extra: the mean of 1 of 2 items, the others have no score
 % ↑ higher is better, ↓ lower is better
 % b.txt: 1 of 2 texts of candidate is empty: scored worst, left out of the mean of extra (overlap)
 % b.txt: 1 of 2 texts of candidate is empty: scored worst (length)

@@ -104,16 +104,23 @@ def test_empty_texts_score_worst_and_count_in_the_corpus(function, peer):
     references = [["a dog runs home today", ""], "the cat sat on the mat", "", "all of these words match"]
     candidates = ["a dog runs home", " ", "a bird sings here", "all of these words match"]
     result = function(references, candidates)
-    worst = 1 if peer is TER else 0
-    assert result.scores[1:].tolist() == [worst, worst, 1 - worst]
+    # TER has no worst score: an empty text has none.
+    worst, fate = (np.nan, "without a score of their own") if peer is TER else (0, "scored worst")
+    np.testing.assert_array_equal(result.scores[1:], [worst, worst, 0 if peer is TER else 1])
     # The empty reference of the first item is left out; elsewhere the corpus has what it has.
     spread = [["a dog runs home today", "the cat sat on the mat", "", "all of these words match"]]
     assert result.value == pytest.approx(peer().corpus_score(candidates, spread).score / 100, abs=1e-12)
     assert result.warnings == (
-        "1 of 5 texts of reference is empty: scored worst",
+        f"1 of 5 texts of reference is empty: {fate}",
         "1 of 5 texts of reference is empty: ignored, since others of the same item are not",
-        "1 of 4 texts of candidate is empty: scored worst",
+        f"1 of 4 texts of candidate is empty: {fate}",
     )
+
+
+def test_nothing_to_translate_has_no_edit_rate():
+    nothing = ter(["", " "], ["", "a"])
+    assert np.isnan(nothing.value)
+    assert np.isnan(nothing.scores).all()
 
 
 def test_known_scores():
@@ -271,7 +278,7 @@ def test_empty_texts_are_left_out_of_cross_entropy():
     result = cross_entropy(["a b", "", "b c"], ["a c", " ", "b a"])
     assert result.values == filled.values
     assert np.isnan(result.forward_scores[1])
-    assert "1 of 3 texts of candidate is empty: left out of the mean" in result.warnings
+    assert "1 of 3 texts of candidate is empty: without a score of their own" in result.warnings
     sets = cross_entropy(["a b", "", ["b c", ""]], ["a c", "b a"])
     assert sets.values == filled.values
     assert sets.warnings == ("2 of 4 texts of reference are empty: left out",)

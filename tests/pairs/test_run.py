@@ -172,3 +172,10 @@ def test_tables_show_main_numbers_and_name_their_metric(calls):
     assert heads == "| candidate | overlap share ↑ | overlap extra ↑ | rouge1 ↑ | rouge2 ↑ | rougeL ↑ |"
     assert "rouge has 6 further numbers: see json, csv or the scores of items" in str(results)
     assert "rouge1_recall" in results.to_csv() and "rouge1_recall" in results.to_json()
+
+
+@pytest.mark.parametrize("given", [{"the cat", "a dog"}, {"the cat": "a dog", "x": "y"}])
+def test_what_has_no_order_is_refused(given):
+    """Items of a set stand in no order, and a mapping would give its keys."""
+    with pytest.raises(InputError, match=r"references must be a list with one entry per item, not (set|dict)"):
+        rc.evaluate_pairs(given, ["the cat", "a dog"], "bleu")

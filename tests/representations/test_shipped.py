@@ -83,6 +83,32 @@ def test_bars_of_the_trained_one():
     assert top1 >= 0.49
 
 
+def test_perplexity_through_the_library(models, data_folder):
+    """150 places of the held-out texts, one masked at a time: within three standard errors of the noted figure."""
+    import math
+    import random
+
+    import torch
+
+    heldout = data_folder.parent / "corpus" / "heldout.tsv"
+    if not heldout.is_file():
+        pytest.skip("the held-out texts are not beside the evaluation data")
+    model = models[shipped.MLM]
+    draw = random.Random(1)
+    lines = [line.split("\t")[1] for line in heldout.read_text(encoding="utf-8").splitlines()]
+    losses = []
+    for pieces in model.tokenizer.pieces(draw.sample(lines, 150)):
+        ids = [*pieces.before, *pieces.own[:126], *pieces.behind]
+        place = draw.randrange(1, len(ids) - 1)
+        logits = model.logits(model.head_vectors([ids], [place]))[0].double()
+        losses.append(float(torch.logsumexp(logits, 0) - logits[ids[place]]))
+    mean = math.fsum(losses) / len(losses)
+    error = math.sqrt(sum((loss - mean) ** 2 for loss in losses)) / len(losses)
+    noted = math.log(shipped.held_out_figures(shipped.MLM)["total"][1])
+    assert abs(mean - noted) < 3 * error
+    assert error < 0.3
+
+
 def test_other_weights_of_the_same_name_are_refused(models, tmp_path):
     import shutil
 

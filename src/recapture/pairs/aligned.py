@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, NamedTuple
 
 from ..errors import InputError
@@ -78,9 +78,14 @@ def _check_unicode(text: str, position: int, name: str) -> None:
         raise InputError(f"entry {position} of {name} is not valid Unicode: half of a surrogate pair") from None
 
 
+def _kind(given: Any) -> str:
+    """What to call something that is no list: a long one is not printed whole."""
+    return type(given).__name__ if isinstance(given, Iterable) else repr(given)
+
+
 def _list(given: Any, name: str) -> list[Any]:
     if isinstance(given, (str, bytes)):
         raise InputError(f"{name} must be a list with one entry per item, not one string")
-    if not isinstance(given, Iterable):
-        raise InputError(f"{name} must be a list with one entry per item, not {given!r}")
+    if not isinstance(given, Iterable) or isinstance(given, (Mapping, Set)):
+        raise InputError(f"{name} must be a list with one entry per item, not {_kind(given)}")
     return list(given)

@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,9 +25,6 @@ from ..errors import InputError, nearest_names
 from ..metrics.metric import INFINITY, Output
 from ..registry import declared
 from ..results.result import Direction
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["INFINITY", "GroupScorer", "Output", "PairMetric", "PairScorer", "Scored", "TextPairScorer"]
 
@@ -95,6 +92,8 @@ class PairMetric:
     order: int = 100
     libraries: tuple[str, ...] = ("numpy",)
     """Packages whose version belongs in the signature."""
+    revision: int = 0
+    """Grows when the same parameters give other numbers than before: kept scores are then made again."""
 
     def outputs_for(self, parameters: Mapping[str, Any]) -> tuple[Output, ...]:
         if callable(self.outputs):

@@ -7,7 +7,9 @@ model puts around a text can be met, but count nothing themselves.
 
 Numbers are those of the package bert-score 0.3.13, but for cases in which its own depend on chance or fail: there
 padding is met with cosine 0 where all real cosines are below 0, pieces whose idf weights are all 0 make a score NaN
-(here they count alike), and texts longer than the model takes are cut (here they go through it in windows).
+(here they count alike), and texts longer than the model takes are cut (here they go through it in windows). With
+transformers 4 it also puts a blank before the texts of RoBERTa's and GPT-2's tokenizers; with transformers 5, which
+drops that, and here the first word has none: published scores and baselines of such models were made with it.
 """
 
 from __future__ import annotations

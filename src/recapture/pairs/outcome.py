@@ -55,7 +55,8 @@ def pair_result(
             column[lost] = worst
         items[output.name] = column
         mean = float(mean_without_nan(column[:, None])[0])
-        values[output.name] = scored.totals.get(output.name, mean)
+        # Where no pair has two texts, there is no corpus to have a number.
+        values[output.name] = mean if blank.all() else scored.totals.get(output.name, mean)
     flat = [text for group in groups for text in group]
     counts = sorted({len(group) for group in groups})
     main = [output.name for output in outputs if output.main]
@@ -68,7 +69,10 @@ def pair_result(
         direction=metric.direction,
         ranges={output.name: output.range for output in outputs},
         sizes={"reference": len(flat), "candidate": len(candidates)},
-        warnings=(*_warnings(job, groups, candidates, unscored), *job.scorer.warnings({*flat, *candidates})),
+        warnings=(
+            *_warnings(job, groups, candidates, unscored, bool(scored.totals)),
+            *job.scorer.warnings({*flat, *candidates}),
+        ),
         signature={
             "metric": metric.name,
             **job.scorer.settings,
@@ -78,6 +82,7 @@ def pair_result(
         details={
             "aligned": {"items": len(groups), "references": len(flat), "least": counts[0], "most": counts[-1]},
             **({"main": main} if len(main) < len(outputs) else {}),
+            **({"corpus": sorted(scored.totals)} if scored.totals else {}),
             **({"scored": known} if min(known.values()) < len(candidates) else {}),
         },
         arrays={array_name(name): column for name, column in items.items()},
@@ -92,14 +97,15 @@ def array_name(output: str) -> str:
 
 
 def _warnings(
-    job: Job, groups: Sequence[Sequence[str]], candidates: Sequence[str], unscored: Mapping[str, int]
+    job: Job, groups: Sequence[Sequence[str]], candidates: Sequence[str], unscored: Mapping[str, int], corpus: bool
 ) -> Iterator[str]:
     outputs = job.metric.outputs_for(job.parameters)
     without = [output.name for output in outputs if np.isnan(job.worst(output))]
     if not without:
         fate = "scored worst"
     elif len(without) == len(outputs):
-        fate = "left out of the mean"
+        # A corpus number may count them all the same.
+        fate = "without a score of their own" if corpus else "left out of the mean"
     else:
         fate = f"scored worst, left out of the mean of {', '.join(without)}"
     total = sum(map(len, groups))

@@ -49,7 +49,6 @@ PAIR = PairMetric(
     prepare=_prepare,
     defaults={"normalized": False, "no_punct": False, "case_sensitive": False},
     over_references=None,
-    empty={"value": 1.0},  # every word is deleted, or inserted
     order=130,
     libraries=("numpy", "sacrebleu"),
     citation="Snover et al. 2006, A Study of Translation Edit Rate with Targeted Human Annotation, AMTA",

@@ -22,6 +22,7 @@ from .windows import windows
 PURPOSE = "the encoder"
 _WANTED = Wanted("encoder", (DEFAULT_ENCODER,))
 _KEPT_BYTES = 512 << 20
+_COUNTS = ("num_hidden_layers", "n_layers", "n_layer")
 
 
 class Words(NamedTuple):
@@ -59,7 +60,11 @@ class WordStore:
         self._weights = transformer_folder(find_weights(encoder or DEFAULT_ENCODER, offline, _WANTED))
         self.name = self._weights.name
         config = read_json(self._weights.folder / "config.json")
-        self.layer_count = int(config.get("num_hidden_layers") or config.get("n_layers") or config.get("n_layer") or 0)
+        if not isinstance(config, dict) or not all(
+            isinstance(config.get(each, 0), (int, type(None))) for each in _COUNTS
+        ):
+            raise InputError(f"the encoder {self.name} has a config.json that says nothing of layers")
+        self.layer_count = next((int(config[each]) for each in _COUNTS if config.get(each)), 0)
         if not self.layer_count or config.get("is_encoder_decoder"):
             raise InputError(f"the encoder {self.name} is no plain transformer, so it has no layers of word vectors")
         self._device = device

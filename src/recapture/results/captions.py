@@ -98,11 +98,11 @@ def _of_aligned(results: Given) -> list[str]:
         lines += [f"{name} has {len(aside)} further numbers: see json, csv or the scores of items"] if aside else []
     for system, metrics in results.items():
         for name, result in metrics.items():
-            if fewer := result.details.get("scored"):
-                least = min(fewer.values())
-                lines.append(
-                    f"{system}, {name}: means over {least} of {shape['items']} items, the others have no score"
-                )
+            known = {at: count for at, count in result.details.get("scored", {}).items() if count < shape["items"]}
+            for number in [at for at in known if at not in result.details.get("corpus", ())]:
+                what = name if len(result.values) == 1 else f"{name} {number}"
+                of = f"{known[number]} of {shape['items']} items"
+                lines.append(f"{_one_line(system)}, {what}: the mean of {of}, the others have no score")
     return [*lines, *_bootstrap(by_metric), _ARROWS]
 
 
@@ -125,6 +125,11 @@ def _word_metric(name: str, signature: Mapping[str, Any]) -> str:
     return f"{name}: {made}; {'idf of the references' if signature['idf'] != 'none' else 'no idf'}"
 
 
+def _one_line(name: str) -> str:
+    """A system's name may hold line ends, which would end a comment."""
+    return " ".join(name.split())
+
+
 def remarks(results: Given) -> list[str]:
     """Warnings of aligned texts, for tables that leave the screen: each once, with the systems it is about."""
     seen: dict[str, dict[str, list[str]]] = {}
@@ -135,7 +140,7 @@ def remarks(results: Given) -> list[str]:
     lines = []
     for warning, by_system in seen.items():
         metrics = dict.fromkeys(metric for names in by_system.values() for metric in names)
-        lines.append(f"{', '.join(by_system)}: {warning} ({', '.join(metrics)})")
+        lines.append(f"{', '.join(map(_one_line, by_system))}: {warning} ({', '.join(metrics)})")
     return lines
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from ..errors import InputError
 from .result import Result
 
 
@@ -28,6 +29,8 @@ def item_columns(by_metric: Mapping[str, Result]) -> dict[str, np.ndarray]:
     """One array per number of every metric, under the name it has in files of items."""
     columns = {}
     for metric, result in by_metric.items():
+        if "aligned" not in result.details:
+            raise InputError(f"{metric} compares sets: it has no scores of single items")
         for number in result.values:
             name = metric if len(result.values) == 1 else f"{metric}.{number}"
             columns[name] = result.arrays["scores" if number == "value" else f"{number}_scores"]

@@ -186,6 +186,7 @@ def key(part: Part, task: Task, how: Making) -> str:
         "parameters": {name: value for name, value in parameters.items() if name not in ("encoder", "model")},
         "model": _revision(metric, parameters, how),
         "systems": list(part.systems),
+        **({"revision": metric.revision} if metric.revision else {}),
     }
     for piece in (head, list(part.references), *(list(texts) for texts in part.systems.values())):
         content.update(json.dumps(plain(piece), sort_keys=True).encode() + b"\n")

@@ -114,7 +114,7 @@ def _run(setup: Setup) -> Findings:
         grid = figure.subplots(2, 4, sharey=True)
         for line, coefficient in zip(grid, ("pearson", "kendall"), strict=True):
             for axes, (kind, level) in zip(line, [(kind, level) for kind in KINDS for level in _LEVELS], strict=True):
-                axes.barh(range(len(names)), [rows[name][kind, level, coefficient] for name in names])
+                axes.barh(range(len(names)), [rows[name].get((kind, level, coefficient), math.nan) for name in names])
                 axes.set(title=f"{KINDS[kind]}, {level}", xlabel=coefficient)
                 axes.set_yticks(range(len(names)), names, fontsize=6)
                 axes.grid(axis="x", alpha=0.3)
@@ -166,6 +166,7 @@ def _verdict(rows: Numbers) -> list[str]:
         for name, stored in pairs.items()
         if name in own and AUTHORS[stored] in rows
         for kind, title in KINDS.items()
+        if (kind, "system", "pearson") in own[name] and (kind, "system", "pearson") in rows[AUTHORS[stored]]
     ]
     if beside:
         lines.append(
@@ -178,7 +179,10 @@ def _verdict(rows: Numbers) -> list[str]:
 
 def _claims(own: Numbers) -> list[str]:
     """What the InfoLM paper says of its Figure 1, which prints no numbers, held against the numbers here."""
-    settings = [(kind, level, coefficient) for kind in KINDS for level in _LEVELS for coefficient in COEFFICIENTS]
+    every = [(kind, level, coefficient) for kind in KINDS for level in _LEVELS for coefficient in COEFFICIENTS]
+    # An interrupted run may have made one kind of summaries only.
+    used = [by for name, by in own.items() if name.startswith("infolm") or name in ("bertscore f1", "moverscore")]
+    settings = [at for at in every if all(at in by for by in used)]
     lines = []
     for model in dict.fromkeys(name.split()[0] for name in own if name.startswith("infolm")):
         rivals = [name for name in ("bertscore f1", "moverscore") if name in own]
