@@ -67,10 +67,12 @@ def test_empty_texts(calls):
     assert nothing.share == 0 and math.isnan(nothing.extra)
 
 
-def test_an_empty_reference_counts_only_where_there_is_no_other(calls):
+def test_an_empty_reference_beside_others_counts_in_means_alone(calls):
     references, candidates = [["a", "", "a b"], ["", ""]], ["a", "a"]
+    assert overlap(references, candidates).share_scores.tolist() == [1, 0]
     mean = overlap(references, candidates, over_references="mean")
-    assert mean.share_scores.tolist() == [3 / 4, 0]
+    assert mean.share_scores.tolist() == [(1 + 0 + 1 / 2) / 3, 0]
+    assert all("ignored" not in note for note in mean.warnings)
     rc.evaluate_pairs(references, candidates, "length")
     assert calls[-1] == [["a", "a b"], [""]]
 

@@ -111,7 +111,7 @@ def _warnings(
     total = sum(map(len, groups))
     bare = sum(len(group) for group in groups if all(map(is_empty, group)))
     beside = sum(map(is_empty, (text for group in groups for text in group))) - bare
-    spare = "ignored, since others of the same item are not"
+    spare = fate if job.rule == "mean" else "ignored, since others of the same item are not"
     for name, count, of, what in (
         ("reference", bare, total, fate),
         ("reference", beside, total, spare),

@@ -183,9 +183,8 @@ def _joined(
     best = np.fmax if job.metric.direction == "higher" else np.fmin
     items = np.empty((len(candidates), len(outputs)))
     for position, (group, candidate) in enumerate(zip(groups, candidates, strict=True)):
-        # An empty reference counts only where an item has no other.
-        filled = [reference for reference in group if not is_empty(reference)] or [""]
-        rows = np.array([known.get((reference, candidate), worst) for reference in filled])
+        # An empty reference is one like others, with the worst score: it never is the best, but counts in a mean.
+        rows = np.array([known.get((reference, candidate), worst) for reference in group])
         if job.rule == "best":
             items[position] = best.reduce(rows, axis=0)
         else:
