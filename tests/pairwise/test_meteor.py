@@ -425,7 +425,8 @@ def test_empty_texts_are_counted():
     result = meteor(["a", "", "b", ["", "c"]], ["a", "", " ", "c"])
     assert result.scores.tolist() == [1, 0, 0, 1]
     assert result.warnings == (
-        "2 of 5 texts of reference are empty: scored worst",
+        "1 of 5 texts of reference is empty: scored worst",
+        "1 of 5 texts of reference is empty: ignored, since others of the same item are not",
         "2 of 4 texts of candidate are empty: scored worst",
     )
 
