@@ -379,3 +379,11 @@ def test_list_shows_pair_metrics(capsys):
 def test_help_shows_examples(capsys):
     assert run(["pairs", "--help"]) == 0
     assert "recapture pairs --reference refs.txt" in capsys.readouterr().out
+
+
+def test_an_id_field_that_no_record_has(files, capsys):
+    """Asked for, it must be there: without it nothing checks that files are in one order."""
+    records("refs.jsonl", {"id": "x", "references": "a b"}, {"id": "y", "references": "c"})
+    records("c.jsonl", {"id": "y", "text": "a"}, {"id": "x", "text": "c"})
+    shown = pairs(capsys, "-r", "refs.jsonl", "-c", "c.jsonl", "--metrics", "overlap", "--id-field", "idd", code=2)
+    assert shown.err == "recapture: no record has the field 'idd', by which items should be called\n"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import click
+
 from ..errors import InputError
 from ..results import Results
 from .options import say, terminal_width
@@ -60,14 +62,24 @@ def candidate_names(paths: tuple[str, ...], given: tuple[str, ...]) -> list[str]
     return [os.fsencode(name).decode("utf-8", "replace") for name in names]  # names that are not UTF-8, too
 
 
+def deliver(results: Results, form: str, output: str | None, arrays: bool = False) -> None:
+    """To the file or to stdout; then what the user should know, unless it is part of the result."""
+    from ..results.write import write_text
+
+    text = rendered(results, form, output, arrays)
+    if output:
+        write_text(output, text)
+        say(f"wrote {output}")
+    else:
+        click.echo(text, nl=False)
+    if form != "json":
+        warn(results)
+
+
 def warn(results: Results) -> None:
     """Each warning once: with the metrics it concerns, and with the candidate unless it holds for all."""
-    seen: dict[str, dict[str, list[str]]] = {}
-    for candidate, by_metric in results.items():
-        for metric, result in by_metric.items():
-            for warning in result.warnings:
-                seen.setdefault(warning, {}).setdefault(candidate, []).append(metric)
-    for warning, by_candidate in seen.items():
-        shared = len(by_candidate) == len(results) or all(repr(name) in warning for name in by_candidate)
-        concerned = ", ".join(dict.fromkeys(metric for metrics in by_candidate.values() for metric in metrics))
-        say(f"{'' if shared else ', '.join(by_candidate) + ': '}{warning} [{concerned}]")
+    from ..results.captions import warned
+
+    for warning, candidates, metrics in warned(results):
+        shared = len(candidates) == len(results) or all(repr(name) in warning for name in candidates)
+        say(f"{'' if shared else ', '.join(candidates) + ': '}{warning} [{', '.join(metrics)}]")

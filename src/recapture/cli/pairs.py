@@ -10,7 +10,7 @@ import click
 
 from ..errors import InputError
 from .options import input_options, interval_option, output_format, say
-from .outputs import FORMS, candidate_names, check_stdin, check_targets, chosen_form, rendered, warn
+from .outputs import FORMS, candidate_names, check_stdin, check_targets, chosen_form, deliver
 
 if TYPE_CHECKING:
     from ..pairs.base import PairMetric
@@ -44,7 +44,7 @@ def _names(_: click.Context, __: click.Parameter, given: str | None) -> list[str
 @input_options
 @click.option("--reference-field", metavar="NAME", help="The same for references (default: references, reference).")
 @click.option("--reference-format", metavar="NAME", help="How to read references (default: by their file names).")
-@click.option("--id-field", default="id", show_default=True, metavar="NAME", help="What records call an item by.")
+@click.option("--id-field", metavar="NAME", help="What records call an item by (default: id, where they have it).")
 @click.option("--over-references", metavar="RULE", help="best or mean of several (default: each metric's own).")
 @click.option("--measure", callback=_names, metavar="NAMES", help="InfoLM's, comma-separated (default: fisher_rao).")
 @click.option("--temperature", callback=_numbers, metavar="NUMBERS", help="InfoLM's, comma-separated (default: 1).")
@@ -73,7 +73,7 @@ def pairs(
     input_format: str | None,
     reference_field: str | None,
     reference_format: str | None,
-    id_field: str,
+    id_field: str | None,
     over_references: str | None,
     model: str | None,
     encoder: str | None,
@@ -148,17 +148,10 @@ def pairs(
         offline=offline or None,
         cache=not no_cache,
     )
-    text = rendered(results, form, output)
     if per_item:
         write_text(per_item, "".join(item_lines(results, files.ids)))
         say(f"wrote {per_item}")
-    if output:
-        write_text(output, text)
-        say(f"wrote {output}")
-    else:
-        click.echo(text, nl=False)
-    if form != "json":  # there they are part of the result
-        warn(results)
+    deliver(results, form, output)
 
 
 def _options(chosen: Sequence[PairMetric], given: Mapping[str, Any], seed: int) -> dict[str, dict[str, Any]]:

@@ -10,7 +10,7 @@ from ..errors import InputError
 from ..metrics.run import DEFAULT_DRAWS
 from ..texts import read_samples, read_together
 from .options import chosen_encoding, encoding_options, inference_options, input_options, output_format, say
-from .outputs import FORMS, candidate_names, check_stdin, chosen_form, rendered, warn
+from .outputs import FORMS, candidate_names, check_stdin, chosen_form, deliver
 
 
 @click.command()
@@ -74,7 +74,7 @@ def score(
       generate | recapture score -r human.txt -c - --encoder bag-of-words
     """
     from ..evaluation import choose_metrics, evaluate
-    from ..results.write import check_writable, write_text
+    from ..results.write import check_writable
 
     form = chosen_form(form, output)
     if arrays and form != "json":
@@ -106,11 +106,4 @@ def score(
         reference_name=f"reference {references.source}",
         **chosen_encoding(**encoding),
     )
-    text = rendered(results, form, output, arrays)
-    if output:
-        write_text(output, text)
-        say(f"wrote {output}")
-    else:
-        click.echo(text, nl=False)
-    if form != "json":  # there they are part of the result
-        warn(results)
+    deliver(results, form, output, arrays)

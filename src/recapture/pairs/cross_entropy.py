@@ -17,10 +17,11 @@ import numpy as np
 from .. import __version__
 from ..lexical.kneser_ney import Entropy, KneserNey, check_model
 from ..results import Result
+from ..results.items import array_name
 from ..versions import installed_version
 from .aligned import aligned_texts, is_empty
 from .base import INFINITY, GroupScorer, Output, PairMetric, Scored
-from .run import array_name, run_metric
+from .run import run_metric
 
 
 def cross_entropy(

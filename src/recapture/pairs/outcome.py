@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import __version__
 from ..results import Result
+from ..results.items import array_name
 from ..versions import installed_version
 from .aligned import is_empty
 from .base import Output, PairMetric, PairScorer, Rule, Scored
@@ -89,11 +90,6 @@ def pair_result(
         intervals=sure,
         inference={"intervals": notes} if notes else {},
     )
-
-
-def array_name(output: str) -> str:
-    """Under which name a Result keeps the scores of single items."""
-    return "scores" if output == "value" else f"{output}_scores"
 
 
 def _warnings(

@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import InputError
 
 # The length of a longest common subsequence, in one machine word a row.
-from ..pairwise.rouge_l import _common, _places
+from ..pairwise.rouge_l import bit_places, common_length
 from .base import GroupScorer, Output, PairMetric, Scored
 from .run import run_metric
 
@@ -75,7 +75,7 @@ def _numbers(reference: _Counts, candidate: _Counts) -> list[tuple[float, float,
         shared = sum(min(count, held[ngram]) for ngram, count in wanted.items() if ngram in held)
         made.append(_rates(shared, wanted.total(), held.total()))
     width = len(reference.tokens)
-    common = _common(candidate.tokens, _places(reference.tokens), width)
+    common = common_length(candidate.tokens, bit_places(reference.tokens), width)
     return [*made, _rates(common, width, len(candidate.tokens))]
 
 

@@ -23,7 +23,6 @@ from .base import (
 )
 from .intervals import Intervals, asked_intervals
 from .outcome import Job, mean_without_nan, pair_result
-from .outcome import array_name as array_name
 from .shared import Shared
 
 _CHUNK_CHARACTERS = 60_000

@@ -33,16 +33,16 @@ class RougeLScorer(Scorer):
         columns = rows if references is hypotheses else [(text, self._tokenizer.tokenize(text)) for text in references]
         scores = np.empty((len(rows), len(columns)))
         for j, (reference, wanted) in enumerate(columns):
-            places = _places(wanted)
+            places = bit_places(wanted)
             for i, (text, tokens) in enumerate(rows[j:] if rows is columns else rows, j if rows is columns else 0):
                 total = len(tokens) + len(wanted)
-                scores[i, j] = 2 * _common(tokens, places, len(wanted)) / total if total else text == reference
+                scores[i, j] = 2 * common_length(tokens, places, len(wanted)) / total if total else text == reference
                 if rows is columns:  # F1 is the same either way
                     scores[j, i] = scores[i, j]
         return scores
 
 
-def _places(tokens: Sequence[str]) -> dict[str, int]:
+def bit_places(tokens: Sequence[str]) -> dict[str, int]:
     """For each token the places where it stands, as bits."""
     places: dict[str, int] = {}
     for place, token in enumerate(tokens):
@@ -50,7 +50,7 @@ def _places(tokens: Sequence[str]) -> dict[str, int]:
     return places
 
 
-def _common(tokens: Sequence[str], places: dict[str, int], width: int) -> int:
+def common_length(tokens: Sequence[str], places: dict[str, int], width: int) -> int:
     """Length of the longest common subsequence, a row of the table in one number.
 
     Hyyrö (2004), Bit-parallel LCS-length computation revisited: a zero bit is a step of the row.

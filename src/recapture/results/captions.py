@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from .result import Result, short_p
@@ -132,16 +132,24 @@ def _one_line(name: str) -> str:
 
 def remarks(results: Given) -> list[str]:
     """Warnings of aligned texts, for tables that leave the screen: each once, with the systems it is about."""
-    seen: dict[str, dict[str, list[str]]] = {}
-    for system, by_metric in results.items() if is_aligned(results) else ():
+    if not is_aligned(results):
+        return []
+    return [
+        f"{', '.join(map(_one_line, systems))}: {warning} ({', '.join(metrics)})"
+        for warning, systems, metrics in warned(results)
+    ]
+
+
+def warned(results: Given) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Each warning once, with the candidates and the metrics that have it."""
+    seen: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    for system, by_metric in results.items():
         for metric, result in by_metric.items():
             for warning in result.warnings:
-                seen.setdefault(warning, {}).setdefault(system, []).append(metric)
-    lines = []
-    for warning, by_system in seen.items():
-        metrics = dict.fromkeys(metric for names in by_system.values() for metric in names)
-        lines.append(f"{', '.join(map(_one_line, by_system))}: {warning} ({', '.join(metrics)})")
-    return lines
+                systems, metrics = seen.setdefault(warning, ({}, {}))
+                systems[system] = metrics[metric] = None
+    for warning, (systems, metrics) in seen.items():
+        yield warning, list(systems), list(metrics)
 
 
 def _bootstrap(by_metric: Mapping[str, Result]) -> list[str]:

@@ -33,8 +33,13 @@ def item_columns(by_metric: Mapping[str, Result]) -> dict[str, np.ndarray]:
             raise InputError(f"{metric} compares sets: it has no scores of single items")
         for number in result.values:
             name = metric if len(result.values) == 1 else f"{metric}.{number}"
-            columns[name] = result.arrays["scores" if number == "value" else f"{number}_scores"]
+            columns[name] = result.arrays[array_name(number)]
     return columns
+
+
+def array_name(output: str) -> str:
+    """Under which name a Result keeps the scores of single items."""
+    return "scores" if output == "value" else f"{output}_scores"
 
 
 def _known(score: float) -> float | None:

@@ -24,8 +24,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..pairs.base import PairMetric, choose_pair_metrics, find_pair_metric
-from ..pairs.run import array_name, evaluate_pairs
+from ..pairs.run import evaluate_pairs
 from ..representations.cache import cache_folder
+from ..results.items import array_name
 from ..results.result import Result, plain
 from .score_files import Scores, read_scores, write_scores
 

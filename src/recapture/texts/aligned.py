@@ -48,7 +48,7 @@ def read_aligned(
     input_format: str | None = None,
     reference_field: str | None = None,
     reference_format: str | None = None,
-    id_field: str = "id",
+    id_field: str | None = None,
 ) -> AlignedFiles:
     """Files of references and one file for each system, all with as many entries.
 
@@ -66,9 +66,12 @@ def read_aligned(
             *plan(paths[count:], formats[count:], field),
         ]
         usual = {reference_field: None}
+    asked, id_field = id_field, "id" if id_field is None else id_field
     left = [_column(*each, list(usual), id_field, several=True) for each in plans[:count]]
     right = [_column(*each, [field or "text"], id_field, several=False) for each in plans[count:]]
     columns = [*left, *right]
+    if asked and all(column.ids is None for column in columns):
+        raise InputError(f"no record has the field {asked!r}, by which items should be called")
     for column in columns[1:]:
         if len(column.texts) != len(columns[0].texts):
             raise InputError(
