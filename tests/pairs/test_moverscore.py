@@ -8,6 +8,7 @@ import random
 
 import numpy as np
 import pytest
+from pair_texts import CANDIDATES, REFERENCES
 from scipy.optimize import linprog
 
 from recapture.errors import InputError
@@ -16,23 +17,6 @@ from recapture.pairs import moverscore as module
 from recapture.pairs.moverscore import PAIR, grams, mover_costs, moverscore, power_means
 
 pytest.importorskip("ot", reason="needs POT")
-
-REFERENCES = [
-    "the cat sat on the mat .",
-    "a small red bird sang in the old tree , then slept .",
-    "the dog ran",
-    "fish",
-    "the river is big and green and the fish is small",
-    "the cat sat on the mat .",
-]
-CANDIDATES = [
-    "the cat slept on a mat .",
-    "a big green bird sang near the river !",
-    "the dog ran to the tree and then the dog sat under the tree",
-    "the fish ?",
-    "mitubalo is in the river , the the the",
-    "the cat sat on the mat .",
-]
 
 
 def transport(costs, a, b):

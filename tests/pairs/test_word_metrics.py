@@ -9,6 +9,7 @@ import math
 import numpy as np
 import oracles
 import pytest
+from pair_texts import CANDIDATES, REFERENCES
 
 import recapture as rc
 from recapture.errors import InputError
@@ -18,22 +19,6 @@ from recapture.pairs.mark_evaluate_words import mark_evaluate_words
 from recapture.pairs.prd_words import prd_words
 from recapture.pairs.precision_recall_words import precision_recall_words
 
-REFERENCES = [
-    "the cat sat on the mat .",
-    "a small red bird sang in the old tree , then slept .",
-    "the dog ran",
-    "fish",
-    "the river is big and green and the fish is small",
-    "the cat sat on the mat .",
-]
-CANDIDATES = [
-    "the cat slept on a mat .",
-    "a big green bird sang near the river !",
-    "the dog ran to the tree and then the dog sat under the tree",
-    "the fish ?",
-    "mitubalo is in the river , the the the",
-    "the cat sat on the mat .",
-]
 PAIRS = list(zip(REFERENCES, CANDIDATES, strict=True))
 ME = ("capture", "petersen", "quality", "diversity")
 LONG = "the old cat sat on a red mat near the river and the small dog ran to the big tree , then slept . " * 4
