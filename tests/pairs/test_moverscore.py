@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 from recapture.errors import InputError
 from recapture.geometry.parallel import engine
 from recapture.pairs import moverscore as module
-from recapture.pairs.moverscore import PAIR, grams, mover_costs, moverscore, power_means
+from recapture.pairs.moverscore import PAIR, Pieces, mover_costs, moverscore, power_means
 
 pytest.importorskip("ot", reason="needs POT")
 
@@ -111,13 +111,14 @@ def test_real_model(minilm):
     np.testing.assert_allclose(found.arrays["scores"], expected, rtol=0, atol=1e-6)
 
 
-def test_given_vectors_costs_are_exact_to_nine_digits():
+@pytest.mark.parametrize(("kind", "digits"), [(np.float64, 9), (np.float32, 6)])
+def test_given_vectors_costs_are_as_exact_as_they(kind, digits):
     rng = np.random.default_rng(0)
     made, loops = [], []
     for n in (1, 2, 5, 17, 30):
-        layers = rng.standard_normal((5, n, 12)).astype(np.float32)
+        layers = rng.standard_normal((5, n, 12)).astype(kind)
         weights = rng.integers(0, 3, n) + (np.arange(n) == 0)
-        made.append(grams(power_means(layers), weights / weights.sum(), 2))
+        made.append(Pieces(layers, weights / weights.sum()))
         vectors = [
             np.concatenate([np.float64(layers[:, place]).mean(0), layers[:, place].max(0), layers[:, place].min(0)])
             for place in range(n)
@@ -136,12 +137,12 @@ def test_given_vectors_costs_are_exact_to_nine_digits():
         (x, a), (y, b) = loops[one], loops[other]
         costs = np.array([[math.dist(u, v) for v in y] for u in x])
         expected.append(transport(costs, a / a.sum(), b / b.sum()))
-    np.testing.assert_allclose(mover_costs([(made[i], made[j]) for i, j in pairs]), expected, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(mover_costs(made, pairs, 2), expected, rtol=0, atol=10.0**-digits)
 
 
 def test_power_means():
     layers = np.array([[[1.0, -4.0]], [[3.0, 2.0]], [[-1.0, 5.0]]], np.float32)  # three layers, one piece, two numbers
-    assert power_means(layers).tolist() == [[1.0, 1.0, 3.0, 5.0, -1.0, -4.0]]
+    assert power_means(layers).tolist() == [[[1.0, 1.0]], [[3.0, 5.0]], [[-1.0, -4.0]]]
 
 
 @pytest.mark.parametrize("ngram", [1, 2])
@@ -162,7 +163,8 @@ def test_nearly_equal_points_are_told_apart():
     shift -= (shift * vectors).sum(axis=1, keepdims=True) * vectors  # along the sphere
     shift *= 1e-9 / np.linalg.norm(shift, axis=1, keepdims=True)
     weights = np.full(6, 1 / 6)
-    (cost,) = mover_costs([(grams(vectors, weights, 1), grams(vectors + shift, weights, 1))])
+    # One layer: its power means are thrice itself.
+    (cost,) = mover_costs([Pieces(vectors[None], weights), Pieces((vectors + shift)[None], weights)], [(0, 1)], 1)
     assert cost == pytest.approx(1e-9, rel=1e-6)
 
 

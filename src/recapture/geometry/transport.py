@@ -15,9 +15,9 @@ error.
 from __future__ import annotations
 
 import importlib
-import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,19 +47,23 @@ class Problem(NamedTuple):
     columns: Weights
 
 
-def transport_costs(problem: Callable[[int], Problem], count: int, *, metric: bool = False) -> np.ndarray:
-    """The costs of `count` problems; `problem(i)` makes one when its turn comes, in any thread.
+def transport_costs(
+    problems: Callable[[slice], Sequence[Problem]], tiles: int | Sequence[slice], *, metric: bool = False
+) -> np.ndarray:
+    """The costs of problems 0, 1, ...; `problems(tile)` makes those of one tile when their turn comes, in any thread.
 
-    metric: the costs are distances in a metric space, so that a cost of exactly 0 says "the same point".
+    tiles: how many problems there are, or the slices they are cut into. metric: the costs are distances in a metric
+    space, so that a cost of exactly 0 says "the same point".
     """
     solve = _solver()
-    found = np.empty(count)
+    if isinstance(tiles, int):
+        tiles = blocks(tiles, max(1, min(_TILE, tiles // (4 * engine_options().thread_count()))))
+    found = np.empty(tiles[-1].stop if tiles else 0)
 
     def work(tile: slice) -> None:
-        found[tile] = _tile([problem(number) for number in range(tile.start, tile.stop)], tile.start, metric, solve)
+        found[tile] = _tile(problems(tile), tile.start, metric, solve)
 
-    threads = engine_options().thread_count()
-    run_tiles(work, blocks(count, max(1, min(_TILE, count // (4 * threads)))), "moving weights")
+    run_tiles(work, tiles, "moving weights")
     return found
 
 
@@ -71,35 +75,42 @@ def transport_cost(costs: Any, rows: Any, columns: Any, *, metric: bool = False)
 def _tile(problems: Sequence[Problem], first: int, metric: bool, solve: Solver) -> np.ndarray:
     """Costs of a few problems, numbered from `first`.
 
-    What can be done for all of them at once is: at 30 v 30 every NumPy call is a fiftieth of the work.
+    What can be done for all of them at once is: at 30 v 30 every NumPy call is a fiftieth of the work, and threads hold
+    each other up at each.
     """
     weights, starts = _shares(problems, first)
-    whole = np.minimum.reduceat(weights, starts) > 0
     places = [*starts.tolist(), len(weights)]
-    found, duals, doubtful = np.zeros(len(problems)), np.zeros(len(weights)), []
-    for number, (given, _, _) in enumerate(problems):
-        costs = np.ascontiguousarray(given, dtype=np.float64)
+    flat = np.concatenate([problem.costs.reshape(-1) for problem in problems], dtype=np.float64)
+    stops = [0, *accumulate(problem.costs.size for problem in problems)]
+    least = np.minimum.reduceat(flat, stops[:-1])  # NaN if there is one
+    if not np.isfinite(least).all():
+        raise _not_finite(first + int(np.argmin(np.isfinite(least))))
+    shapes = np.array([problem.costs.shape for problem in problems])
+    simple = ((np.minimum.reduceat(weights, starts).reshape(-1, 2) > 0) & (shapes > 1)).all(axis=1)
+    if metric:
+        simple &= least > 0
+
+    def parts(number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         begin, middle, end = places[2 * number : 2 * number + 3]
-        rows, columns = weights[begin:middle], weights[middle:end]
-        least = costs.min()  # NaN if there is one
-        if not math.isfinite(least):
-            raise _not_finite(first + number)
-        simple = whole[2 * number] and whole[2 * number + 1] and middle - begin > 1 and end - middle > 1
-        if simple and not (metric and least == 0):
-            found[number], duals[begin:middle], duals[middle:end], optimal = solve(rows, columns, costs, _PIVOTS)
-            if optimal:
-                continue
-        doubtful.append(number)
+        costs = flat[stops[number] : stops[number + 1]].reshape(middle - begin, end - middle)
+        return weights[begin:middle], weights[middle:end], costs
+
+    found, optimal, duals = np.zeros(len(problems)), np.zeros(len(problems), bool), np.zeros(len(weights))
+    solved = np.flatnonzero(simple).tolist()
+    answers = [solve(*parts(number), _PIVOTS) for number in solved]
+    if answers:
+        found[solved], optimal[solved] = ([answer[part] for answer in answers] for part in (0, 3))
+        duals[np.repeat(simple, shapes.sum(axis=1))] = np.concatenate(
+            [side for answer in answers for side in answer[1:3]]
+        )
     worth = np.add.reduceat(weights * duals, starts)
     gaps = np.abs(found - worth[::2] - worth[1::2])
     # NaN compares as false: what is not a number is not close.
-    doubtful += np.flatnonzero(~(gaps <= _GAP * np.abs(found))).tolist()
-    for number in dict.fromkeys(doubtful):
-        costs = np.ascontiguousarray(problems[number].costs, dtype=np.float64)
+    for number in np.flatnonzero(~(optimal & (gaps <= _GAP * np.abs(found)))).tolist():
+        rows, columns, costs = parts(number)
         if not np.isfinite(costs).all():
             raise _not_finite(first + number)
-        begin, middle, end = places[2 * number : 2 * number + 3]
-        found[number] = _cost(costs, weights[begin:middle], weights[middle:end], metric, solve)
+        found[number] = _cost(costs, rows, columns, metric, solve)
     return found
 
 

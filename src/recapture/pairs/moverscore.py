@@ -21,24 +21,29 @@ Where this is not what the authors' program does:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+import math
+import threading
+from collections.abc import Mapping, Sequence, Set
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import InputError
-from ..geometry.parallel import blocks, one_blas_thread, run_tiles
+from ..geometry.parallel import engine_options, one_blas_thread
 from ..geometry.transport import Problem, transport_costs
 from .base import Output, PairMetric, TextPairScorer
 from .run import run_metric
 from .shared import Shared
 from .words import Idf, about_windows
 
-# Pieces of texts whose n-gram vectors are held at once: 75 MB of them at width 384.
-_PIECES = 8192
-_TEXTS = 8
-# Squared distances below this are taken from differences: from products they would have lost half their digits.
-_CLOSE = 1e-6
+# Pairs and pieces of one tile: enough that its own work costs little, few enough that its vectors stay near the core
+# (14 MB of them at width 384).
+_PAIRS = 16
+_PIECES = 3072
+# By bytes of a number: squared distances below this are taken from differences.
+_CLOSE = {4: 1e-3, 8: 1e-6}
+_NO_ROOM = np.empty(0)
 
 
 def moverscore(
@@ -66,12 +71,10 @@ def moverscore(
     return run_metric(PAIR, references, candidates, parameters, over_references, **options)
 
 
-class Grams(NamedTuple):
-    """The n-grams of one text that have a weight."""
+class Pieces(NamedTuple):
+    """One text: its pieces' vectors in the layers read, (layers, pieces, width), and their weights, not all 0."""
 
     vectors: np.ndarray
-    """(n-grams, width) float64. They are scaled to length 1 in their products, of which there are fewer numbers."""
-    lengths: np.ndarray
     weights: np.ndarray
 
 
@@ -103,13 +106,9 @@ class MoverScorer(TextPairScorer):
         costs = np.full(len(pairs), np.nan)
         costs[filled] = 0.0  # which it is for equal texts
         asked = [at for at in filled if pairs[at][0] != pairs[at][1]]
-        for group in _groups(asked, pairs, lengths):
-            some = list(dict.fromkeys(text for at in group for text in pairs[at]))
-            shares = [self._idf.shares(pieces[text].own) for text in some]
-            stacked = [self._store.stacked(text, self._layers) for text in some]
-            with one_blas_thread:  # a product must not hang on how many others there are
-                known = dict(zip(some, all_grams(stacked, shares, self._ngram), strict=True))
-                costs[group] = mover_costs([(known[pairs[at][0]], known[pairs[at][1]]) for at in group])
+        places = {text: place for place, text in enumerate(dict.fromkeys(t for at in asked for t in pairs[at]))}
+        given = [Pieces(self._store.stacked(text, self._layers), self._idf.shares(pieces[text].own)) for text in places]
+        costs[asked] = mover_costs(given, [(places[pairs[at][0]], places[pairs[at][1]]) for at in asked], self._ngram)
         return {"value": 1 - costs}
 
     def warnings(self, texts: Set[str]) -> Sequence[str]:
@@ -117,78 +116,152 @@ class MoverScorer(TextPairScorer):
         return [*self._idf.warnings(), *(about_windows(long, self._store.room) if long else [])]
 
 
-def all_grams(texts: Sequence[np.ndarray], weights: Sequence[np.ndarray], n: int) -> list[Grams]:
-    """The n-grams of texts from their pieces' vectors, each (layers, pieces, width), and weights."""
-    made: list[Grams] = [_NOTHING] * len(texts)
+def mover_costs(texts: Sequence[Pieces], pairs: Sequence[tuple[int, int]], ngram: int) -> np.ndarray:
+    """The transport cost of each pair of texts, given by their places.
 
-    def work(tile: slice) -> None:
-        for at in range(tile.start, tile.stop):
-            made[at] = grams(power_means(texts[at]), weights[at], n)
+    Threads hold each other up at every call, so what can be done for a whole tile in one call is.
+    """
+    kind = np.result_type(np.float32, *(text.vectors.dtype for text in texts))
+    local = threading.local()  # one buffer a thread: memory new to a process costs more than what fills it
 
-    run_tiles(work, blocks(len(texts), _TEXTS), "power means")
+    def problems(tile: slice) -> list[Problem]:
+        own = list(dict.fromkeys(place for pair in pairs[tile] for place in pair))
+        shares = [gram_weights(texts[place].weights, ngram) for place in own]
+        stops = list(accumulate(len(share.sums) for share in shares))
+        rows = {
+            place: slice(stop - len(share.sums), stop) for place, stop, share in zip(own, stops, shares, strict=True)
+        }
+        points = _room(local, (3, stops[-1], texts[own[0]].vectors.shape[2]), kind)
+        for place, share in zip(own, shares, strict=True):
+            gram_vectors(texts[place], ngram, share.kept, points[:, rows[place]])
+        weights = dict(zip(own, (share.sums for share in shares), strict=True))
+        sides = [(rows[one], rows[other]) for one, other in pairs[tile]]
+        costs = _distances(points, _scales(points), sides)
+        return [
+            Problem(table, weights[one], weights[other]) for table, (one, other) in zip(costs, pairs[tile], strict=True)
+        ]
+
+    with one_blas_thread:  # a product must not hang on how many others there are
+        return transport_costs(problems, _tiles(texts, pairs), metric=True)
+
+
+def power_means(vectors: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """(layers, pieces, width) -> (3, pieces, width): the power means over layers with p = 1, +inf and -inf."""
+    layers, pieces, width = vectors.shape
+    made = np.empty((3, pieces, width), vectors.dtype) if out is None else out
+    flat = vectors.reshape(layers, -1)  # long rows: the reductions run at the speed of memory
+    for reduction, part in zip((np.add, np.maximum, np.minimum), made, strict=True):
+        reduction.reduce(flat, axis=0, out=part.reshape(-1))
+    made[0] *= 1 / layers
     return made
 
 
-def power_means(vectors: np.ndarray) -> np.ndarray:
-    """(layers, pieces, width) -> (pieces, 3 width) float64: the power means over layers with p = 1, +inf and -inf."""
-    return np.concatenate([vectors.mean(axis=0, dtype=np.float64), vectors.max(axis=0), vectors.min(axis=0)], axis=1)
+class GramWeights(NamedTuple):
+    """The weights of a text's n-grams that have one, and which of all n-grams they are (None: all)."""
+
+    sums: np.ndarray
+    kept: np.ndarray | None
 
 
-def grams(vectors: np.ndarray, weights: np.ndarray, n: int) -> Grams:
-    """The n-grams of a text from its pieces' vectors and weights, not all 0; one of all pieces where they are fewer."""
+def gram_weights(weights: np.ndarray, n: int) -> GramWeights:
+    """From the weights of pieces, not all 0; one n-gram of all pieces where they are fewer."""
     n = min(n, len(weights))
-    count = len(weights) - n + 1
-    sums, joined = weights, vectors
-    if n > 1:  # a mean but for its length, which is made 1 anyway
-        windows = [slice(place, place + count) for place in range(n)]
-        sums = np.sum([weights[window] for window in windows], axis=0)
-        joined = np.sum([weights[window, None] * vectors[window] for window in windows], axis=0)
+    sums = weights if n == 1 else np.sum([weights[window] for window in _windows(len(weights), n)], axis=0)
+    if sums.all():
+        return GramWeights(sums, None)
     kept = np.flatnonzero(sums)
-    if len(kept) < count:
-        joined, sums = joined[kept], sums[kept]
-    return Grams(joined, np.sqrt(np.einsum("ij,ij->i", joined, joined)), sums)
+    return GramWeights(sums[kept], kept)
 
 
-def mover_costs(sides: Sequence[tuple[Grams, Grams]]) -> np.ndarray:
-    """The transport cost of each pair of texts; tables of distances are made when their turn comes."""
+def gram_vectors(text: Pieces, n: int, kept: np.ndarray | None, out: np.ndarray) -> None:
+    """The vectors of a text's n-grams, of any length, into (3, n-grams kept, width)."""
+    vectors, weights = text
+    n = min(n, len(weights))
+    if n == 1:
+        power_means(vectors if kept is None else vectors[:, kept], out)
+        return
+    means = power_means(vectors.astype(out.dtype, copy=False))
+    # A mean but for its length, which is made 1 anyway.
+    windows = _windows(len(weights), n)
+    joined = np.sum([weights[window, None].astype(out.dtype) * means[:, window] for window in windows], axis=0)
+    out[:] = joined if kept is None else joined[:, kept]
 
-    def problem(number: int) -> Problem:
-        reference, candidate = sides[number]
-        return Problem(_distances(reference, candidate), reference.weights, candidate.weights)
 
-    return transport_costs(problem, len(sides), metric=True)
+def _windows(pieces: int, n: int) -> list[slice]:
+    return [slice(place, place + pieces - n + 1) for place in range(n)]
 
 
-def _distances(a: Grams, b: Grams) -> np.ndarray:
-    """Euclidean distances of the vectors scaled to length 1; a vector of zeros stays where it is."""
-    scale_a, scale_b = (1 / np.where(side.lengths > 0, side.lengths, 1) for side in (a, b))
-    squares = a.vectors @ b.vectors.T
-    squares *= -2 * scale_a[:, None]
-    squares *= scale_b
-    squares += (a.lengths > 0)[:, None]
-    squares += b.lengths > 0
-    close = squares < _CLOSE
+def _scales(points: np.ndarray) -> np.ndarray:
+    """What makes each of (3, points, width) a vector of length 1; 0 for one of zeros."""
+    lengths = np.sqrt(np.einsum("pij,pij->i", points, points), dtype=np.float64)
+    scales: np.ndarray = np.divide(1, lengths, where=lengths > 0, out=np.zeros_like(lengths))
+    return scales
+
+
+def _distances(points: np.ndarray, scales: np.ndarray, sides: Sequence[tuple[slice, slice]]) -> list[np.ndarray]:
+    """For each pair the Euclidean distances of its sides' points, scaled to length 1; those of zeros stay there."""
+    shapes = [(one.stop - one.start, other.stop - other.start) for one, other in sides]
+    stops = [0, *accumulate(rows * columns for rows, columns in shapes)]
+    products = np.empty((3, stops[-1]), points.dtype)
+    cosines = np.empty(stops[-1])
+    for (one, other), shape, start, stop in zip(sides, shapes, stops[:-1], stops[1:], strict=True):
+        np.matmul(points[:, one], points[:, other].transpose(0, 2, 1), out=products[:, start:stop].reshape(3, *shape))
+        np.multiply.outer(scales[one], -2 * scales[other], out=cosines[start:stop].reshape(shape))
+    squares = products.sum(axis=0, dtype=np.float64)
+    squares *= cosines
+    squares += 2
+    tables = [
+        squares[start:stop].reshape(shape) for start, stop, shape in zip(stops[:-1], stops[1:], shapes, strict=True)
+    ]
+    if not scales.all():
+        for (one, other), table in zip(sides, tables, strict=True):
+            table -= (scales[one] == 0)[:, None]
+            table -= scales[other] == 0
+    close = np.flatnonzero(squares < _CLOSE[points.itemsize])
+    for number in np.unique(np.searchsorted(stops, close, "right") - 1).tolist():
+        _from_differences(tables[number], *((points[:, side], scales[side]) for side in sides[number]))
+    np.sqrt(squares, out=squares)
+    return tables
+
+
+def _from_differences(
+    squares: np.ndarray, one: tuple[np.ndarray, np.ndarray], other: tuple[np.ndarray, np.ndarray]
+) -> None:
+    """Take small squared distances from differences: from products they would have lost half their digits."""
+    (points, scales), (others, other_scales) = one, other
+    close = squares < _CLOSE[points.itemsize]
     for row in np.flatnonzero(close.any(axis=1)).tolist():
         columns = np.flatnonzero(close[row])
-        differences = b.vectors[columns] * scale_b[columns, None] - a.vectors[row] * scale_a[row]
-        squares[row, columns] = np.einsum("ij,ij->i", differences, differences)
-    made: np.ndarray = np.sqrt(squares, out=squares)
-    return made
+        point = np.float64(points[:, row]) * scales[row]
+        differences = others[:, columns] * other_scales[columns, None] - point[:, None]
+        squares[row, columns] = np.einsum("pij,pij->i", differences, differences)
 
 
-def _groups(asked: Sequence[int], pairs: Sequence[tuple[str, str]], lengths: Mapping[str, int]) -> Iterator[list[int]]:
-    """Pairs in turn, as many as keep the vectors of their texts within bounds, but at least one."""
-    group: list[int] = []
-    texts: set[str] = set()
-    for at in asked:
-        joined = texts | set(pairs[at])
-        if group and sum(map(lengths.__getitem__, joined)) > _PIECES:
-            yield group
-            group, joined = [], set(pairs[at])
-        group.append(at)
-        texts = joined
-    if group:
-        yield group
+def _room(local: threading.local, shape: tuple[int, ...], kind: np.dtype[Any]) -> np.ndarray:
+    """This thread's buffer, made larger where it must be."""
+    size = math.prod(shape)
+    if getattr(local, "buffer", _NO_ROOM).size < size:
+        local.buffer = np.empty(size, kind)
+    room: np.ndarray = local.buffer[:size].reshape(shape)
+    return room
+
+
+def _tiles(texts: Sequence[Pieces], pairs: Sequence[tuple[int, int]]) -> list[slice]:
+    """Runs of pairs, as many in one as keep the pieces of its texts within bounds, but at least one."""
+    most = max(1, min(_PAIRS, len(pairs) // (4 * engine_options().thread_count())))
+    tiles: list[slice] = []
+    start, held, seen = 0, 0, set[int]()
+    for at, pair in enumerate(pairs):
+        new = {place for place in pair if place not in seen}
+        pieces = sum(len(texts[place].weights) for place in new)
+        if at > start and (at - start >= most or held + pieces > _PIECES):
+            tiles.append(slice(start, at))
+            start, held, seen = at, 0, set()
+            new = set(pair)
+            pieces = sum(len(texts[place].weights) for place in new)
+        held += pieces
+        seen |= new
+    return [*tiles, slice(start, len(pairs))] if pairs else []
 
 
 def _prepare(
@@ -200,8 +273,6 @@ def _prepare(
         raise InputError(f"idf must be true or false, not {idf!r}")
     return MoverScorer(references, shared, int(ngram), layers, idf, encoder)
 
-
-_NOTHING = Grams(np.empty((0, 0)), np.empty(0), np.empty(0))
 
 PAIR = PairMetric(
     name="moverscore",

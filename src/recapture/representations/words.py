@@ -143,6 +143,8 @@ class WordStore:
         """(layers, own pieces, width): no special tokens."""
         words = self._kept[text]
         places = [self.layers.index(layer) for layer in layers]
+        if places == list(range(places[0], places[0] + len(places))):  # nothing to copy
+            return words.vectors[places[0] : places[0] + len(places), words.own]
         return words.vectors[places][:, words.own]
 
     def _encode(self, texts: list[str]) -> None:
