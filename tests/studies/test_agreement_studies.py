@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from recapture.agreement.coefficients import COEFFICIENTS, correlation, oriented, text_level
 from recapture.cli.app import run
 from recapture.errors import InputError
 from recapture.studies import item_scores, summarisation, webnlg, wmt17
-from recapture.studies.agreement import COEFFICIENTS, correlation, oriented, text_level
 from recapture.studies.item_scores import Part, Task, fill, making, scores_of
 from recapture.studies.moses import detokenised
 from recapture.studies.rated import shown

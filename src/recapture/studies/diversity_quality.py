@@ -105,7 +105,8 @@ def _verdict(maps: dict[str, np.ndarray]) -> list[str]:
 STUDY = Study(
     name="diversity-quality",
     title="Unique and correct: what scores reward",
-    reproduces="Distribution-aware metrics, Figures 8 and 9",
+    paper="Distribution-aware metrics",
+    reproduces="Figures 8 and 9",
     data=("abstract48s",),
     run=_run,
     encodes=False,

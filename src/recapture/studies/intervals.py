@@ -130,6 +130,7 @@ def _distortion(rows: list[list[str]]) -> str:
 STUDY = Study(
     name="intervals",
     title="Coverage of intervals, and why halves are drawn without replacement",
+    paper="",
     reproduces="recapture's own check of its intervals, by simulation",
     data=(),
     run=_run,

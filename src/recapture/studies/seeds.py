@@ -52,6 +52,7 @@ def _run(setup: Setup) -> Findings:
 STUDY = Study(
     name="seeds",
     title="Twenty seeds of one model against human references",
+    paper="",
     reproduces="The set-against-set form of the distribution-aware paper on data-to-text",
     data=("e2e_dev_multi",),
     run=_run,

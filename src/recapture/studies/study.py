@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ..errors import InputError, nearest_names
 from ..registry import declared
@@ -44,6 +44,24 @@ class Table:
     grid: Grid
 
 
+Holds = Literal["holds", "holds in part", "does not hold", "cannot be told"]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One thing the paper says, and what became of it here. The results page is made of these."""
+
+    where: str
+    """Figure 2, Table 5, section 4.1: where in the paper."""
+    says: str
+    """In our words, with the paper's own numbers; no full stop."""
+    holds: Holds
+    here: str
+    """Our numbers, computed, never typed; no full stop."""
+    why: str = ""
+    """Where it does not hold: the likely reason. Other encoder, other data, a slip in the paper."""
+
+
 @dataclass(frozen=True)
 class Findings:
     """What a study found."""
@@ -54,6 +72,7 @@ class Findings:
     verdict: Sequence[str]
     """Paragraphs: what agrees with the paper, what does not, and why."""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    claims: Sequence[Claim] = ()
 
 
 @dataclass(frozen=True)
@@ -62,15 +81,23 @@ class Study:
 
     name: str
     title: str
+    paper: str
+    """Mark-Evaluate, InfoLM, Distribution-aware metrics, or empty where the question is ours."""
     reproduces: str
-    """Which table or figure of which paper."""
+    """Which of its tables and figures."""
     data: Sequence[str]
     """Folders it reads."""
     run: Callable[[Setup], Findings]
     encodes: bool = True
     """Whether it turns texts into vectors, so that an encoder can be chosen."""
+    masked: bool = False
+    """Whether it uses a masked language model, so that `Setup.model` can name one."""
     chooses: bool = False
     """Whether `Setup.metrics` can name what it scores."""
+    layout: Mapping[str, str] = field(default_factory=dict)
+    """By folder, the files in it and their fields: what to put in their place."""
+    takes: str = ""
+    """How long the full form took, and on what."""
 
 
 @lru_cache(maxsize=1)

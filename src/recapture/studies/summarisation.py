@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..agreement.coefficients import COEFFICIENTS, correlation, oriented, text_level
 from ..errors import InputError
 from ..results.grid import Grid
-from .agreement import COEFFICIENTS, correlation, oriented, text_level
 from .item_scores import Part
 from .rated import HALF, Seen, leaders, ranked, records, row_name, shown, tasks
 from .score_files import Scores
@@ -207,8 +207,10 @@ def _claims(own: Numbers) -> list[str]:
 STUDY = Study(
     name="summarisation",
     title="Summaries: agreement with people on REALSumm",
-    reproduces="InfoLM, Figure 1",
+    paper="InfoLM",
+    reproduces="Figure 1",
     data=("realsumm",),
     run=_run,
+    masked=True,
     chooses=True,
 )

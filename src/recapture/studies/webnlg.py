@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..agreement.coefficients import COEFFICIENTS, correlation, oriented, text_level
 from ..errors import InputError
 from ..results.grid import Grid
-from .agreement import COEFFICIENTS, correlation, oriented, text_level
 from .item_scores import Part
 from .rated import HALF, Seen, leaders, mean, ranked, records, row_name, shown, tasks
 from .score_files import Scores
@@ -221,8 +221,10 @@ def _distance(by: Mapping[tuple[str, str], float], paper: Sequence[float]) -> fl
 STUDY = Study(
     name="webnlg",
     title="Texts from data: agreement with people on WebNLG 2020",
-    reproduces="InfoLM, Table 2",
+    paper="InfoLM",
+    reproduces="Table 2",
     data=("webnlg2020_en",),
     run=_run,
+    masked=True,
     chooses=True,
 )

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ..agreement.coefficients import correlation, oriented
 from ..errors import InputError
 from ..results.grid import Grid
 from ..texts.source import Source
-from .agreement import correlation, oriented
 from .item_scores import Part
 from .moses import detokenised
 from .rated import Seen, mean, ranked, records, row_name, shown, tasks
@@ -201,8 +201,10 @@ def _alike(alike: Mapping[str, Found], counted: Sequence[str], few: int) -> Grid
 STUDY = Study(
     name="wmt17",
     title="Translations: agreement with people on WMT 2017",
-    reproduces="Mark-Evaluate, Tables 2 and 6",
+    paper="Mark-Evaluate",
+    reproduces="Tables 2 and 6",
     data=("wmt17_to_english",),
     run=_run,
+    masked=True,
     chooses=True,
 )

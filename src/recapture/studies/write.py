@@ -5,14 +5,17 @@ from __future__ import annotations
 import io
 import json
 import os
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
 from ..errors import InputError
+from ..results.grid import Grid
 from ..results.result import plain
 from ..results.write import cannot_write, whole_file, write_text
-from .study import Findings, Setup, Study
+from .study import Claim, Findings, Setup, Study
 
 
 def write_findings(study: Study, findings: Findings, setup: Setup, output: Path) -> list[Path]:
@@ -27,12 +30,18 @@ def write_findings(study: Study, findings: Findings, setup: Setup, output: Path)
     content = {
         "recapture": __version__,
         "study": study.name,
+        "title": study.title,
+        "paper": study.paper,
         "reproduces": study.reproduces,
+        "data": list(study.data),
+        "takes": study.takes,
         "quick": setup.quick,
         "seed": setup.seed,
         "settings": plain(findings.settings),
         "tables": {table.name: [dict(zip(table.grid.heads, row, strict=True)) for row in table.grid.rows]
                    for table in findings.tables},
+        "captions": {table.name: list(table.grid.caption) for table in findings.tables},
+        "claims": [asdict(claim) for claim in findings.claims],
         "verdict": list(findings.verdict),
     }  # fmt: skip
     texts[output / f"{study.name}.json"] = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
@@ -77,9 +86,18 @@ def draw(findings: Findings) -> dict[str, bytes]:
 
 def _page(study: Study, findings: Findings, setup: Setup) -> str:
     data = ", ".join(study.data) or "none, it simulates"
-    parts = [f"# {study.title}", f"Reproduces: {study.reproduces}. Data: {data}; seed {setup.seed}"]
+    what = f"Reproduces {study.paper}, {study.reproduces}" if study.paper else study.reproduces
+    parts = [f"# {study.title}", f"{what}. Data: {data}; seed {setup.seed}"]
     parts[-1] += "; quick form." if setup.quick else "."
     parts += [f"![{study.title}]({study.name}.png)"]
     for table in findings.tables:
         parts += [f"## {table.name.replace('-', ' ').capitalize()}", table.grid.to_markdown().rstrip()]
-    return "\n\n".join([*parts, "## Verdict", *findings.verdict]) + "\n"
+    parts += ["## Verdict", *findings.verdict]
+    if findings.claims:
+        parts += ["## Claims", claims_grid(findings.claims).to_markdown().rstrip()]
+    return "\n\n".join(parts) + "\n"
+
+
+def claims_grid(claims: Sequence[Claim]) -> Grid:
+    rows = [[claim.where, claim.says, f"**{claim.holds}**", claim.here, claim.why or "-"] for claim in claims]
+    return Grid(["where", "the paper says", "", "here", "why"], rows, left=5)

@@ -1,0 +1,70 @@
+"""Agreement of one metric with one human criterion, by level.
+
+Scores are (systems, inputs) arrays, NaN where there is none; people's may also be one number per system, for the system
+level alone. Scores are oriented beforehand: higher is better on both sides.
+
+- system: inputs on which every system has both scores count, others are dropped and counted; the correlation of the two
+  vectors of system means. (People's single number per system needs no inputs: those count on which all systems have the
+  metric's score.)
+- text: for every input the correlation across the systems that have both scores; the mean over inputs. Inputs on which
+  either side does not vary, or fewer than two systems are left, are dropped and counted.
+- global: all cells that have both scores, as one vector.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ..errors import InputError, nearest_names
+from .coefficients import correlation, row_correlations
+
+Level = Literal["system", "text", "global"]
+LEVELS: tuple[Level, ...] = ("system", "text", "global")
+
+
+@dataclass(frozen=True)
+class Agreement:
+    value: float
+    """NaN where a side does not vary, or nothing is left."""
+    systems: int
+    inputs: int
+    """That count."""
+    dropped: int
+    """Inputs (global: cells) that do not."""
+
+
+def agreement(metric: np.ndarray, human: np.ndarray, level: str, coefficient: str = "pearson") -> Agreement:
+    """metric: (systems, inputs). human: the same shape, or (systems,) at the system level."""
+    check_level(level)
+    metric, human = np.asarray(metric, np.float64), np.asarray(human, np.float64)
+    if level == "system":
+        shared = shared_inputs([metric], human)
+        first = human if human.ndim == 1 else human[:, shared].mean(axis=1)
+        value = correlation(first, metric[:, shared].mean(axis=1), coefficient)
+        return Agreement(value, len(metric), int(shared.sum()), int((~shared).sum()))
+    if level == "text":
+        found = row_correlations(human.T, metric.T, coefficient)
+        kept = found[~np.isnan(found)]
+        value = float(kept.mean()) if len(kept) else float("nan")
+        return Agreement(value, len(metric), len(kept), len(found) - len(kept))
+    both = np.isfinite(metric) & np.isfinite(human)
+    value = correlation(human[both], metric[both], coefficient)
+    return Agreement(value, len(metric), int(both.any(axis=0).sum()), int((~both).sum()))
+
+
+def shared_inputs(metrics: list[np.ndarray], human: np.ndarray) -> np.ndarray:
+    """Of which inputs all systems have all scores; it is an error if there is none."""
+    shared = np.logical_and.reduce([np.isfinite(metric).all(axis=0) for metric in metrics])
+    if human.ndim == 2:
+        shared &= np.isfinite(human).all(axis=0)
+    if not shared.any():
+        raise InputError("no input has the scores of all systems, so their means cannot be compared")
+    return shared
+
+
+def check_level(level: str) -> None:
+    if level not in LEVELS:
+        raise InputError(f"unknown level {level!r}: {nearest_names(level, LEVELS)}")
