@@ -57,7 +57,7 @@ def agreement(metric: np.ndarray, human: np.ndarray, level: str, coefficient: st
 
 def shared_inputs(metrics: list[np.ndarray], human: np.ndarray) -> np.ndarray:
     """Of which inputs all systems have all scores; it is an error if there is none."""
-    shared = np.logical_and.reduce([np.isfinite(metric).all(axis=0) for metric in metrics])
+    shared: np.ndarray = np.logical_and.reduce([np.isfinite(metric).all(axis=0) for metric in metrics])
     if human.ndim == 2:
         shared &= np.isfinite(human).all(axis=0)
     if not shared.any():
