@@ -1,4 +1,4 @@
-"""How far scores agree with people: Pearson, Spearman and Kendall (tau-b), over systems and over texts.
+"""How far scores agree with people: Pearson, Spearman and Kendall (tau-b and others), over systems and over texts.
 
 System level: the correlation of two vectors of system means. Text level: the mean over inputs of the correlation across
 systems; inputs on which either side does not vary say nothing, so they are left out and counted.
@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from ..errors import InputError, nearest_names
 from ..results.result import Direction
+from .kendall import row_taus
 
 _CONSTANT = 1e-12
 """A spread this small beside the numbers is rounding."""
@@ -53,28 +55,36 @@ def text_level(human: np.ndarray, scores: np.ndarray, coefficient: str = "pearso
 
 
 def row_correlations(first: np.ndarray, second: np.ndarray, coefficient: str) -> np.ndarray:
-    """One number for each row of two equal shapes; NaN where a side has fewer than two different numbers."""
-    if coefficient not in COEFFICIENTS:
-        raise InputError(f"unknown coefficient {coefficient!r}: {nearest_names(coefficient, COEFFICIENTS)}")
+    """One number for each row of two equal shapes, NaN left out; NaN where a side has fewer than two different numbers
+    (acc-eq, which has a use for ties: where fewer than two pairs of numbers are left)."""
+    check_coefficient(coefficient)
     made = np.full(len(first), np.nan)
     known = np.isfinite(first) & np.isfinite(second)
-    whole = known.all(axis=1) if first.shape[1] else np.zeros(len(first), bool)
-    if whole.any():
-        made[whole] = _varied(first[whole], second[whole], coefficient)
-    for at in np.flatnonzero(~whole):  # few: a rating or a score is missing
-        some = known[at]
-        if some.sum() > 1:
-            made[at] = _varied(first[at, some][None], second[at, some][None], coefficient)[0]
+    left = known.sum(axis=1)
+    for count in np.unique(left[left > 1]):  # rows with equally many numbers are taken together
+        rows = np.flatnonzero(left == count)
+        if count == first.shape[1]:
+            sides = (first[rows], second[rows]) if len(rows) < len(first) else (first, second)
+        else:
+            # The order of items does not matter to any coefficient.
+            kept = np.argsort(~known[rows], axis=1, kind="stable")[:, :count]
+            sides = np.take_along_axis(first[rows], kept, axis=1), np.take_along_axis(second[rows], kept, axis=1)
+        made[rows] = _varied(*sides, coefficient)
     return made
+
+
+def check_coefficient(coefficient: str) -> None:
+    if coefficient not in ALL_COEFFICIENTS:
+        raise InputError(f"unknown coefficient {coefficient!r}: {nearest_names(coefficient, ALL_COEFFICIENTS)}")
 
 
 def _varied(first: np.ndarray, second: np.ndarray, coefficient: str) -> np.ndarray:
     made = np.full(len(first), np.nan)
     varies = np.ones(len(first), bool)
-    for side in (first, second):
+    for side in (first, second) if coefficient != "acc-eq" else ():
         varies &= np.ptp(side, axis=1) > _CONSTANT * np.abs(side).max(axis=1)
     if varies.any():
-        made[varies] = np.clip(COEFFICIENTS[coefficient](first[varies], second[varies]), -1.0, 1.0)
+        made[varies] = np.clip(ALL_COEFFICIENTS[coefficient](first[varies], second[varies]), -1.0, 1.0)
     return made
 
 
@@ -92,17 +102,18 @@ def _spearman(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return _pearson(rankdata(first, axis=1), rankdata(second, axis=1))
 
 
-def _kendall(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """tau-b: (concordant - discordant) / sqrt(pairs not tied here x pairs not tied there)."""
-    made = np.empty(len(first))
-    for at, (one, other) in enumerate(zip(first, second, strict=True)):
-        signs = [np.sign(side[:, None] - side[None, :]) for side in (one, other)]
-        made[at] = (signs[0] * signs[1]).sum() / np.sqrt((signs[0] ** 2).sum() * (signs[1] ** 2).sum())
-    return made
-
-
 COEFFICIENTS: Mapping[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "pearson": _pearson,
     "spearman": _spearman,
-    "kendall": _kendall,
+    "kendall": row_taus,
 }
+"""Those that papers report, and tables show where nobody asks for others."""
+
+ALL_COEFFICIENTS: Mapping[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    **COEFFICIENTS,
+    "kendall-a": partial(row_taus, variant="a"),
+    "kendall-c": partial(row_taus, variant="c"),
+    "gamma": partial(row_taus, variant="gamma"),
+    "acc-eq": partial(row_taus, variant="acc-eq"),
+}
+"""Those that can be asked for."""
