@@ -120,15 +120,19 @@ def scores_of(part: Part, how: Making) -> dict[str, Scores]:
 
 
 def _together(tasks: Sequence[Task]) -> Iterator[list[Task]]:
-    """Metrics on word vectors in one run, so that each text is encoded once; others one by one."""
-    words: list[Task] = []
+    """Metrics on word vectors in one run, so that each text is encoded once; others one by one.
+
+    A metric that is there with several parameters takes as many runs.
+    """
+    waiting = [task for task in tasks if "encoder" in find_pair_metric(task.metric).defaults]
+    while waiting:
+        run: dict[str, Task] = {}
+        for task in waiting:
+            run.setdefault(task.metric, task)
+        waiting = [task for task in waiting if run[task.metric] is not task]
+        yield list(run.values())
     for task in tasks:
-        if "encoder" in find_pair_metric(task.metric).defaults and task.metric not in {each.metric for each in words}:
-            words.append(task)
-    if words:
-        yield words
-    for task in tasks:
-        if task not in words:
+        if "encoder" not in find_pair_metric(task.metric).defaults:
             yield [task]
 
 

@@ -45,7 +45,7 @@ def tasks(setup: Setup, names: Sequence[str], options: Mapping[str, Mapping[str,
             made += _infolm(setup, parameters)
         else:
             if name in ("me-words", "pr-words", "prd-words", "moverscore"):
-                parameters["layers"] = _layers(setup)
+                parameters["layers"] = layers_read(setup)
             made.append(Task(name, name, parameters))
     return made
 
@@ -61,7 +61,7 @@ def _infolm(setup: Setup, parameters: Mapping[str, Any]) -> list[Task]:
     return [Task("infolm", f"infolm-{name.rpartition('-')[2]}", {**every, "model": name}) for name in models]
 
 
-def _layers(setup: Setup) -> int:
+def layers_read(setup: Setup) -> int:
     """The last five, or all of a smaller encoder."""
     if setup.encoder is None:
         return _LAYERS

@@ -6,7 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,15 +16,19 @@ from ..results.grid import Grid
 from ..texts.source import Source
 from .item_scores import Part
 from .moses import detokenised
-from .rated import Seen, mean, ranked, records, row_name, shown, tasks
+from .rated import Seen, layers_read, mean, ranked, records, row_name, shown, tasks
 from .score_files import Scores
 from .study import Findings, Setup, Study, Table
-from .wmt17_paper import BEST_K, FIVE, FORMS, Found, beside, paper_mean, verdict
+from .wmt17_paper import BEST_K, FIVE, FORMS, Found, beside, paper_mean, verdict, word_claims
+from .wmt17_sentences import Found as SentenceFound
+from .wmt17_sentences import Side, sentence_claims, sentence_level, sentence_table
+from .wmt17_sweep import KS, SWEPT, sweep_claim, sweep_table, sweep_tasks
 
 SAMPLE = 500
 """Segments of each language pair that InfoLM looks at for the ranking of systems: every n-th."""
 _METRICS = ("me-words", "pr-words", "bertscore", "moverscore", "bleu", "chrf")
-_SHOWN = {"bertscore": ("f1",), "pr-words": ("precision", "recall")}
+_SHOWN = {"bertscore": ("f1",), "pr-words": ("precision", "recall"), "prd-words": ("f1_8", "f8")}
+_FILES = ("segments.jsonl.gz", "outputs.jsonl.gz", "system_da.tsv")
 _HOLDS = "segments.jsonl.gz, outputs.jsonl.gz, system_da.tsv and segment_da.jsonl"
 _FORM_MEANS = {
     "stored": "as stored: lower-cased, tokenised, with entities such as &apos;",
@@ -32,33 +36,56 @@ _FORM_MEANS = {
 }
 
 
-def parts(setup: Setup) -> Iterator[Part]:
-    """The work: for each language pair and form of the texts all segments, a sample for InfoLM, and the rated ones."""
+class Texts(NamedTuple):
+    """By language pair."""
+
+    references: dict[str, dict[int, str]]
+    outputs: dict[str, dict[str, dict[int, str]]]
+    judged: dict[str, dict[str, float]]
+    """Systems with what people gave them."""
+    sids: dict[str, list[int]]
+
+
+def texts(setup: Setup) -> Texts:
     folder = setup.folder("wmt17_to_english", _HOLDS)
-    ratings = _system_ratings(setup)
     references: dict[str, dict[int, str]] = {}
     for record in records(folder / "segments.jsonl.gz", ("lp", "sid", "reference")):
         references.setdefault(record["lp"], {})[record["sid"]] = record["reference"]
     outputs: dict[str, dict[str, dict[int, str]]] = {}
     for record in records(folder / "outputs.jsonl.gz", ("lp", "system", "sid", "hyp")):
         outputs.setdefault(record["lp"], {}).setdefault(record["system"], {})[record["sid"]] = record["hyp"]
-    rated: dict[str, list[dict[str, Any]]] = {}
-    for record in records(folder / "segment_da.jsonl", ("lp", "reference", "hyp", "human_da")):
-        rated.setdefault(record["lp"], []).append(record)
-    plain, masked = tasks(setup, _METRICS, {"pr-words": {"k": 1}}), tasks(setup, ["infolm"])
-    for pair, judged in _pairs(setup, ratings).items():
+    pairs = _pairs(setup, _system_ratings(setup))
+    for pair, judged in pairs.items():
         absent = [name for name in judged if set(outputs.get(pair, {}).get(name, ())) != set(references.get(pair, ()))]
         if absent or not references.get(pair):
             missing = absent[0] if absent else "the reference"
             raise InputError(f"{folder}: {missing} of {pair} has not one text for each segment")
-        sids = sorted(references[pair])[: 12 if setup.quick else None]
+    sids = {pair: sorted(references[pair])[: 12 if setup.quick else None] for pair in pairs}
+    return Texts(references, outputs, pairs, sids)
+
+
+def parts(setup: Setup) -> Iterator[Part]:
+    """The work: for each language pair and form of the texts all segments, a sample for InfoLM, and the rated ones.
+
+    PRD of words looks at the sample, too; other k than 1 are for texts as stored.
+    """
+    references, outputs, pairs, every = texts(setup)
+    folder = setup.folder("wmt17_to_english", _HOLDS)
+    rated: dict[str, list[dict[str, Any]]] = {}
+    for record in records(folder / "segment_da.jsonl", ("lp", "reference", "hyp", "human_da")):
+        rated.setdefault(record["lp"], []).append(record)
+    plain, masked = tasks(setup, _METRICS, {"pr-words": {"k": 1}}), tasks(setup, ["infolm"])
+    for pair, judged in pairs.items():
+        sids = every[pair]
         few = sampled(sids, _few(setup))
         human = {"da": np.array(list(judged.values()))}
         listed = rated.get(pair, [])[: 8 if setup.quick else None]
         for form in FORMS:
             about = {"pair": pair, "form": form}
             clean = detokenised if form == "cleaned" else str
-            for kind, chosen, wanted in (("all", sids, plain), ("sample", few, masked)):
+            extra = tasks(setup, ["prd-words"]) if form == "stored" else []
+            swept = sweep_tasks(layers_read(setup)) if form == "stored" else []
+            for kind, chosen, wanted in (("all", sids, [*plain, *swept]), ("sample", few, [*masked, *extra])):
                 yield Part(
                     f"wmt17-{pair}-{form}-{kind}",
                     [clean(references[pair][sid]) for sid in chosen],
@@ -72,10 +99,22 @@ def parts(setup: Setup) -> Iterator[Part]:
                     f"wmt17-{pair}-{form}-rated",
                     [clean(record["reference"]) for record in listed],
                     {"rated": [clean(record["hyp"]) for record in listed]},
-                    [*plain, *masked],
+                    [*plain, *masked, *extra],
                     {**about, "level": "segment"},
                     {"da": np.array([[float(record["human_da"]) for record in listed]])},
                 )
+
+
+def sides(setup: Setup) -> Iterator[Side]:
+    """The same for sentence vectors, text as stored."""
+    references, outputs, pairs, every = texts(setup)
+    for pair, judged in pairs.items():
+        yield Side(
+            pair,
+            [references[pair][sid] for sid in every[pair]],
+            {name: [outputs[pair][name][sid] for sid in every[pair]] for name in judged},
+            list(judged.values()),
+        )
 
 
 def sampled(sids: Sequence[int], count: int) -> list[int]:
@@ -110,8 +149,18 @@ def _run(setup: Setup) -> Findings:
     alike: dict[str, Found] = {form: {} for form in FORMS}
     sizes: dict[str, dict[str, int]] = {"system": {}, "segment": {}}
 
+    swept: dict[str, dict[int, dict[str, float]]] = {}
+
     def see(part: Part, label: str, scores: Scores) -> None:
         level, pair = part.about["level"], part.about["pair"]
+        label, _, k = label.partition("-k")
+        if k or (level, part.about["form"]) == ("system", "stored"):
+            for output in scores.totals:
+                if row_name(label, output) in SWEPT:
+                    value = correlation(part.human["da"], oriented(scores.totals[output], scores.direction))
+                    swept.setdefault(row_name(label, output), {}).setdefault(int(k or 1), {})[pair] = value
+        if k:
+            return
         sizes[level][pair] = len(part.systems if level == "system" else part.references)
         for output in _SHOWN.get(label, scores.totals):
             # Systems are compared by their mean, or by the corpus number where the metric has one.
@@ -136,7 +185,20 @@ def _run(setup: Setup) -> Findings:
         if rows
     ]
     tables += [Table("on-the-same-sample", _alike(alike, counted, _few(setup)))]
+    by_k = {name: each for name, each in swept.items() if len(each) == len(KS)}
+    if by_k:
+        tables += [Table("k-of-words", sweep_table(by_k, counted))]
+    sentences: SentenceFound = {}
+    if setup.metrics is None:
+        files = [setup.folder("wmt17_to_english", _HOLDS) / name for name in _FILES]
+        sentences = sentence_level(setup, sides(setup), files)
+        tables += [Table("sentence-vectors", sentence_table(sentences, counted, FIVE))]
     tables += [Table("beside-the-paper", beside(found, means, counted)), seen.table()]
+    claims = [
+        *word_claims(means, counted),
+        *sweep_claim(by_k, counted),
+        *sentence_claims(sentences, counted, means["system", "stored"]),
+    ]
 
     def draw(figure: Any) -> None:
         names = ranked(means["system", "stored"])[::-1]
@@ -154,7 +216,7 @@ def _run(setup: Setup) -> Findings:
             axes.legend(fontsize=7)
 
     settings = {"infolm sample": SAMPLE, "pairs": pairs, "mean over": counted, "warnings": list(seen.warnings)}
-    return Findings(tables, draw, [*verdict(means, counted), *seen.about_left_out()], settings)
+    return Findings(tables, draw, [*verdict(means, counted), *seen.about_left_out()], settings, claims)
 
 
 def _grid(
@@ -181,7 +243,7 @@ def _grid(
     ]
     if level == "system":
         caption.append(
-            f"InfoLM looks at every n-th segment, {SAMPLE} of each language pair at most; the others at all of them."
+            f"InfoLM and PRD look at every n-th segment, {SAMPLE} of each language pair at most; the others at all."
         )
     return Grid(heads, lines, caption)
 
@@ -202,7 +264,7 @@ STUDY = Study(
     name="wmt17",
     title="Translations: agreement with people on WMT 2017",
     paper="Mark-Evaluate",
-    reproduces="Tables 2 and 6",
+    reproduces="Tables 2, 5 and 6",
     data=("wmt17_to_english",),
     run=_run,
     masked=True,
