@@ -1,0 +1,68 @@
+"""Which way of a score is better: from what recapture's metrics declare, or from the caller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from functools import lru_cache
+
+from ..errors import InputError, nearest_names
+from ..results.result import Direction
+
+OPTIONS = "--lower-is-better NAME or --higher-is-better NAME; in Python directions={NAME: 'lower'}"
+
+
+def declared_direction(column: str) -> Direction | None:
+    """Of a column called METRIC or METRIC.NUMBER, as recapture writes them; None where the name is not known."""
+    name, _, number = column.strip().lower().partition(".")
+    known = _declared().get(name.replace("_", "-"))
+    if known is None:
+        return None
+    direction, numbers = known
+    return direction if not number or numbers is None or number in numbers else None
+
+
+def chosen_directions(
+    metrics: Iterable[str], criteria: Iterable[str], given: Mapping[str, str] | str | None
+) -> dict[str, Direction | None]:
+    """Of every column: the caller's word, else the declaration's; ratings of which nobody says anything: higher.
+
+    given: by name, where names with * or ? stand for all metrics they fit; or one word for all metrics.
+    """
+    metrics = list(metrics)
+    made: dict[str, Direction | None] = {name: declared_direction(name) or "higher" for name in criteria}
+    made |= {name: declared_direction(name) for name in metrics}
+    words = dict.fromkeys(metrics, given) if isinstance(given, str) else dict(given or {})
+    for name in sorted(words, key=lambda name: name in made):  # a name in full goes before a pattern
+        if words[name] not in ("higher", "lower"):
+            raise InputError(f"the direction of {name!r} must be 'higher' or 'lower', not {words[name]!r}")
+        fits = [name] if name in made else [each for each in metrics if fnmatchcase(each, name)]
+        if not fits:
+            raise InputError(f"a direction is given for {name!r}, which is no column: {nearest_names(name, made)}")
+        made |= dict.fromkeys(fits, "lower" if words[name] == "lower" else "higher")
+    return made
+
+
+def no_direction(names: Iterable[str]) -> InputError:
+    listed = ", ".join(names)
+    return InputError(f"which way is better is not known of {listed}: say so with {OPTIONS}")
+
+
+@lru_cache(maxsize=1)
+def _declared() -> dict[str, tuple[Direction, frozenset[str] | None]]:
+    """By metric: the direction, and its numbers (None: they hang on parameters)."""
+    from ..contexts.metric import known_context_metrics
+    from ..metrics.metric import list_metrics
+    from ..pairs.base import list_pair_metrics
+
+    made: dict[str, tuple[Direction, frozenset[str] | None]] = {}
+    for name, make in known_context_metrics().items():
+        context = make()
+        if context.direction is not None:
+            made[name] = context.direction, frozenset(number.lower() for number in context.outputs)
+    for name, metric in list_metrics().items():
+        made[name] = metric.direction, frozenset(output.name.lower() for output in metric.outputs)
+    for name, pair in list_pair_metrics().items():
+        fixed = None if callable(pair.outputs) else frozenset(output.name.lower() for output in pair.outputs)
+        made[name] = pair.direction, fixed
+    return made

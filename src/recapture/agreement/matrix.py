@@ -1,0 +1,228 @@
+"""Scores by system and input: several columns (metrics, human criteria) over the same systems and inputs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, nearest_names
+from ..results.result import freeze
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreMatrix:
+    """Columns of scores; systems and inputs stand in the order in which they first appeared."""
+
+    systems: tuple[str, ...]
+    inputs: tuple[str, ...]
+    """None where all scores are of whole systems."""
+    values: Mapping[str, np.ndarray]
+    """By column: (systems, inputs) float64, NaN where there is no score; (systems,) for scores of whole systems."""
+    unusable: Mapping[str, str] = field(default_factory=dict)
+    """Columns that do not hold numbers, each with the sentence that says why."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know: infinite scores that were left out."""
+
+    def __post_init__(self) -> None:
+        for name, column in self.values.items():
+            if column.shape not in ((len(self.systems), len(self.inputs)), (len(self.systems),)):
+                raise InputError(f"{name!r} has the shape {column.shape}, but there are {self.size}")
+        for what, names in (("system", self.systems), ("input", self.inputs)):
+            if len(set(names)) < len(names):
+                raise InputError(f"two {what}s have the same name")
+        object.__setattr__(self, "values", freeze(dict(self.values)))
+        object.__setattr__(self, "unusable", freeze(dict(self.unusable)))
+
+    @classmethod
+    def from_arrays(
+        cls,
+        columns: Mapping[str, Any],
+        systems: Sequence[str] | None = None,
+        inputs: Sequence[str] | None = None,
+    ) -> ScoreMatrix:
+        """From arrays (systems, inputs), or (systems,); without names, positions from 0 are the names."""
+        arrays = {str(name): _numbers(column, str(name)) for name, column in columns.items()}
+        if not arrays:
+            raise InputError("there are no scores")
+        first = next(iter(arrays.values()))
+        widths = [array.shape[1] for array in arrays.values() if array.ndim == 2]
+        systems = [str(at) for at in range(len(first))] if systems is None else list(map(str, systems))
+        inputs = [str(at) for at in range(widths[0] if widths else 0)] if inputs is None else list(map(str, inputs))
+        left_out = {name: int(np.isinf(array).sum()) for name, array in arrays.items()}
+        finite = {name: np.where(np.isinf(array), np.nan, array) for name, array in arrays.items()}
+        return cls(tuple(systems), tuple(inputs), finite, notes=infinite_notes(left_out))
+
+    @classmethod
+    def from_dicts(cls, columns: Mapping[str, Mapping[str, Any]]) -> ScoreMatrix:
+        """From {column: {system: {input: score}}}, {column: {system: [score, ...]}} or {column: {system: score}}."""
+        cells: dict[str, dict[tuple[str, str | None], float]] = {}
+        for name, by_system in columns.items():
+            made = cells.setdefault(str(name), {})
+            for system, scores in by_system.items():
+                for item, score in _items(scores):
+                    value = _numbers(np.nan if score is None else score, f"{name}, system {system}")
+                    if value.ndim:
+                        raise InputError(f"{name!r} of system {system!r} holds a list where one number should stand")
+                    made[str(system), item] = float(value)
+        return from_cells(cells)
+
+    @classmethod
+    def from_records(
+        cls,
+        records: Iterable[Mapping[str, Any]],
+        *,
+        system_field: str | None = None,
+        item_field: str | None = None,
+        where: Mapping[str, Any] | None = None,
+    ) -> ScoreMatrix:
+        """From one record per system and input, as `read_scores` reads them from files."""
+        from .reading import gathered
+
+        placed = ((f"record {number}", record, False) for number, record in enumerate(records, 1))
+        return gathered([("the records", placed)], system_field, item_field, where)
+
+    @property
+    def size(self) -> str:
+        return f"{counted(len(self.systems), 'system')} and {counted(len(self.inputs), 'input')}"
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """A column; one that is not there, or holds no numbers, is refused with the reason."""
+        if name in self.values:
+            return self.values[name]
+        if name in self.unusable:
+            raise InputError(self.unusable[name])
+        raise InputError(f"there is no column {name!r}: {nearest_names(name, self.values)}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.values
+
+    def expand(self, names: Iterable[str]) -> list[str]:
+        """Names of columns; those with * or ? stand for all columns they fit."""
+        found: dict[str, None] = {}
+        for name in names:
+            fits = [name] if name in self.values else [each for each in self.values if fnmatchcase(each, name)]
+            for each in fits or [name]:
+                self[each]  # refuses what is not there
+                found[each] = None
+        return list(found)
+
+    def selected(self, systems: Sequence[str], inputs: Sequence[str]) -> ScoreMatrix:
+        """These systems and inputs, in this order."""
+        rows, columns = _places(self.systems, systems), _places(self.inputs, inputs)
+        values = {name: c[rows] if c.ndim == 1 else c[np.ix_(rows, columns)] for name, c in self.values.items()}
+        return ScoreMatrix(tuple(systems), tuple(inputs), values, self.unusable, self.notes)
+
+    def __repr__(self) -> str:
+        return f"ScoreMatrix of {self.size}: {', '.join(self.values) or 'no columns'}"
+
+
+@dataclass(frozen=True)
+class Matched:
+    """Two matrices over the same systems and inputs, in an order that does not hang on the order of rows."""
+
+    first: ScoreMatrix
+    second: ScoreMatrix
+    notes: tuple[str, ...]
+    """How many systems and inputs only one side had."""
+
+
+def match(first: ScoreMatrix, second: ScoreMatrix, names: tuple[str, str] = ("scores", "ratings")) -> Matched:
+    """What both sides know; it is an error if that is nothing."""
+    notes = []
+    both: list[list[str]] = []
+    for what, here, there in (("system", first.systems, second.systems), ("input", first.inputs, second.inputs)):
+        if what == "input" and not (here and there):  # scores of whole systems need no inputs
+            both.append(in_order(here or there))
+            continue
+        shared = in_order(set(here) & set(there))
+        if not shared:
+            raise InputError(
+                f"{names[0]} and {names[1]} have no {what} in common: one begins with {here[0]!r}, the other with "
+                f"{there[0]!r}"
+            )
+        lonely = [(name, set(side) - set(shared)) for name, side in zip(names, (here, there), strict=True)]
+        notes += [f"{counted(len(some), what)} only in {name}, left out" for name, some in lonely if some]
+        both.append(shared)
+    systems, inputs = both
+    sides = [matrix.selected(systems, inputs if matrix.inputs else ()) for matrix in (first, second)]
+    return Matched(sides[0], sides[1], tuple(notes))
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """By length, then by letters: positions keep their order."""
+    return sorted(names, key=lambda name: (len(name), name))
+
+
+def counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def infinite_notes(counts: Mapping[str, int]) -> tuple[str, ...]:
+    return tuple(
+        f"{name}: {counted(count, 'infinite score')}, treated as missing" for name, count in counts.items() if count
+    )
+
+
+def from_cells(
+    cells: Mapping[str, Mapping[tuple[str, str | None], float]],
+    keys: Iterable[tuple[str, str | None]] = (),
+    unusable: Mapping[str, str] | None = None,
+) -> ScoreMatrix:
+    """By column: scores by (system, input), or by (system, None) for whole systems. keys: all, in order."""
+    every = dict.fromkeys((*keys, *(key for column in cells.values() for key in column)))
+    systems = {name: at for at, name in enumerate(dict.fromkeys(system for system, _ in every))}
+    inputs = {name: at for at, name in enumerate(dict.fromkeys(item for _, item in every if item is not None))}
+    if not systems:
+        raise InputError("there are no scores")
+    values = {}
+    infinite: dict[str, int] = {}
+    for name, column in cells.items():
+        known = {key: value for key, value in column.items() if not math.isnan(value)}
+        kinds = {item is None for _, item in (known or column)}
+        if len(kinds) > 1:
+            raise InputError(f"{name!r} has scores of whole systems and scores of inputs: it can be only one of them")
+        whole = kinds == {True}
+        made = np.full(len(systems) if whole else (len(systems), len(inputs)), np.nan)
+        for (system, item), value in known.items():
+            if math.isinf(value):
+                infinite[name] = infinite.get(name, 0) + 1
+            elif item is None:
+                made[systems[system]] = value
+            else:
+                made[systems[system], inputs[item]] = value
+        values[name] = made
+    return ScoreMatrix(tuple(systems), tuple(inputs), values, unusable or {}, infinite_notes(infinite))
+
+
+def _items(scores: Any) -> Iterator[tuple[str | None, Any]]:
+    if isinstance(scores, Mapping):
+        yield from ((str(item), score) for item, score in scores.items())
+    elif isinstance(scores, (Sequence, np.ndarray)) and not isinstance(scores, str) and np.ndim(scores):
+        yield from ((str(at), score) for at, score in enumerate(scores))
+    else:
+        yield None, scores
+
+
+def _numbers(values: Any, what: str) -> np.ndarray:
+    try:
+        array = np.ma.filled(values, np.nan) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+        if array.dtype.kind == "O":  # None among numbers
+            array = array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what!r} must be numbers, systems x inputs") from None
+    if array.dtype.kind not in "fiu" or array.ndim > 2:
+        raise InputError(f"{what!r} must be numbers, systems x inputs, not {array.dtype} of shape {array.shape}")
+    return np.asarray(array, np.float64)
+
+
+def _places(names: Sequence[str], wanted: Sequence[str]) -> list[int]:
+    at = {name: place for place, name in enumerate(names)}
+    return [at[name] for name in wanted]

@@ -1,0 +1,190 @@
+"""The bootstrap of correlations: systems, inputs or both drawn anew, with repeats, the same for all metrics.
+
+A resample is a count for every system and for every input. Which inputs count at the system level is decided once, on
+the data as they are; a resample weighs those. At the text level a resample of systems may leave an input without
+variation: it is dropped there, as it would be from the data. Resamples without any correlation are NaN.
+
+No resample is looked at alone where it can be avoided: means over inputs are one matrix product, and Pearson's and
+Kendall's coefficients of resampled systems are sums over pairs of systems, three products for all resamples and inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError
+from .coefficients import row_correlations
+from .kendall import VARIANTS, pair_counts
+from .levels import shared_inputs
+from .weighted import bilinear_correlations, pair_products, rank_correlations, weighted_rank_correlations
+
+OVER = ("both", "systems", "inputs")
+_CELLS = 1 << 22
+"""Of the largest array that a block of resamples needs."""
+_DIGITS = 12
+"""Means that agree so far are ties: products do not sum every column in the same order."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One metric and one criterion, oriented."""
+
+    metric: np.ndarray
+    human: np.ndarray
+    level: str
+    coefficient: str
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some resamples."""
+
+    systems: np.ndarray | None
+    """(resamples, systems): which system stands in each place; None where systems are not drawn."""
+    inputs: np.ndarray | None
+    system_count: int
+    input_count: int
+
+    @property
+    def size(self) -> int:
+        return len(self.systems if self.systems is not None else self.inputs)  # type: ignore[arg-type]
+
+    @property
+    def system_weights(self) -> np.ndarray:
+        return self._weights(self.systems, self.system_count)
+
+    @property
+    def input_weights(self) -> np.ndarray:
+        return self._weights(self.inputs, self.input_count)
+
+    def _weights(self, drawn: np.ndarray | None, count: int) -> np.ndarray:
+        return np.ones((self.size, count)) if drawn is None else counts(drawn, count)
+
+
+def blocks(systems: int, inputs: int, over: str, resamples: int, seed: int, cells: int = _CELLS) -> Iterator[Block]:
+    """All resamples; how many stand in one block does not change them."""
+    check_resampling(over, resamples, seed)
+    if over == "inputs" and not inputs:
+        raise InputError("scores of whole systems have no inputs to draw: the interval can be over systems alone")
+    # A stream each: the same systems are drawn whether or not inputs are drawn, too.
+    streams = [np.random.default_rng([seed, which]) for which in range(2)]
+    step = max(1, cells // max(1, inputs, systems * systems))
+    for start in range(0, resamples, step):
+        size = min(step, resamples - start)
+        drawn = [
+            stream.integers(count, size=(size, count)) if count and over in ("both", what) else None
+            for stream, count, what in zip(streams, (systems, inputs), ("systems", "inputs"), strict=True)
+        ]
+        yield Block(drawn[0], drawn[1], systems, inputs)
+
+
+def bootstrap(
+    cases: Sequence[Case], systems: int, inputs: int, over: str, resamples: int, seed: int, cells: int = _CELLS
+) -> np.ndarray:
+    """(cases, resamples): the correlation of every case in every resample; NaN where a side does not vary."""
+    parts = [
+        np.stack([resampled(case, block) for case in cases])
+        for block in blocks(systems, inputs, over, resamples, seed, cells)
+    ]
+    return np.concatenate(parts, axis=1)
+
+
+def resampled(case: Case, block: Block) -> np.ndarray:
+    """One correlation per resample."""
+    if case.level == "system":
+        return _of_means(case, block)
+    return _of_texts(case, block) if case.level == "text" else _of_cells(case, block)
+
+
+def percentiles(values: np.ndarray, level: float) -> tuple[float, float] | None:
+    """The interval; None where fewer than half of the resamples have a correlation."""
+    known = values[~np.isnan(values)]
+    if len(known) * 2 < len(values) or not len(known):
+        return None
+    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    return low, high
+
+
+def check_resampling(over: str, resamples: int, seed: int) -> None:
+    if over not in OVER:
+        raise InputError(f"over must be {', '.join(OVER[:-1])} or {OVER[-1]}, not {over!r}")
+    for name, value, least in (("resamples", resamples, 1), ("seed", seed, 0)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+            raise InputError(f"{name} must be a whole number, {least} or more, not {value!r}")
+
+
+def counts(drawn: np.ndarray, count: int) -> np.ndarray:
+    """How often each was drawn, by resample."""
+    rows = np.arange(len(drawn))[:, None] * count
+    return np.bincount((drawn + rows).ravel(), minlength=len(drawn) * count).reshape(len(drawn), count).astype(float)
+
+
+def _of_means(case: Case, block: Block) -> np.ndarray:
+    sides = [case.human, case.metric]
+    shared = [side for side in sides if side.ndim == 2]
+    if shared:
+        kept = shared_inputs(shared, np.zeros(0))
+        if block.inputs is None:
+            means = [side if side.ndim == 1 else side[:, kept].mean(axis=1) for side in sides]
+            rows = [np.broadcast_to(mean, (block.size, len(mean))) for mean in means]
+        else:
+            weights = block.input_weights[:, kept]
+            total = weights.sum(axis=1, keepdims=True)
+            weights = np.divide(weights, total, out=np.full_like(weights, np.nan), where=total > 0)
+            rows = [
+                np.broadcast_to(side, (block.size, len(side))) if side.ndim == 1 else weights @ side[:, kept].T
+                for side in sides
+            ]
+    else:
+        rows = [np.broadcast_to(side, (block.size, len(side))) for side in sides]
+    if block.systems is not None:
+        rows = [np.take_along_axis(side, block.systems, axis=1) for side in rows]
+    return _rows(rows[0], rows[1], case.coefficient)
+
+
+def _rows(human: np.ndarray, metric: np.ndarray, coefficient: str) -> np.ndarray:
+    if coefficient == "pearson":
+        return row_correlations(human, metric, coefficient)
+    human, metric = (_settled(side) for side in (human, metric))
+    if coefficient == "spearman" or np.isnan(human).any() or np.isnan(metric).any():
+        return row_correlations(human, metric, coefficient)
+    return np.asarray(VARIANTS["b"](pair_counts(human, metric)))
+
+
+def _settled(side: np.ndarray) -> np.ndarray:
+    scale = np.nanmax(np.abs(side), initial=0.0)
+    return np.round(side / scale, _DIGITS) if scale > 0 else side
+
+
+def _of_texts(case: Case, block: Block) -> np.ndarray:
+    if block.systems is None:
+        found = row_correlations(case.human.T, case.metric.T, case.coefficient)[None]
+    elif case.coefficient == "spearman":
+        found = rank_correlations(case.human, case.metric, block.system_weights)
+    else:
+        found = pair_products(case.human, case.metric, block.system_weights, signs=case.coefficient == "kendall")
+    known = ~np.isnan(found)
+    weights = block.input_weights
+    total = (known * weights).sum(axis=1)
+    summed = (np.where(known, found, 0.0) * weights).sum(axis=1)
+    return np.asarray(np.divide(summed, total, out=np.full(block.size, np.nan), where=total > 0))
+
+
+def _of_cells(case: Case, block: Block) -> np.ndarray:
+    if case.coefficient == "pearson":
+        return bilinear_correlations(case.human, case.metric, block.system_weights, block.input_weights)
+    if case.coefficient == "spearman":
+        return weighted_rank_correlations(case.human, case.metric, block.system_weights, block.input_weights)
+    made = np.full(block.size, np.nan)
+    both = np.isfinite(case.human) & np.isfinite(case.metric)
+    for at in range(block.size):
+        rows = np.arange(block.system_count) if block.systems is None else block.systems[at]
+        columns = np.arange(block.input_count) if block.inputs is None else block.inputs[at]
+        cells = np.ix_(rows, columns)
+        some = both[cells]
+        if some.any():
+            made[at] = _rows(case.human[cells][some][None], case.metric[cells][some][None], "kendall")[0]
+    return made
