@@ -46,7 +46,7 @@ class PairCounts(NamedTuple):
 
     @property
     def pairs(self) -> np.ndarray:
-        return self.items * (self.items - 1) // 2
+        return np.asarray(self.items * (self.items - 1) // 2)
 
 
 def pair_counts(human: np.ndarray, metric: np.ndarray, epsilon: float = 0.0) -> PairCounts:
@@ -144,7 +144,7 @@ def _different(side: np.ndarray) -> np.ndarray:
 
 
 def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    return np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
+    return np.asarray(np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0))
 
 
 def _tau_b(of: PairCounts) -> np.ndarray:

@@ -1,0 +1,110 @@
+"""How many pairs of systems a metric ranks as people do, hard and soft.
+
+Pairwise accuracy (Kocmi et al. 2021, To ship or not to ship): the share of pairs of systems whose means differ in the
+same direction. A pair that people and the metric both tie counts as ranked alike, one that a single side ties as not
+(signs are compared, 0 being one of three).
+
+Soft pairwise accuracy (Thompson et al. 2024, Improving statistical significance in human evaluation of automatic
+metrics via soft pairwise accuracy): 1 - mean |p of people - p of the metric|, where p is the one-sided p-value of "i is
+better than j" in a paired permutation test: the share of random signs s_k, one per input, for which
+sum s_k (x_ik - x_jk) >= sum (x_ik - x_jk). The same signs serve all pairs and both sides. mt-metrics-eval takes every
+pair in the order of systems; here the mean is over both orders, so that the order of systems does not matter. The two
+differ only by ties with the observed difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError
+from ..inference.labellings import check_seed
+from .batches import check_resamples, common_cells, rounded
+
+_TILE = 1 << 21
+"""Numbers that are looked at together: what bounds memory."""
+_SLACK = 1e-12
+"""Sums this near for each input, on the standard scale, are equal: rounding."""
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    value: float
+    """NaN where no pair is left."""
+    pairs: int
+    """That count."""
+    systems: int
+    dropped: int
+    """Inputs left out, because a score is missing."""
+
+
+def pairwise_accuracy(
+    metric: np.ndarray, human: np.ndarray, alpha: float | None = None, resamples: int = 1000, seed: int = 0
+) -> Accuracy:
+    """metric, human: (systems, inputs), or one number per system.
+
+    alpha: only pairs whose human scores differ with a two-sided p-value of at most this count (paired permutation test
+    over inputs, `resamples` random signs; all signs where there are no more).
+    """
+    metric, human = np.asarray(metric, np.float64), np.asarray(human, np.float64)
+    if metric.ndim == 1:
+        metric = np.repeat(metric[:, None], human.shape[1] if human.ndim == 2 else 1, axis=1)
+    cells = common_cells([metric], human, "system", "pearson")
+    sides = [each if each.ndim == 1 else rounded(each.mean(axis=1)) for each in (cells.human, cells.metrics[0])]
+    signs = [np.sign(side[:, None] - side[None, :]) for side in sides]
+    counted = np.triu(np.ones(signs[0].shape, bool), 1)
+    if alpha is not None:
+        if not 0 < alpha < 1:
+            raise InputError(f"alpha must lie between 0 and 1, not {alpha!r}")
+        if cells.human.ndim == 1 or cells.shape[1] < 2:
+            raise InputError("which pairs people tell apart needs ratings of single inputs, not one per system")
+        (better,) = _better([cells.human], resamples, seed)
+        counted &= 2 * np.minimum(better, better.T) <= alpha
+    alike = (signs[0] == signs[1])[counted]
+    value = float(alike.mean()) if len(alike) else float("nan")
+    return Accuracy(value, len(alike), cells.shape[0], cells.dropped)
+
+
+def soft_pairwise_accuracy(metric: np.ndarray, human: np.ndarray, resamples: int = 1000, seed: int = 0) -> Accuracy:
+    """metric, human: (systems, inputs). All signs are looked at where there are no more than `resamples`."""
+    metric, human = np.asarray(metric, np.float64), np.asarray(human, np.float64)
+    if human.ndim != 2 or metric.ndim != 2:
+        raise InputError("soft pairwise accuracy needs scores of single inputs: (systems, inputs) for both sides")
+    cells = common_cells([metric], human, "system", "pearson")
+    if cells.shape[0] < 2:
+        raise InputError("soft pairwise accuracy needs at least two systems")
+    people, scores = _better([cells.human, cells.metrics[0]], resamples, seed)
+    pairs = ~np.eye(len(people), dtype=bool)
+    value = 1 - float(np.abs(people - scores)[pairs].mean())
+    return Accuracy(value, len(people) * (len(people) - 1) // 2, cells.shape[0], cells.dropped)
+
+
+def _better(sides: list[np.ndarray], resamples: int, seed: int) -> list[np.ndarray]:
+    """(systems, systems) for each side: the p-value of "the row's system is better than the column's"."""
+    systems, inputs = sides[0].shape
+    totals = [side.sum(axis=1) for side in sides]
+    apart = [each[:, None] - each[None, :] - _SLACK * inputs for each in totals]
+    counts = [np.zeros((systems, systems), np.int64) for _ in sides]
+    rows = 0
+    for signs in _signs(inputs, max(inputs, systems**2), check_resamples(resamples), check_seed(seed)):
+        rows += len(signs)
+        for side, observed, count in zip(sides, apart, counts, strict=True):
+            drawn = signs @ side.T
+            count += (drawn[:, :, None] - drawn[:, None, :] >= observed).sum(axis=0)
+    return [count / rows for count in counts]
+
+
+def _signs(inputs: int, width: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
+    """Tiles of random signs, one row a resample; of all there are where there are no more than `resamples`."""
+    every = inputs < 63 and 2**inputs <= resamples
+    rng = np.random.default_rng(seed)
+    rows, step = 2**inputs if every else resamples, max(1, _TILE // width)
+    for start in range(0, rows, step):
+        count = min(step, rows - start)
+        if every:
+            up = (np.arange(start, start + count)[:, None] >> np.arange(inputs)) & 1 > 0
+        else:  # one number after another from the stream, so that tiles do not matter
+            up = rng.random((count, inputs)) < 0.5
+        yield np.where(up, 1.0, -1.0)

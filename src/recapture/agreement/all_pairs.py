@@ -1,0 +1,149 @@
+"""All pairs of metrics compared by their agreement with people, and clusters of metrics that hardly differ.
+
+All metrics are compared on the same cells. Metrics are ordered by agreement, so in every pair the first agrees at least
+as well as the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+
+from ..errors import InputError
+from ..inference.combine import holm
+from .batches import Cells, check_choice, common_cells
+from .levels import agreement, check_level
+from .paired_bootstrap import paired_bootstrap
+from .swapping import swapping_test
+from .williams import williams_test
+
+TESTS = ("williams", "permutation", "bootstrap")
+
+
+@dataclass(frozen=True)
+class Pair:
+    first: str
+    """Agrees at least as well as the second."""
+    second: str
+    delta: float
+    """Agreement of the first less that of the second."""
+    pvalue: float
+    """Two-sided."""
+    greater: float
+    """One-sided: that the first agrees better."""
+    adjusted: float
+    """The two-sided p-value by Holm's rule for all pairs: below a level, with that chance of any false alarm."""
+
+
+@dataclass(frozen=True)
+class AllPairs:
+    agreements: Mapping[str, float]
+    """Best first; metrics that agree equally well in the order given."""
+    pairs: tuple[Pair, ...]
+    """Each two metrics once, in that order."""
+    test: str
+    level: str
+    coefficient: str
+    systems: int
+    inputs: int
+    """That count."""
+    dropped: int
+    """Inputs left out, because a score is missing."""
+    dropped_cells: int
+    """Cells left out, those of inputs left out among them."""
+
+    def clusters(
+        self, alpha: float = 0.05, by: Literal["greater", "pvalue", "adjusted"] = "greater"
+    ) -> tuple[tuple[str, ...], ...]:
+        """Metrics in clusters of significance, as the ranks of WMT's metrics tasks.
+
+        From the best metric down (mt-metrics-eval's rule): the first metric that some metric of the current cluster
+        beats significantly, p <= alpha, opens the next cluster. So no metric is beaten within its cluster, but one of a
+        lower cluster need not be beaten by all above. WMT's p-values are one-sided and not adjusted, the default.
+        """
+        check_choice("p-value", by, ("greater", "pvalue", "adjusted"))
+        if not 0 < alpha < 1:
+            raise InputError(f"alpha must lie between 0 and 1, not {alpha!r}")
+        beaten = {(each.first, each.second) for each in self.pairs if getattr(each, by) <= alpha}
+        made: list[list[str]] = []
+        for name in self.agreements:
+            if not made or any((above, name) in beaten for above in made[-1]):
+                made.append([])
+            made[-1].append(name)
+        return tuple(tuple(names) for names in made)
+
+
+def compare_all(
+    metrics: Mapping[str, np.ndarray],
+    human: np.ndarray,
+    level: str = "system",
+    coefficient: str = "pearson",
+    test: str = "permutation",
+    **options: Any,
+) -> AllPairs:
+    """Every two metrics: difference of agreement, p-values, Holm-adjusted p-values.
+
+    metrics: name -> (systems, inputs), higher better. options: those of `swapping_test` (swap, resamples, seed) or of
+    `paired_bootstrap` (over, resamples, seed). Williams' test has none, and is for the system and the global level.
+    """
+    check_choice("test", test, TESTS)
+    check_level(level)
+    if len(metrics) < 2:
+        raise InputError(f"comparing metrics needs at least two, but there is {len(metrics) or 'none'}")
+    if test == "williams" and level == "text":
+        raise InputError(
+            "Williams' test is for one correlation, not for a mean of many: at the text level use the permutation test "
+            "or the bootstrap"
+        )
+    _check_options(test, options)
+    cells = common_cells(list(metrics.values()), human, level, coefficient)
+    scores = dict(zip(metrics, cells.metrics, strict=True))
+    found = {name: agreement(each, cells.human, level, coefficient).value for name, each in scores.items()}
+    for name, value in found.items():
+        if np.isnan(value):
+            raise InputError(
+                f"the agreement of {name} is undefined: its scores, or people's, do not differ between systems"
+            )
+    ordered = dict(sorted(found.items(), key=lambda each: -each[1]))
+    compared = []
+    for first, second in combinations(ordered, 2):
+        if test == "williams":
+            tails = _williams(cells, scores[first], scores[second], ordered[first], ordered[second], level, coefficient)
+        else:
+            one = (swapping_test if test == "permutation" else paired_bootstrap)(
+                scores[first], scores[second], cells.human, level, coefficient, **options
+            )
+            tails = one.under("two-sided"), one.under("greater")
+        compared.append((first, second, ordered[first] - ordered[second], *tails))
+    adjusted = holm([each[3] for each in compared])
+    return AllPairs(
+        agreements=ordered,
+        pairs=tuple(Pair(*each, float(p)) for each, p in zip(compared, adjusted, strict=True)),
+        test=test,
+        level=level,
+        coefficient=coefficient,
+        systems=cells.shape[0],
+        inputs=cells.shape[1],
+        dropped=cells.dropped,
+        dropped_cells=cells.dropped_cells,
+    )
+
+
+def _williams(
+    cells: Cells, first: np.ndarray, second: np.ndarray, r12: float, r13: float, level: str, coefficient: str
+) -> tuple[float, float]:
+    r23 = agreement(first, second, level, coefficient).value
+    number = cells.shape[0] if level == "system" else int(cells.known.sum())
+    two_sided, greater = (williams_test(r12, r13, r23, number, tail).pvalue for tail in ("two-sided", "greater"))
+    return two_sided, greater
+
+
+def _check_options(test: str, options: Mapping[str, Any]) -> None:
+    known = {"williams": (), "permutation": ("swap", "resamples", "seed"), "bootstrap": ("over", "resamples", "seed")}
+    for name in options:
+        if name not in known[test]:
+            raise InputError(f"{test} has no option {name!r}: it has {', '.join(known[test]) or 'none'}")

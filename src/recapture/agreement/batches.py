@@ -1,0 +1,126 @@
+"""What the tests that resample scores have in common: the cells that count, on one scale, and agreement in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError, nearest_names
+from .coefficients import check_coefficient, row_correlations
+from .levels import check_level, shared_inputs
+
+_TILE = 1 << 20
+"""Cells that are looked at together: what bounds memory."""
+_DIGITS = 12
+"""Means of scores on the standard scale are rounded to this, so that equal means are equal in whatever order summed."""
+_ALTERNATIVES = ("two-sided", "greater")
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells that all metrics and people have, the others NaN; scores on the standard scale."""
+
+    metrics: tuple[np.ndarray, ...]
+    """(systems, inputs) each, mean 0 and spread 1 over all cells."""
+    human: np.ndarray
+    """(systems, inputs), or (systems,)."""
+    known: np.ndarray
+    """(systems, inputs): which cells count."""
+    dropped: int
+    """Inputs left out: at the system level for any missing score, at others where no cell is left."""
+    dropped_cells: int
+    """Cells left out, those of inputs left out among them."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.known), self.known.shape[1]
+
+    def tiles(self, rows: int) -> Iterator[int]:
+        """How many of `rows` versions of the scores to look at together, until all have been."""
+        step = max(1, _TILE // max(1, self.known.size))
+        for start in range(0, rows, step):
+            yield min(step, rows - start)
+
+
+def common_cells(metrics: Sequence[np.ndarray], human: np.ndarray, level: str, coefficient: str) -> Cells:
+    """Checked, and without what some metric, or people, lack."""
+    check_level(level)
+    check_coefficient(coefficient)
+    scores = [np.asarray(metric, np.float64) for metric in metrics]
+    human = np.asarray(human, np.float64)
+    shape = scores[0].shape
+    for each in scores:
+        if each.ndim != 2 or each.shape != shape:
+            raise InputError(f"one metric has the shape {shape}, another {each.shape}: systems x inputs each")
+    if human.shape != shape and not (level == "system" and human.shape == shape[:1]):
+        raise InputError(f"ratings have the shape {human.shape}, but scores {shape}")
+    known = np.logical_and.reduce([np.isfinite(each) for each in scores])
+    if human.ndim == 2:
+        known &= np.isfinite(human)
+    if level == "system":
+        shared = shared_inputs(scores, human)
+        rated = np.isfinite(human) if human.ndim == 1 else np.ones(len(human), bool)
+    else:
+        shared, rated = known.any(axis=0), np.ones(len(human), bool)
+        if not shared.any():
+            raise InputError("no cell has the scores of all metrics and of people")
+    chosen = np.ix_(rated, shared)
+    known = known[chosen]
+    human = human[rated] if human.ndim == 1 else np.where(known, human[chosen], np.nan)
+    return Cells(
+        metrics=tuple(_standard(np.where(known, each[chosen], np.nan)) for each in scores),
+        human=human if human.ndim == 1 else _standard(human),
+        known=known,
+        dropped=int((~shared).sum()),
+        dropped_cells=int(np.prod(shape)) - int(known.sum()),
+    )
+
+
+def _standard(scores: np.ndarray) -> np.ndarray:
+    centred = scores - np.nanmean(scores)
+    spread = np.sqrt(np.nanmean(centred**2))
+    return np.asarray(centred / spread if spread > 0 else centred)
+
+
+def rounded(means: np.ndarray) -> np.ndarray:
+    return np.round(means, _DIGITS)
+
+
+def mean_known(values: np.ndarray) -> np.ndarray:
+    """Over the last axis without NaN; NaN where nothing is left."""
+    there = np.isfinite(values)
+    count = there.sum(axis=-1)
+    total = np.where(there, values, 0.0).sum(axis=-1)
+    return np.asarray(np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0))
+
+
+def rows_agree(human: np.ndarray, metric: np.ndarray, coefficient: str) -> np.ndarray:
+    """The coefficient over the last axis of two arrays; people's may have fewer axes than the metric's."""
+    human = np.broadcast_to(human, metric.shape)
+    last = metric.shape[-1]
+    return row_correlations(human.reshape(-1, last), metric.reshape(-1, last), coefficient).reshape(metric.shape[:-1])
+
+
+def check_defined(first: float, second: float) -> None:
+    for name, value in (("first", first), ("second", second)):
+        if np.isnan(value):
+            raise InputError(
+                f"the {name} metric's agreement is undefined: its scores, or people's, do not differ between systems"
+            )
+
+
+def check_alternative(alternative: str, known: tuple[str, ...] = _ALTERNATIVES) -> None:
+    check_choice("alternative", alternative, known)
+
+
+def check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise InputError(f"unknown {what} {value!r}: {nearest_names(str(value), known)}")
+
+
+def check_resamples(resamples: int) -> int:
+    if isinstance(resamples, bool) or not isinstance(resamples, (int, np.integer)) or resamples < 1:
+        raise InputError(f"resamples must be a whole number of at least 1, not {resamples!r}")
+    return int(resamples)

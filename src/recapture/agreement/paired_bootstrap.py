@@ -1,0 +1,177 @@
+"""The paired bootstrap: how sure is the difference of two metrics' agreement with people?
+
+Systems, inputs or both are drawn with replacement, the same for both metrics and for people (Koehn 2004; Deutsch, Dror
+and Roth 2021), and the difference of agreement is looked at again. With B resamples that can be used:
+
+- interval: percentiles of the differences;
+- p, "greater": (1 + resamples with a difference of 0 or less) / (1 + B);
+- p, "two-sided": twice the smaller of that and its mirror image, at most 1.
+
+Resamples in which a side is constant have no agreement: they are left out and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError
+from ..inference.labellings import check_seed
+from ..progress import Progress
+from .batches import (
+    Cells,
+    check_alternative,
+    check_choice,
+    check_defined,
+    check_resamples,
+    common_cells,
+    mean_known,
+    rounded,
+    rows_agree,
+)
+
+OVER = ("systems", "inputs", "both")
+_ZERO = 1e-11
+"""Differences this near to 0 are rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairedBootstrap:
+    delta: float
+    """Agreement of the first metric less that of the second, on the cells that both have."""
+    first: float
+    second: float
+    low: float
+    high: float
+    confidence: float
+    pvalue: float
+    """For the alternative asked for."""
+    left_out: int
+    """Resamples in which a side is constant."""
+    dropped: int
+    """Inputs left out, because a score is missing."""
+    samples: np.ndarray
+    """The difference in every resample that is left."""
+
+    def under(self, alternative: str) -> float:
+        """The p-value for another alternative."""
+        check_alternative(alternative)
+        return _pvalue(self.samples, alternative)
+
+
+def _pvalue(samples: np.ndarray, alternative: str) -> float:
+    shares = [(1 + np.count_nonzero(side <= _ZERO)) / (1 + len(samples)) for side in (samples, -samples)]
+    return float(shares[0] if alternative == "greater" else min(1.0, 2 * min(shares)))
+
+
+def paired_bootstrap(
+    first: np.ndarray,
+    second: np.ndarray,
+    human: np.ndarray,
+    level: str = "system",
+    coefficient: str = "pearson",
+    over: str = "both",
+    resamples: int = 1000,
+    seed: int = 0,
+    confidence: float = 0.95,
+    alternative: str = "two-sided",
+) -> PairedBootstrap:
+    """Interval and p-value of the difference in agreement; "greater" means that the first metric agrees better."""
+    check_choice("unit to resample", over, OVER)
+    check_alternative(alternative)
+    resamples, seed = check_resamples(resamples), check_seed(seed)
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence must lie between 0 and 1, not {confidence!r}")
+    cells = common_cells([first, second], human, level, coefficient)
+    systems, inputs = cells.shape
+    agreements = {"system": _system, "text": _text, "global": _global}[level](cells, coefficient)
+    here = [float(side[0]) for side in agreements(np.arange(systems)[None], np.arange(inputs)[None])]
+    check_defined(*here)
+    rng = np.random.default_rng(seed)
+    parts = []
+    with Progress("resamples", resamples, "resample") as progress:
+        for count in cells.tiles(resamples):
+            drawn = rng.random((count, systems * (over != "inputs") + inputs * (over != "systems")))
+            # One number after another from the stream, so that tiles do not matter.
+            chosen = _places(drawn[:, :systems], systems) if over != "inputs" else None
+            seen = _places(drawn[:, -inputs:], inputs) if over != "systems" else None
+            sides = agreements(chosen, seen)
+            parts.append(sides[0] - sides[1])
+            progress.advance(count)
+    samples = np.concatenate(parts)
+    left = samples[~np.isnan(samples)]
+    if len(left) < 2:
+        raise InputError("scores or ratings are constant in nearly all resamples: there are too few systems")
+    tail = 50 * (1 - confidence)
+    low, high = np.percentile(left, [tail, 100 - tail])
+    return PairedBootstrap(
+        delta=here[0] - here[1],
+        first=here[0],
+        second=here[1],
+        low=float(low),
+        high=float(high),
+        confidence=confidence,
+        pvalue=_pvalue(left, alternative),
+        left_out=len(samples) - len(left),
+        dropped=cells.dropped,
+        samples=left,
+    )
+
+
+def _places(uniform: np.ndarray, size: int) -> np.ndarray:
+    return np.minimum((uniform * size).astype(np.intp), size - 1)
+
+
+_Chosen = np.ndarray | None
+"""(resamples, drawn) places; None: all as they are."""
+_Agreements = Callable[[_Chosen, _Chosen], list[np.ndarray]]
+
+
+def _system(cells: Cells, coefficient: str) -> _Agreements:
+    def means(scores: np.ndarray, systems: _Chosen, inputs: _Chosen) -> np.ndarray:
+        if scores.ndim == 2:
+            scores = rounded(scores.mean(axis=1) if inputs is None else scores[:, inputs].mean(axis=2).T)
+        if systems is None:
+            return scores
+        return scores[systems] if scores.ndim == 1 else np.take_along_axis(scores, systems, axis=1)
+
+    def agreements(systems: _Chosen, inputs: _Chosen) -> list[np.ndarray]:
+        human = means(cells.human, systems, inputs)
+        return [rows_agree(human, means(each, systems, inputs), coefficient) for each in cells.metrics]
+
+    return agreements
+
+
+def _text(cells: Cells, coefficient: str) -> _Agreements:
+    human = cells.human.T
+
+    def agreements(systems: _Chosen, inputs: _Chosen) -> list[np.ndarray]:
+        made = []
+        for each in cells.metrics:
+            if systems is None:
+                by_input = rows_agree(human, each.T, coefficient)[None]
+            else:  # (resamples, inputs, systems)
+                chosen = [side[:, systems].transpose(1, 0, 2) for side in (human, each.T)]
+                by_input = rows_agree(chosen[0], chosen[1], coefficient)
+            if inputs is not None:
+                by_input = np.take_along_axis(np.broadcast_to(by_input, inputs.shape), inputs, axis=1)
+            made.append(mean_known(by_input))
+        return made
+
+    return agreements
+
+
+def _global(cells: Cells, coefficient: str) -> _Agreements:
+    def drawn(scores: np.ndarray, systems: _Chosen, inputs: _Chosen) -> np.ndarray:
+        rows = np.arange(len(scores))[None] if systems is None else systems
+        columns = np.arange(scores.shape[1])[None] if inputs is None else inputs
+        made = scores[rows[:, :, None], columns[:, None, :]]
+        return made.reshape(len(made), -1)
+
+    def agreements(systems: _Chosen, inputs: _Chosen) -> list[np.ndarray]:
+        human = drawn(cells.human, systems, inputs)
+        return [rows_agree(human, drawn(each, systems, inputs), coefficient) for each in cells.metrics]
+
+    return agreements

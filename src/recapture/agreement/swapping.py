@@ -1,0 +1,178 @@
+"""The permutation test that swaps two metrics' scores: does one agree with people better than the other?
+
+Deutsch, Dror and Roth (2021), A statistical analysis of summarization evaluation metrics using resampling methods. If
+the metrics agree equally well, it does not matter which of the two a score comes from: scores are swapped at random and
+the difference of agreement is looked at again. Metrics are put on one scale first (mean 0 and spread 1 over all cells).
+
+swap: "both" swaps every cell on its own (PERM-BOTH as in mt-metrics-eval; nlpstats 0.0.1 swaps whole systems, then
+whole inputs, under that name), "inputs" all systems' scores of an input together, "systems" all of a system's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..inference.labellings import check_seed
+from ..progress import Progress
+from .batches import (
+    Cells,
+    check_alternative,
+    check_choice,
+    check_defined,
+    check_resamples,
+    common_cells,
+    mean_known,
+    rounded,
+    rows_agree,
+)
+
+SWAPS = ("both", "inputs", "systems")
+_SLACK = 1e-9
+"""Differences this much nearer to 0 (as a share, and a hundredth of it at least) are taken as equal: rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Swapping:
+    """One test of "the two metrics agree with people equally well"."""
+
+    delta: float
+    """Agreement of the first metric less that of the second, on the cells that both have."""
+    first: float
+    second: float
+    pvalue: float
+    """For the alternative asked for."""
+    exact: bool
+    """Whether all ways to swap were looked at."""
+    dropped: int
+    """Inputs left out, because a score is missing."""
+    null: np.ndarray
+    """The difference under every swapping looked at, the observed one first; NaN where a side is constant."""
+
+    def under(self, alternative: str) -> float:
+        """The p-value for another alternative: the share of swappings as far out as the observed one, itself included.
+        A swapping without agreement counts as one."""
+        check_alternative(alternative)
+        return _pvalue(self.null, alternative)
+
+
+def _pvalue(null: np.ndarray, alternative: str) -> float:
+    delta = null[0]
+    slack = _SLACK * (0.01 + abs(delta))
+    null = np.where(np.isnan(null), np.inf, null)
+    far = np.abs(null) >= abs(delta) - slack if alternative == "two-sided" else null >= delta - slack
+    return float(np.count_nonzero(far) / len(null))
+
+
+def swapping_test(
+    first: np.ndarray,
+    second: np.ndarray,
+    human: np.ndarray,
+    level: str = "system",
+    coefficient: str = "pearson",
+    swap: str = "both",
+    resamples: int = 1000,
+    seed: int = 0,
+    alternative: str = "two-sided",
+) -> Swapping:
+    """p-value of "first and second agree with people equally well", (1 + as far out) / (1 + resamples); all swappings
+    are looked at instead where there are no more than `resamples`.
+
+    alternative: "greater" means that the first metric agrees better.
+    """
+    check_choice("swap", swap, SWAPS)
+    check_alternative(alternative)
+    resamples, seed = check_resamples(resamples), check_seed(seed)
+    cells = common_cells([first, second], human, level, coefficient)
+    agreements = {"system": _system, "text": _text, "global": _global}[level](cells, coefficient)
+    units = {"both": int(cells.known.sum()), "inputs": cells.shape[1], "systems": cells.shape[0]}[swap]
+    exact = units < 63 and 2**units <= resamples
+    rows = 2**units if exact else 1 + resamples
+    parts: list[np.ndarray] = []
+    with Progress("swappings", rows, "swapping") as progress:
+        for masks in _enumerated(cells, swap, units) if exact else _sampled(cells, swap, rows, seed):
+            sides = agreements(masks)
+            if not parts:
+                here = float(sides[0][0]), float(sides[1][0])
+                check_defined(*here)
+            parts.append(sides[0] - sides[1])
+            progress.advance(len(masks))
+    null = np.concatenate(parts)
+    return Swapping(float(null[0]), *here, _pvalue(null, alternative), exact, cells.dropped, null)
+
+
+def _sampled(cells: Cells, swap: str, rows: int, seed: int) -> Iterator[np.ndarray]:
+    """Masks that fit (resamples, systems, inputs); nothing is swapped in the first."""
+    rng = np.random.default_rng(seed)
+    systems, inputs = cells.shape
+    of_one = {"both": (systems, inputs), "inputs": (1, inputs), "systems": (systems, 1)}[swap]
+    first = True
+    for count in cells.tiles(rows):
+        # One number after another from the stream, so that tiles do not matter.
+        mask = rng.random((count, *of_one)) < 0.5
+        if first:
+            mask[0], first = False, False
+        yield mask
+
+
+def _enumerated(cells: Cells, swap: str, units: int) -> Iterator[np.ndarray]:
+    systems, inputs = cells.shape
+    at = 0
+    for count in cells.tiles(2**units):
+        bits = (np.arange(at, at + count)[:, None] >> np.arange(units)) & 1 > 0
+        at += count
+        if swap == "both":
+            mask = np.zeros((count, systems, inputs), bool)
+            mask[:, cells.known] = bits
+            yield mask
+        else:
+            yield bits[:, None, :] if swap == "inputs" else bits[:, :, None]
+
+
+_Sides = tuple[np.ndarray, np.ndarray]
+_Agreements = Callable[[np.ndarray], _Sides]
+
+
+def _system(cells: Cells, coefficient: str) -> _Agreements:
+    one, other = cells.metrics
+    means, apart = (one.mean(axis=1), other.mean(axis=1)), other - one
+    human = cells.human if cells.human.ndim == 1 else rounded(cells.human.mean(axis=1))
+
+    def agreements(masks: np.ndarray) -> _Sides:
+        moved = (masks * apart).mean(axis=2)
+        return (
+            rows_agree(human, rounded(means[0] + moved), coefficient),
+            rows_agree(human, rounded(means[1] - moved), coefficient),
+        )
+
+    return agreements
+
+
+def _text(cells: Cells, coefficient: str) -> _Agreements:
+    one, other = (np.ascontiguousarray(each.T) for each in cells.metrics)
+    human = np.ascontiguousarray(cells.human.T)
+
+    def agreements(masks: np.ndarray) -> _Sides:
+        turned = masks.transpose(0, 2, 1)
+        return (
+            mean_known(rows_agree(human, np.where(turned, other, one), coefficient)),
+            mean_known(rows_agree(human, np.where(turned, one, other), coefficient)),
+        )
+
+    return agreements
+
+
+def _global(cells: Cells, coefficient: str) -> _Agreements:
+    one, other = (each[cells.known] for each in cells.metrics)
+    human = cells.human[cells.known]
+
+    def agreements(masks: np.ndarray) -> _Sides:
+        flat = np.broadcast_to(masks, (len(masks), *cells.shape))[:, cells.known]
+        return (
+            rows_agree(human, np.where(flat, other, one), coefficient),
+            rows_agree(human, np.where(flat, one, other), coefficient),
+        )
+
+    return agreements

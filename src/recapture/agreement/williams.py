@@ -1,0 +1,77 @@
+"""Williams' test: do two metrics correlate with people equally well?
+
+Williams (1959), The comparison of regression variables, J. R. Statist. Soc. B, in the form of Steiger (1980). The two
+correlations share people's scores and so depend on each other, which the correlation of the two metrics accounts for.
+The p-value comes from normal theory: good for Pearson correlations of independent items, a habit for others.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import InputError
+from .batches import check_alternative
+
+_ROUNDING = 1e-9
+_SAME = 1 - 1e-12
+"""Metrics that correlate by this are one: what is left is rounding."""
+
+
+class Williams(NamedTuple):
+    statistic: float
+    """Above 0 where the first metric correlates better."""
+    pvalue: float
+    """Never 0: numbers too small for a double are its smallest."""
+    dof: int
+
+
+def williams_test(r12: float, r13: float, r23: float, n: int, alternative: str = "greater") -> Williams:
+    """Of two correlations with one variable, r12 (first metric) and r13 (second), whose metrics correlate by r23.
+
+    n: systems (or whatever the correlations are over), at least four. Correlations keep their signs: some programs take
+    absolute values, for which a metric that ranks upside down is a good one.
+    alternative: "greater" means that the first metric correlates better.
+
+    Where the first and second metric are one up to scale (r23 = 1), t is 0: p = 1, one-sided .5. Where they are mirror
+    images (r23 = -1) the statistic is 0/0, which is an error.
+    """
+    check_alternative(alternative, ("two-sided", "greater", "less"))
+    if n < 4:
+        raise InputError(f"Williams' test needs at least four systems, but there are {n}")
+    given = np.array([r12, r13, r23], np.float64)
+    if not (np.abs(given) <= 1 + _ROUNDING).all():
+        raise InputError(f"correlations lie between -1 and 1, not {', '.join(f'{each:g}' for each in given)}")
+    r12, r13, r23 = (float(each) for each in np.clip(given, -1, 1))
+    statistic = _statistic(r12, r13, r23, n)
+    return Williams(statistic, _pvalue(statistic, n - 3, alternative), n - 3)
+
+
+def _statistic(r12: float, r13: float, r23: float, n: int) -> float:
+    determinant = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
+    if determinant < -_ROUNDING:
+        raise InputError(
+            f"no three variables correlate by {r12:g}, {r13:g} and {r23:g} at once (the determinant is "
+            f"{determinant:g}): Williams' test needs correlations of one kind over the same items"
+        )
+    if r12 == r13 or r23 >= _SAME:
+        return 0.0
+    if r23 <= -_SAME:
+        raise InputError(
+            "one metric is the mirror image of the other, for which Williams' test is undefined: permute instead"
+        )
+    below = 2 * max(determinant, 0.0) * (n - 1) / (n - 3) + ((r12 + r13) / 2) ** 2 * (1 - r23) ** 3
+    above = (r12 - r13) * np.sqrt((n - 1) * (1 + r23))
+    return float(above / np.sqrt(below)) if below > 0 else float(np.copysign(np.inf, above))
+
+
+def _pvalue(statistic: float, dof: int, alternative: str) -> float:
+    from scipy.stats import t
+
+    if alternative == "two-sided":
+        p = 2 * t.sf(abs(statistic), dof)
+    else:
+        p = t.sf(statistic if alternative == "greater" else -statistic, dof)
+    return max(min(1.0, float(p)), sys.float_info.min)
