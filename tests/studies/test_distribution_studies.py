@@ -1,0 +1,126 @@
+"""Studies of the distribution-aware paper: what theory forces them to find, on sentences made up here."""
+
+import gzip
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recapture.studies import single_candidate
+from recapture.studies.study import Setup, find_study
+
+THINGS = ["cat", "dog", "boy", "girl", "bird", "ball", "tree", "house", "boat", "horse", "bench", "kite"]
+DOING = ["sits", "sleeps", "jumps", "runs", "waits", "plays", "stands", "falls"]
+PLACES = ["by the river", "on the grass", "near a wall", "in the sun", "under a tree", "at the door", "on a hill"]
+
+
+def sentence(rng, thing):
+    return f"The {thing} {rng.choice(DOING)} {rng.choice(PLACES)} with the {rng.choice(THINGS)}."
+
+
+def build(folder: Path) -> None:
+    """Folders laid out as documented. A scene is about one thing; models say the same in words nobody else uses."""
+    rng = np.random.default_rng(0)
+    files = {}
+    for name, references in (("abstract48s", 48), ("e2e_dev_multi", 12), ("captions_coco1000", 5)):
+        file = "captions" if name == "captions_coco1000" else "contexts"
+        rows = files.setdefault((name, file), [])
+        for number in range(24):
+            thing = THINGS[number % len(THINGS)]
+            row = {"id": number, "references": [sentence(rng, thing) for _ in range(references)]}
+            if name == "e2e_dev_multi":
+                row["candidates"] = [f"Xq{number} zv{seed % 7} kk{seed % 7}." for seed in range(20)]
+            if name == "captions_coco1000":
+                row["candidates"] = [f"Xq{number} zv kk."]
+            rows.append(row)
+    for domain in ("book", "wikitext"):
+        files["gpt2xl_contrastive_search", domain] = [
+            {
+                "prompt": f"{domain} {number}",
+                "human": " ".join(sentence(rng, rng.choice(THINGS)) for _ in range(2)),
+                "gpt2xl_contrastive_search": " ".join(sentence(rng, "robot") for _ in range(2)),
+            }
+            for number in range(40)
+        ]
+    names = ["contrastive_decoding", "contrastive_search"]
+    files["gpt2xl_contrastive_search", "human_pairwise"] = [
+        {
+            "prompt": f"book {number}",
+            "domain": "book",
+            "system_a_name": names[number % 2],
+            "system_b_name": names[1 - number % 2],
+            "system_a_result": f"book {number} " + sentence(rng, "robot"),
+            "system_b_result": f"book {number} " + sentence(rng, "robot"),
+            # Always for contrastive search, but for one voice of four.
+            "human_annotation": {
+                f"annotator_{voice}": f"system {'ab'[(number + voice // 4) % 2 == 0]} is more human-like."
+                for voice in range(1, 5)
+            },
+        }
+        for number in range(12)
+    ]
+    for (name, file), rows in files.items():
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        with gzip.open(folder / name / f"{file}.jsonl.gz", "wt") as stream:
+            stream.writelines(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    build(folder)
+    return folder
+
+
+def quick(name, data):
+    """The study's quick form on word counts; its tables as rows of dicts, by name."""
+    encoder = "bag-of-words" if find_study(name).encodes else None
+    findings = find_study(name).run(Setup(data, quick=True, encoder=encoder))
+    tables = {
+        table.name: [dict(zip(table.grid.heads, row, strict=True)) for row in table.grid.rows]
+        for table in findings.tables
+    }
+    assert all(claim.here and claim.says and not claim.says.endswith(".") for claim in findings.claims)
+    return findings, tables
+
+
+METRICS = ("BERT", "CIDEr-D", "BLEU@4", "METEOR", "ROUGE-L")
+
+
+def test_means_of_equal_shares():
+    """By fractions: N / (N/1 + N/2 + ... + N/N), and (N + 1) / 2N."""
+    for count in (5, 20):
+        harmonic = count / sum(Fraction(count, rank) for rank in range(1, count + 1))
+        assert single_candidate.equal_shares(count, "harmonic mean") == pytest.approx(float(harmonic), rel=1e-12)
+        assert single_candidate.equal_shares(count, "arithmetic mean") == pytest.approx((count + 1) / (2 * count))
+
+
+def test_one_candidate_in_words_of_its_own_has_the_least_p_there_can_be(data):
+    """It shares nothing with anybody, all references share words: 1 of 5 partitions, in every context."""
+    findings, tables = quick("single-candidate", data)
+    rows = tables["joined"]
+    model = [row for row in rows if row["candidate from"] == "a model" and row["joined by"] != "Fisher"]
+    assert len(model) == 4
+    for row in model:
+        assert [float(row[name]) for name in METRICS] == [0.2] * 5, row["data"]
+    harmonic = [row for row in rows if row["joined by"] == "harmonic mean"]
+    assert all(float(row[name]) >= 1 / (1 + int(row["references"])) for row in harmonic for name in METRICS)
+    # Equality of all p-values makes Fisher's statistic 2 L ln 5 with 2 L degrees of freedom.
+    from scipy.stats import chi2
+
+    fisher = next(row for row in rows if row["candidate from"] == "a model" and row["joined by"] == "Fisher")
+    expected = chi2.sf(2 * 24 * np.log(5), 48)
+    assert all(float(fisher[name]) == pytest.approx(expected, rel=0.06) for name in METRICS)
+    assert findings.claims[0].holds == "holds"
+
+
+def test_means_are_in_order_for_people(data):
+    """Harmonic means are at most arithmetic ones."""
+    _, tables = quick("single-candidate", data)
+    by = {(row["data"], row["references"], row["candidate from"], row["joined by"]): row for row in tables["joined"]}
+    for (*key, how), row in by.items():
+        if how == "harmonic mean":
+            other = by[(*key, "arithmetic mean")]
+            assert all(float(row[name]) <= float(other[name]) for name in METRICS)
