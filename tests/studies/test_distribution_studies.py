@@ -124,3 +124,34 @@ def test_means_are_in_order_for_people(data):
         if how == "harmonic mean":
             other = by[(*key, "arithmetic mean")]
             assert all(float(row[name]) <= float(other[name]) for name in METRICS)
+
+
+def test_five_texts_of_people_are_not_told_apart(data):
+    _, tables = quick("mauve-small", data)
+    rows = {(row["sides"], row["metric"]): row for row in tables["log-p"]}
+    for sides in ("scenes: people", "E2E: people"):
+        for metric in ("mauve", "meteor", "trm-meteor", "mmd", "mauve, one clustering", "mauve, five clusters"):
+            row = rows[sides, metric]
+            # Exact p-values: at most 5 % false alarms, and chance over 20 contexts.
+            assert float(row["p ≤ 0.05"].rstrip("%")) <= 100 * (0.05 + 4 * np.sqrt(0.05 * 0.95 / 20))
+            assert float(row["mean ln p"]) >= np.log(1 / 252)
+    # Words of its own: a model's texts cannot be nearer to people than people are, so 1 of 252 partitions is the worst.
+    assert float(rows["E2E: five seeds", "meteor"]["mean ln p"]) == pytest.approx(np.log(1 / 252), abs=1e-3)
+
+
+def test_one_clustering_has_the_p_values_that_counting_allows(data, monkeypatch):
+    """Of two clusters with s and 10 - s of ten texts the statistic knows one count, which is farthest from even where
+    all s stand on one side: 2 C(10 - s, 5) of C(10, 5) partitions."""
+    from math import comb
+
+    from recapture.studies import mauve_small
+
+    seen = []
+    row = mauve_small._row
+    monkeypatch.setattr(mauve_small, "_row", lambda *given: seen.append(row(*given)) or seen[-1])
+    quick("mauve-small", data)
+    allowed = [1.0, *(2 * comb(10 - s, 5) / comb(10, 5) for s in range(1, 6))]
+    for each in seen:
+        least = each.smallest["mauve, one clustering"]
+        assert all(min(abs(value - other) for other in allowed) < 1e-12 for value in least)
+    assert len(seen) == 4
