@@ -14,6 +14,12 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from .agreement.accuracy import pairwise_accuracy, soft_pairwise_accuracy
+    from .agreement.compare import compare_metrics
+    from .agreement.correlate import correlate
+    from .agreement.matrix import ScoreMatrix
+    from .agreement.reading import read_scores
+    from .agreement.williams import williams_test
     from .contexts.aggregate import aggregate
     from .contexts.dispersion import dispersion
     from .contexts.evaluation import evaluate_contexts
@@ -73,6 +79,13 @@ _HOME = {
     "InputError": "errors",
     "Result": "results",
     "Results": "results",
+    "ScoreMatrix": "agreement.matrix",
+    "read_scores": "agreement.reading",
+    "correlate": "agreement.correlate",
+    "compare_metrics": "agreement.compare",
+    "williams_test": "agreement.williams",
+    "pairwise_accuracy": "agreement.accuracy",
+    "soft_pairwise_accuracy": "agreement.accuracy",
     "encode": "representations.encode",
     "evaluate": "evaluation",
     "list_metrics": "metrics.metric",
@@ -99,12 +112,15 @@ __all__ = [
     "InputError",
     "Result",
     "Results",
+    "ScoreMatrix",
     "aggregate",
     "benjamini_hochberg",
     "bertscore",
     "bleu",
     "chrf",
     "cider",
+    "compare_metrics",
+    "correlate",
     "cross_entropy",
     "density_coverage",
     "dispersion",
@@ -129,6 +145,7 @@ __all__ = [
     "meteor",
     "mmd",
     "moverscore",
+    "pairwise_accuracy",
     "permutation_test",
     "prd",
     "prd_words",
@@ -136,10 +153,13 @@ __all__ = [
     "precision_recall_words",
     "read",
     "read_contexts",
+    "read_scores",
     "rouge",
     "self_bleu",
+    "soft_pairwise_accuracy",
     "ter",
     "triangle_rank",
+    "williams_test",
 ]
 
 

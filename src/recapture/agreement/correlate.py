@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, nearest_names
-from .coefficients import COEFFICIENTS
+from .coefficients import ALL_COEFFICIENTS
 from .correlations import Correlation, Correlations
 from .levels import LEVELS, Agreement, agreement
 from .matrix import counted
@@ -39,12 +39,16 @@ def correlate(
 
     metric_scores, human_scores: a ScoreMatrix (`read_scores`), an array (systems, inputs), or a mapping from names to
     such arrays; NaN is a missing score. human_scores may also name columns of metric_scores, and may be one number per
-    system at the system level. level: system, text or global; coefficient: pearson, spearman or kendall (tau-b); several
-    of either as a list. metrics, criteria: which columns. directions: {name: "lower"} for metrics that recapture does
-    not know; correlations are of oriented scores, so 1 is best of all. interval: a level such as .95, by the bootstrap
-    over systems, inputs or both, with the same resamples for all metrics.
+    system at the system level. level: system, text or global. coefficient: pearson, spearman, kendall (tau-b), or
+    another of `coefficients.ALL_COEFFICIENTS`. Several of either as a list. metrics, criteria: which columns.
+    directions: {name: "lower"} for metrics that recapture does not know; correlations are of oriented scores, so 1 is
+    best of all. interval: a level such as .95, by the bootstrap over systems, inputs or both, with the same resamples
+    for all metrics.
     """
-    levels, coefficients = _chosen("level", level, LEVELS), _chosen("coefficient", coefficient, COEFFICIENTS)
+    levels, coefficients = (
+        chosen_names("level", level, LEVELS),
+        chosen_names("coefficient", coefficient, ALL_COEFFICIENTS),
+    )
     if interval is not None and (isinstance(interval, bool) or not 0 < interval < 1):
         raise InputError(f"interval must be a level between 0 and 1 such as 0.95, not {interval!r}")
     check_resampling(over, resamples, seed)
@@ -139,14 +143,14 @@ def check_prepared(prepared: Prepared, metric: str, criterion: str, level: str) 
         return
     if count < FEWEST:
         raise InputError(
-            f"there {'is' if count == 1 else 'are'} {counted(count, 'system')}: a correlation at the system level needs "
-            f"at least {FEWEST}, since two always lie on a line"
+            f"there {'is' if count == 1 else 'are'} {counted(count, 'system')}: a correlation at the system level "
+            f"needs at least {FEWEST}, since two always lie on a line"
         )
     kept = np.logical_and.reduce([np.isfinite(side).all(axis=0) for side in sides.values() if side.ndim == 2])
     if np.ndim(kept) and not kept.any():
         raise InputError(
-            f"no input has the scores of all {counted(count, 'system')} by {metric!r} and {criterion!r}, so their means "
-            "cannot be compared (is the input named by another field, --item-field?)"
+            f"no input has the scores of all {counted(count, 'system')} by {metric!r} and {criterion!r}, so their "
+            "means cannot be compared (is the input named by another field, --item-field?)"
         )
     for name, side in sides.items():
         means = side if side.ndim == 1 else side[:, kept].mean(axis=1)
@@ -189,7 +193,7 @@ def _row(
     )  # fmt: skip
 
 
-def _chosen(what: str, given: str | Sequence[str], known: Any) -> list[str]:
+def chosen_names(what: str, given: str | Sequence[str], known: Any) -> list[str]:
     names = names_of(given)
     for name in names:
         if name not in known:

@@ -6,18 +6,29 @@ import csv
 import html
 import io
 import json
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .. import __version__
 from ..results.grid import Grid
 from ..results.render import finite
-from ..results.result import short
+from ..results.result import short, short_p
 from .correlations import Correlation, Correlations
 from .matrix import counted
 
+if TYPE_CHECKING:
+    from .all_pairs import AllPairs
+
 _ARROWS = {"higher": "↑", "lower": "↓"}
+_TESTS = {
+    "williams": "Williams' test",
+    "permutation": "permutation test that swaps the two metrics' scores",
+    "bootstrap": "paired bootstrap",
+}
 
 
 @dataclass(frozen=True)
@@ -38,8 +49,15 @@ def written(parts: Sequence[Part], form: str, warnings: Sequence[str], settings:
     if form == "html":
         notes = "".join(f"<li>{html.escape(warning)}</li>" for warning in warnings)
         return "".join(part.grid.to_html() for part in parts) + (f"<ul>{notes}</ul>" if notes else "")
-    ways = {"table": Grid.to_table, "md": Grid.to_markdown, "latex": Grid.to_latex}
-    return "\n".join(ways[form](part.grid) for part in parts)
+    if form == "table":
+        return "\n".join(part.grid.to_table() for part in parts)
+    # Files stand alone, so warnings go with them.
+    captions = [[*part.grid.caption, *(warnings if at == 0 else ())] for at, part in enumerate(parts)]
+    grids = [replace(part.grid, caption=lines) for part, lines in zip(parts, captions, strict=True)]
+    if form == "latex":
+        return "\n".join(grid.to_latex() for grid in grids)
+    # A list: lines that follow each other would run together.
+    return "\n".join(replace(grid, caption=[f"- {line}" for line in grid.caption]).to_markdown() for grid in grids)
 
 
 def _csv(parts: Sequence[Part]) -> str:
@@ -104,8 +122,8 @@ def _caption(result: Correlations, varying: Sequence[bool]) -> list[str]:
     if "interval" in made:
         drawn = {"both": "systems and inputs", "systems": "systems", "inputs": "inputs"}[made["over"]]
         lines.append(
-            f"[]: {made['interval']:.4g} interval, percentiles of {made['resamples']:,} bootstrap resamples of {drawn}, "
-            f"seed {made['seed']}"
+            f"[]: {made['interval']:.4g} interval, percentiles of {made['resamples']:,} bootstrap resamples of "
+            f"{drawn}, seed {made['seed']}"
         )
     return lines
 
@@ -133,3 +151,73 @@ def _counts(result: Correlations) -> list[str]:
         }[level]
         lines.append((f"{level} level, " if len(levels) > 1 else "") + about + said + (why if dropped else ""))
     return lines
+
+
+def comparisons_part(results: Sequence[tuple[str, AllPairs]], alpha: float) -> Part:
+    """By criterion: every two metrics."""
+    several = len(results) > 1
+    lines, rows, clusters = [], [], []
+    for criterion, result in results:
+        about = f"{criterion}, {result.level} level, {result.coefficient}"
+        for pair in result.pairs:
+            numbers = [short(pair.delta), short_p(pair.pvalue), short_p(pair.adjusted), short_p(pair.greater)]
+            lines.append([*([about] if several else []), pair.first, pair.second, *numbers])
+            rows.append(
+                {
+                    "metric": pair.first,
+                    "other": pair.second,
+                    "criterion": criterion,
+                    "level": result.level,
+                    "coefficient": result.coefficient,
+                    "difference": pair.delta,
+                    "p": pair.pvalue,
+                    "p_holm": pair.adjusted,
+                    "p_greater": pair.greater,
+                    "test": result.test,
+                    "systems": result.systems,
+                    "inputs": result.inputs,
+                    "dropped": result.dropped,
+                }
+            )
+        ranked = "; ".join(f"{at}: {', '.join(names)}" for at, names in enumerate(result.clusters(alpha), 1))
+        clusters.append(f"clusters (one-sided p <= {alpha:g}){f', {about}' if several else ''}: {ranked}")
+    first = results[0][1]
+    caption = [
+        f"the first metric agrees better by the difference; {_TESTS[first.test]}; p two-sided, for all pairs by Holm's "
+        "rule, and one-sided",
+        f"all metrics on the same cells: {counted(first.systems, 'system')}, {counted(first.inputs, 'input')}",
+        *clusters,
+    ]
+    heads = [*(["with"] if several else []), "metric", "other", "difference", "p", "p (Holm)", "p (one-sided)"]
+    return Part("comparisons", Grid(heads, lines, caption, left=3 if several else 2), rows)
+
+
+def accuracies_part(rows: Sequence[Mapping[str, Any]], resamples: int, seed: int) -> Part:
+    lines = [
+        [row["metric"], row["criterion"], short(row["accuracy"]), "-" if row["soft"] is None else short(row["soft"])]
+        for row in rows
+    ]
+    pairs = ", ".join(dict.fromkeys(str(row["pairs"]) for row in rows))
+    caption = [
+        f"share of {pairs} pairs of systems ranked as people rank them; soft: 1 - mean difference of people's and the "
+        "metric's p-value of each pair",
+        f"p-values by up to {resamples:,} random signs of inputs, seed {seed}",
+    ]
+    return Part("accuracies", Grid(["metric", "criterion", "pairwise accuracy", "soft"], lines, caption, left=2), rows)
+
+
+def between_part(names: Sequence[str], found: Sequence[tuple[str, str, np.ndarray]]) -> Part:
+    """Of metrics with each other; found: level, coefficient, matrix."""
+    lines, rows = [], []
+    several = len(found) > 1
+    for level, coefficient, matrix in found:
+        for at, name in enumerate(names):
+            cells = ["-" if math.isnan(value) else short(value) for value in matrix[at]]
+            lines.append([*([f"{level} {coefficient}"] if several else []), name, *cells])
+            rows += [
+                {"metric": name, "other": other, "level": level, "coefficient": coefficient, "value": float(value)}
+                for other, value in zip(names, matrix[at], strict=True)
+            ]
+    what = "" if several else f": {found[0][0]} level, {found[0][1]}"
+    heads = [*(["how"] if several else []), "metric", *names]
+    return Part("between", Grid(heads, lines, [f"metrics with each other{what}"], left=1 + several), rows)

@@ -17,13 +17,14 @@ import numpy as np
 
 from ..errors import InputError
 from .coefficients import row_correlations
-from .kendall import VARIANTS, pair_counts
 from .levels import shared_inputs
 from .weighted import bilinear_correlations, pair_products, rank_correlations, weighted_rank_correlations
 
 OVER = ("both", "systems", "inputs")
 _CELLS = 1 << 22
 """Of the largest array that a block of resamples needs."""
+_TILE = 1 << 18
+"""Cells that are sorted together."""
 _DIGITS = 12
 """Means that agree so far are ties: products do not sum every column in the same order."""
 
@@ -138,25 +139,20 @@ def _of_means(case: Case, block: Block) -> np.ndarray:
                 np.broadcast_to(side, (block.size, len(side))) if side.ndim == 1 else weights @ side[:, kept].T
                 for side in sides
             ]
+    elif block.systems is None:
+        return np.full(block.size, np.nan)  # numbers of whole systems, and nothing drawn that could move them
     else:
         rows = [np.broadcast_to(side, (block.size, len(side))) for side in sides]
     if block.systems is not None:
         rows = [np.take_along_axis(side, block.systems, axis=1) for side in rows]
-    return _rows(rows[0], rows[1], case.coefficient)
-
-
-def _rows(human: np.ndarray, metric: np.ndarray, coefficient: str) -> np.ndarray:
-    if coefficient == "pearson":
-        return row_correlations(human, metric, coefficient)
-    human, metric = (_settled(side) for side in (human, metric))
-    if coefficient == "spearman" or np.isnan(human).any() or np.isnan(metric).any():
-        return row_correlations(human, metric, coefficient)
-    return np.asarray(VARIANTS["b"](pair_counts(human, metric)))
+    if case.coefficient != "pearson":
+        rows = [_settled(side) for side in rows]
+    return row_correlations(rows[0], rows[1], case.coefficient)
 
 
 def _settled(side: np.ndarray) -> np.ndarray:
     scale = np.nanmax(np.abs(side), initial=0.0)
-    return np.round(side / scale, _DIGITS) if scale > 0 else side
+    return np.asarray(np.round(side / scale, _DIGITS) if scale > 0 else side)
 
 
 def _of_texts(case: Case, block: Block) -> np.ndarray:
@@ -164,8 +160,12 @@ def _of_texts(case: Case, block: Block) -> np.ndarray:
         found = row_correlations(case.human.T, case.metric.T, case.coefficient)[None]
     elif case.coefficient == "spearman":
         found = rank_correlations(case.human, case.metric, block.system_weights)
-    else:
+    elif case.coefficient in ("pearson", "kendall"):
         found = pair_products(case.human, case.metric, block.system_weights, signs=case.coefficient == "kendall")
+    else:
+        found = np.stack(
+            [row_correlations(case.human[rows].T, case.metric[rows].T, case.coefficient) for rows in block.systems]
+        )
     known = ~np.isnan(found)
     weights = block.input_weights
     total = (known * weights).sum(axis=1)
@@ -178,13 +178,15 @@ def _of_cells(case: Case, block: Block) -> np.ndarray:
         return bilinear_correlations(case.human, case.metric, block.system_weights, block.input_weights)
     if case.coefficient == "spearman":
         return weighted_rank_correlations(case.human, case.metric, block.system_weights, block.input_weights)
-    made = np.full(block.size, np.nan)
-    both = np.isfinite(case.human) & np.isfinite(case.metric)
-    for at in range(block.size):
-        rows = np.arange(block.system_count) if block.systems is None else block.systems[at]
-        columns = np.arange(block.input_count) if block.inputs is None else block.inputs[at]
-        cells = np.ix_(rows, columns)
-        some = both[cells]
-        if some.any():
-            made[at] = _rows(case.human[cells][some][None], case.metric[cells][some][None], "kendall")[0]
-    return made
+    every = np.arange(block.system_count)[None], np.arange(block.input_count)[None]
+    rows, columns = (
+        each if each is not None else all_of for each, all_of in zip((block.systems, block.inputs), every, strict=True)
+    )
+    step = max(1, _TILE // max(1, case.human.size))
+    parts = []
+    for start in range(0, block.size, step):
+        some = [each if len(each) == 1 else each[start : start + step] for each in (rows, columns)]
+        cells = some[0][:, :, None], some[1][:, None, :]
+        sides = [side[cells].reshape(max(map(len, some)), -1) for side in (case.human, case.metric)]
+        parts.append(row_correlations(sides[0], sides[1], case.coefficient))
+    return np.concatenate(parts)

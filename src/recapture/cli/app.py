@@ -14,6 +14,7 @@ from .. import __version__
 from ..errors import InputError
 from .cache import cache
 from .contexts import contexts
+from .correlate import correlate
 from .embed import embed
 from .list import list_command
 from .pairs import pairs
@@ -35,7 +36,7 @@ def app() -> None:
     """
 
 
-for command in (score, pairs, contexts, reproduce, embed, list_command, cache):
+for command in (score, pairs, contexts, correlate, reproduce, embed, list_command, cache):
     app.add_command(command)
 
 

@@ -1,0 +1,91 @@
+"""How a metric's scores are distributed over texts that people find good, and over those they find bad."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError
+from ..results.result import Direction
+from .coefficients import oriented
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Texts whose ratings lie between two bounds."""
+
+    low: float
+    high: float
+    """Excluded, but for the last group."""
+    count: int
+    mean: float
+    spread: float
+    """Standard deviation, of the group as it is."""
+    quartiles: tuple[float, float, float, float, float]
+    """Smallest, 25%, median, 75%, largest."""
+    scores: np.ndarray
+    """Sorted, as given."""
+
+
+@dataclass(frozen=True)
+class Distributions:
+    groups: tuple[Group, ...]
+    """From the lowest ratings to the highest."""
+    auc: float
+    """The chance that a text of the highest group has a better score than one of the lowest; ties count half."""
+    missing: int
+    """Cells without a score or a rating."""
+
+
+def score_distributions(
+    metric: np.ndarray,
+    human: np.ndarray,
+    threshold: float = 0.5,
+    *,
+    quantiles: int | None = None,
+    direction: Direction = "higher",
+) -> Distributions:
+    """Scores by human quality: below a rating and from it upwards, or in as many groups of equal size.
+
+    metric, human: arrays of one shape; cells with a NaN are left out and counted. Ratings that are equal fall into one
+    group, so groups by quantiles may be fewer and of unequal size.
+    """
+    scores, ratings = np.asarray(metric, np.float64), np.asarray(human, np.float64)
+    if scores.shape != ratings.shape:
+        raise InputError(f"ratings have the shape {ratings.shape}, but scores {scores.shape}")
+    known = np.isfinite(scores) & np.isfinite(ratings)
+    scores, ratings = scores[known], ratings[known]
+    if not len(scores):
+        raise InputError("no text has both a score and a rating")
+    if quantiles is None:
+        inner = np.array([float(threshold)])
+    elif isinstance(quantiles, bool) or not isinstance(quantiles, (int, np.integer)) or quantiles < 2:
+        raise InputError(f"quantiles must be a whole number, 2 or more, not {quantiles!r}")
+    else:
+        inner = np.unique(np.quantile(ratings, np.arange(1, quantiles) / quantiles))
+    place = np.searchsorted(inner, ratings, side="right")
+    bounds = [float(ratings.min()), *inner.tolist(), float(ratings.max())]
+    groups = tuple(
+        _group(scores[place == at], bounds[at], bounds[at + 1]) for at in range(len(inner) + 1) if (place == at).any()
+    )
+    if len(groups) < 2:
+        where = f"{threshold:g}" if quantiles is None else "the quantiles"
+        raise InputError(f"all ratings lie on one side of {where}: from {bounds[0]:g} to {bounds[-1]:g}")
+    good, bad = (oriented(groups[at].scores, direction) for at in (-1, 0))
+    return Distributions(groups, area_under_curve(good, bad), int((~known).sum()))
+
+
+def area_under_curve(good: np.ndarray, bad: np.ndarray) -> float:
+    """P(good > bad) + P(good = bad) / 2: Mann and Whitney's U as a share of all pairs."""
+    ordered = np.sort(bad)
+    below = np.searchsorted(ordered, good, side="left") + np.searchsorted(ordered, good, side="right")
+    return float(below.sum() / (2 * len(good) * len(bad)))
+
+
+def _group(scores: np.ndarray, low: float, high: float) -> Group:
+    ordered = np.sort(scores)
+    q = np.quantile(ordered, [0, 0.25, 0.5, 0.75, 1]).tolist()
+    return Group(
+        low, high, len(ordered), float(ordered.mean()), float(ordered.std()), (q[0], q[1], q[2], q[3], q[4]), ordered
+    )

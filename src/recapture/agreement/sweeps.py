@@ -1,0 +1,218 @@
+"""One metric under many settings (k, temperature, alpha): the agreement of the best one, as printed and as honest.
+
+The setting that agrees best with people is usually chosen and shown on the same ratings, which flatters it. The honest
+figure chooses on some of the data and is measured on the rest: inputs, systems, or groups such as language pairs are
+held out, one part at a time; the mean over parts is compared with the mean over the same parts of the setting that is
+best on all data, so that nothing but the choice differs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..results.result import Direction
+from .coefficients import oriented
+from .correlate import FEWEST
+from .levels import agreement, check_level
+
+_RULES = ("best", "until-drop")
+
+
+@dataclass(frozen=True)
+class Fold:
+    held_out: int
+    """Inputs, systems or groups."""
+    chosen: Hashable
+    """The setting that the rest of the data asks for."""
+    value: float
+    """Its agreement on what was held out."""
+    flattered: float
+    """There, of the setting chosen on all data."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    values: Mapping[Hashable, float]
+    """Agreement of every setting on all data."""
+    chosen: Hashable
+    """On all data."""
+    optimistic: float
+    """Its agreement on the same data, as papers print it."""
+    flattered: float
+    """The mean over folds of its agreement on what is held out, which helped to choose it."""
+    honest: float
+    """The mean over folds of the agreement of the setting chosen without what is held out."""
+    folds: tuple[Fold, ...]
+    skipped: int
+    """Folds without a correlation."""
+
+    @property
+    def optimism(self) -> float:
+        """What choosing and measuring on the same data adds."""
+        return self.flattered - self.honest
+
+    @property
+    def counts(self) -> dict[Hashable, int]:
+        """In how many folds each setting was chosen."""
+        found = Counter(fold.chosen for fold in self.folds)
+        return {setting: found[setting] for setting in self.values}
+
+
+def sweep(
+    scores_by_setting: Mapping[Hashable, Any],
+    human: Any,
+    level: str = "system",
+    coefficient: str = "pearson",
+    *,
+    over: str = "inputs",
+    folds: int | None = None,
+    repeats: int = 1,
+    rule: str = "best",
+    direction: Direction = "higher",
+    seed: int = 0,
+) -> Sweep:
+    """The best setting and its honest agreement.
+
+    scores_by_setting: by setting (systems, inputs); human: the same shape. Or both by group ({"de-en": array, ...} for
+    every setting), where agreement is the mean over groups and groups are held out one by one. over: hold out inputs (5
+    folds, unless `folds` says otherwise) or systems (2 folds). repeats: so many random splits. rule: "best", or
+    "until-drop" (settings in the order given; the last before agreement falls for the first time). Cells that some
+    setting lacks count for none.
+    """
+    check_level(level)
+    if rule not in _RULES:
+        raise InputError(f"rule must be {' or '.join(_RULES)}, not {rule!r}")
+    if not scores_by_setting:
+        raise InputError("there are no settings")
+    if isinstance(human, Mapping):
+        return _by_groups(scores_by_setting, human, level, coefficient, rule, direction)
+    scores, ratings = _checked(scores_by_setting, human, level, direction)
+
+    def measure(setting: Hashable, rows: np.ndarray, columns: np.ndarray) -> float:
+        cells = np.ix_(rows, columns)
+        return agreement(scores[setting][cells], ratings[cells], level, coefficient).value
+
+    systems, inputs = (np.arange(length) for length in ratings.shape)
+    parts = _splits(over, folds, repeats, ratings.shape, level, seed)
+
+    def within(setting: Hashable, part: np.ndarray) -> float:
+        return measure(setting, systems, part) if over == "inputs" else measure(setting, part, inputs)
+
+    whole = inputs if over == "inputs" else systems
+    return _swept(list(scores), parts, whole, within, rule)
+
+
+def _swept(
+    settings: Sequence[Hashable],
+    parts: Sequence[np.ndarray],
+    whole: np.ndarray,
+    measure: Callable[[Hashable, np.ndarray], float],
+    rule: str,
+) -> Sweep:
+    values = {setting: measure(setting, whole) for setting in settings}
+    chosen = _choice(values, rule)
+    made = []
+    for part in parts:
+        rest = np.setdiff1d(whole, part)
+        own = _choice({setting: measure(setting, rest) for setting in settings}, rule)
+        made.append(Fold(len(part), own, measure(own, part), measure(chosen, part)))
+    kept = [fold for fold in made if not math.isnan(fold.value) and not math.isnan(fold.flattered)]
+    if not kept:
+        raise InputError("nothing that is held out has a correlation: there are too few inputs or systems")
+    return Sweep(
+        values,
+        chosen,
+        values[chosen],
+        float(np.mean([fold.flattered for fold in kept])),
+        float(np.mean([fold.value for fold in kept])),
+        tuple(made),
+        len(made) - len(kept),
+    )
+
+
+def _choice(values: Mapping[Hashable, float], rule: str) -> Hashable:
+    """The first of the best; settings without a number are never chosen, and are a fall."""
+    if all(math.isnan(value) for value in values.values()):
+        raise InputError("no setting has a correlation with the ratings: scores or ratings do not vary")
+    best: Hashable = None
+    highest = last = -math.inf
+    for setting, value in values.items():
+        if rule == "until-drop" and last > -math.inf and not value >= last:
+            break
+        if value > highest:
+            best, highest = setting, value
+        last = value if not math.isnan(value) else last
+    return best
+
+
+def _splits(
+    over: str, folds: int | None, repeats: int, shape: Sequence[int], level: str, seed: int
+) -> list[np.ndarray]:
+    if over not in ("inputs", "systems"):
+        raise InputError(f"over must be inputs or systems, not {over!r} (groups are given as mappings)")
+    count = shape[1] if over == "inputs" else shape[0]
+    number = (5 if over == "inputs" else 2) if folds is None else folds
+    for name, value, least in (("folds", number, 2), ("repeats", repeats, 1), ("seed", seed, 0)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+            raise InputError(f"{name} must be a whole number, {least} or more, not {value!r}")
+    least = 1 if over == "inputs" else FEWEST if level == "system" else 2
+    if count < least * number:
+        raise InputError(
+            f"{number} folds with {least} or more {over} each need {least * number}, but there are {count}"
+        )
+    random = np.random.default_rng(seed)
+    return [np.sort(part) for _ in range(repeats) for part in np.array_split(random.permutation(count), number)]
+
+
+def _checked(
+    scores_by_setting: Mapping[Hashable, Any], human: Any, level: str, direction: Direction
+) -> tuple[dict[Hashable, np.ndarray], np.ndarray]:
+    """Oriented; cells that a setting or people lack are missing for all, inputs that miss one too at system level."""
+    ratings = np.asarray(human, np.float64)
+    scores = {setting: oriented(each, direction) for setting, each in scores_by_setting.items()}
+    for setting, each in scores.items():
+        if each.shape != ratings.shape or each.ndim != 2:
+            raise InputError(
+                f"setting {setting!r} has the shape {each.shape}, but ratings {ratings.shape}: systems x inputs each"
+            )
+    known = np.logical_and.reduce([np.isfinite(each) for each in (ratings, *scores.values())])
+    kept = known.all(axis=0) if level == "system" else known.any(axis=0)
+    if not kept.any():
+        raise InputError("no input has the scores of all systems under all settings")
+    if level == "system" and len(ratings) < FEWEST:
+        raise InputError(f"the system level needs at least {FEWEST} systems, but there are {len(ratings)}")
+    made = {setting: np.where(known, each, np.nan)[:, kept] for setting, each in scores.items()}
+    return made, np.where(known, ratings, np.nan)[:, kept]
+
+
+def _by_groups(
+    scores_by_setting: Mapping[Hashable, Any],
+    human: Mapping[Any, Any],
+    level: str,
+    coefficient: str,
+    rule: str,
+    direction: Direction,
+) -> Sweep:
+    groups = list(human)
+    if len(groups) < 2:
+        raise InputError("holding out groups needs at least two of them")
+    found: dict[Hashable, np.ndarray] = {setting: np.full(len(groups), np.nan) for setting in scores_by_setting}
+    for at, group in enumerate(groups):
+        for setting, by_group in scores_by_setting.items():
+            if not isinstance(by_group, Mapping) or group not in by_group:
+                raise InputError(f"setting {setting!r} has no scores of the group {group!r}")
+        own = {setting: by_group[group] for setting, by_group in scores_by_setting.items()}
+        scores, ratings = _checked(own, human[group], level, direction)
+        for setting, each in scores.items():
+            found[setting][at] = agreement(each, ratings, level, coefficient).value
+    whole = np.arange(len(groups))
+    parts = [whole[at : at + 1] for at in whole]
+    # NaN where a group has none: means over different groups could not be compared.
+    return _swept(list(found), parts, whole, lambda setting, part: float(found[setting][part].mean()), rule)
