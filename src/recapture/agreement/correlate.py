@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, nearest_names
-from .coefficients import ALL_COEFFICIENTS
+from .coefficients import ALL_COEFFICIENTS, oriented
 from .correlations import Correlation, Correlations
+from .directions import chosen_directions, no_direction
 from .levels import LEVELS, Agreement, agreement
-from .matrix import counted
+from .matrix import counted, in_order
 from .prepared import METRIC, Given, Prepared, as_matrix, names_of, prepare
 from .resampling import Case, bootstrap, check_resampling, percentiles
 
@@ -96,14 +97,19 @@ def metric_correlations(
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """How far metrics agree with each other: their names, and a symmetric matrix with 1 on the diagonal.
 
-    Scores are oriented where a direction is known; all metrics of a ScoreMatrix take part in it.
+    Scores are oriented, so a metric where lower is better agrees with one where higher is. directions: as for
+    `correlate`.
     """
     matrix = as_matrix(metrics, METRIC)
-    known = {name: matrix[name] for name in matrix}
-    ready = prepare(matrix, matrix, list(known), list(known), directions) if len(known) > 1 else None
-    if ready is None:
+    matrix = matrix.selected(in_order(matrix.systems), in_order(matrix.inputs))
+    known = chosen_directions(matrix, (), directions)
+    strange = [name for name, way in known.items() if way is None]
+    if strange:
+        raise no_direction(strange)
+    if len(known) < 2:
         raise InputError("one metric has no other to be compared with")
-    return tuple(ready.metrics), between(ready.metrics, level, coefficient)
+    scores = {name: oriented(matrix[name], way or "higher") for name, way in known.items()}
+    return tuple(scores), between(scores, level, coefficient)
 
 
 def between(metrics: Mapping[str, np.ndarray], level: str, coefficient: str) -> np.ndarray:

@@ -112,7 +112,7 @@ def _kept(rows: Placed, where: Mapping[str, Any], name: str) -> Iterator[tuple[s
         asked = " and ".join(f"{field} {str(wanted)!r}" for field, wanted in where.items())
         field, wanted = next(iter(where.items()))
         known = list(seen[field])[:1000]
-        raise InputError(f"{name}: no row has {asked}; {field} is {nearest_names(str(wanted), known)}")
+        raise InputError(f"{name}: no row has {asked}: {nearest_names(str(wanted), known)}")
 
 
 def _word(value: Any) -> str:

@@ -1,0 +1,327 @@
+"""Correlations by level and coefficient, against scipy.stats; bootstrap intervals against loops over the same draws."""
+
+import csv
+import io
+import json
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import recapture as rc
+from recapture.agreement.correlate import metric_correlations
+from recapture.agreement.directions import declared_direction
+from recapture.agreement.resampling import Case, blocks, bootstrap
+from recapture.errors import InputError
+
+SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
+LEVELS = ("system", "text", "global")
+HIGHER = {"directions": "higher"}
+
+
+def made(systems=7, inputs=9, missing=0, seed=0):
+    """Scores with many ties, some of them missing, but no system or input without any."""
+    random = np.random.default_rng(seed)
+    quality = random.normal(size=(systems, 1)) + 0.3 * random.normal(size=(systems, inputs))
+    metric, human = (np.round(2 * quality + random.normal(size=quality.shape)) / 4 for _ in range(2))
+    for side in (metric, human):
+        cells = random.permutation((systems) * (inputs // 2))[:missing]  # only in the first half of inputs
+        side[cells % systems, cells // systems] = np.nan
+    return metric, human
+
+
+def plainly(metric, human, level, coefficient, kept=None):
+    """By scipy, one input after another. kept: the inputs whose means count."""
+    scipy = SCIPY[coefficient]
+
+    def one(x, y):
+        both = np.isfinite(x) & np.isfinite(y)
+        x, y = x[both], y[both]
+        return scipy(x, y)[0] if len(x) > 1 and len(set(x)) > 1 and len(set(y)) > 1 else np.nan
+
+    if level == "global":
+        return one(metric.ravel(), human.ravel())
+    if level == "text":
+        found = [one(metric[:, at], human[:, at]) for at in range(metric.shape[1])]
+        found = [value for value in found if not np.isnan(value)]
+        return np.mean(found) if found else np.nan
+    if kept is None:
+        kept = [at for at in range(metric.shape[1]) if np.isfinite(metric[:, at] + human[:, at]).all()]
+    means = [np.array([np.round(np.mean([row[at] for at in kept]), 12) for row in side]) for side in (metric, human)]
+    return one(*means)
+
+
+@pytest.mark.parametrize("missing", [0, 6])
+@pytest.mark.parametrize("level, coefficient", list(product(LEVELS, SCIPY)))
+def test_values_are_scipys(level, coefficient, missing):
+    metric, human = made(missing=missing)
+    result = rc.correlate(metric, human, level, coefficient)
+    assert result.value == pytest.approx(plainly(metric, human, level, coefficient), abs=1e-12)
+
+
+@pytest.mark.parametrize("missing", [0, 6])
+@pytest.mark.parametrize("over", ["systems", "inputs", "both"])
+@pytest.mark.parametrize("level, coefficient", list(product(LEVELS, SCIPY)))
+def test_bootstrap_is_that_of_plain_loops(level, coefficient, over, missing):
+    """The same draws, one resample after another, by scipy. Means count over the inputs that count in the data."""
+    metric, human = made(5, 8, missing, seed=3)
+    systems, inputs = metric.shape
+    (block,) = blocks(systems, inputs, over, 40, seed=5)
+    whole = np.isfinite(metric + human).all(axis=0)
+    expected = []
+    for at in range(40):
+        rows = np.arange(systems) if block.systems is None else block.systems[at]
+        columns = np.arange(inputs) if block.inputs is None else block.inputs[at]
+        cells = np.ix_(rows, columns)
+        kept = np.flatnonzero(whole[columns])
+        lost = level == "system" and not len(kept)
+        expected.append(np.nan if lost else plainly(metric[cells], human[cells], level, coefficient, kept))
+    found = bootstrap([Case(metric, human, level, coefficient)], systems, inputs, over, 40, seed=5)[0]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    known = np.array(expected)[~np.isnan(expected)]
+    result = rc.correlate(metric, human, level, coefficient, interval=0.8, over=over, resamples=40, seed=5)
+    assert result.interval == pytest.approx(tuple(np.percentile(known, [10, 90])), abs=1e-12)
+
+
+@pytest.mark.parametrize("coefficient", ["kendall-a", "gamma", "acc-eq"])
+@pytest.mark.parametrize("level", LEVELS)
+def test_other_coefficients_have_intervals_too(level, coefficient):
+    """Against loops over `correlate` itself: what each is, is tested with the coefficients."""
+    metric, human = made(5, 8, seed=4)
+    (block,) = blocks(5, 8, "both", 12, seed=0)
+    found = bootstrap([Case(metric, human, level, coefficient)], 5, 8, "both", 12, seed=0)[0]
+    for value, rows, columns in zip(found, block.systems, block.inputs, strict=True):
+        try:
+            expected = rc.correlate(
+                metric[np.ix_(rows, columns)], human[np.ix_(rows, columns)], level, coefficient
+            ).value
+        except InputError:
+            continue  # constant
+        assert value == pytest.approx(expected, abs=1e-12)
+
+
+def test_resamples_hang_on_nothing_but_the_seed():
+    metric, human = made(5, 8, 4)
+    cases = [Case(metric, human, level, coefficient) for level in LEVELS for coefficient in SCIPY]
+    all_at_once = bootstrap(cases, 5, 8, "both", 30, 0)
+    np.testing.assert_allclose(bootstrap(cases, 5, 8, "both", 30, 0, cells=70), all_at_once, atol=1e-13)
+    assert not np.array_equal(bootstrap(cases, 5, 8, "both", 30, 1), all_at_once, equal_nan=True)
+    (both,), (alone,) = (list(blocks(5, 8, over, 30, 0)) for over in ("both", "systems"))
+    np.testing.assert_array_equal(both.systems, alone.systems)
+
+
+def test_all_metrics_share_the_resamples():
+    metric, human = made()
+    result = rc.correlate({"a": metric, "b": metric * 3 + 1}, human, interval=0.9, directions="higher")
+    assert result.find("a").interval == pytest.approx(result.find("b").interval, abs=1e-12)
+    alone = rc.correlate({"b": metric * 3 + 1}, human, interval=0.9, directions="higher")
+    assert alone.interval == result.find("b").interval
+
+
+def test_order_of_rows_does_not_matter():
+    metric, human = made(6, 12, 5)
+    rows = [
+        {"system": f"s{s}", "item": f"i{i}", "m": metric[s, i], "h": human[s, i]} for s in range(6) for i in range(12)
+    ]
+    results = []
+    for order in (range(72), np.random.default_rng(1).permutation(72)):
+        matrix = rc.ScoreMatrix.from_records([rows[at] for at in order])
+        options = {"metrics": ["m"], "directions": {"m": "higher"}, "interval": 0.9, "resamples": 50}
+        results.append(rc.correlate(matrix, "h", ["system", "text"], ["pearson", "kendall"], **options))
+    assert results[0].rows == results[1].rows
+
+
+def test_worked_by_hand():
+    """Means 1, 2, 3 v 2, 1, 3: two of three pairs alike, tau (2 - 1) / 3; r = rho = 1 - 6 (1 + 1) / (3 x 8) = 1/2."""
+    metric, human = np.array([[0, 2], [2, 2], [4, 2]]), np.array([[2, 2], [1, 1], [3, 3]])
+    result = rc.correlate({"m": metric}, {"h": human}, coefficient=["pearson", "spearman", "kendall"], **HIGHER)
+    assert [row.value for row in result] == pytest.approx([0.5, 0.5, 1 / 3])
+    text = rc.correlate({"m": metric}, {"h": human}, "text", **HIGHER)
+    # The second input has one score for all systems: it is dropped, and the first is the same three numbers again.
+    assert text.value == pytest.approx(0.5) and (text.rows[0].inputs, text.rows[0].dropped) == (1, 1)
+
+
+def test_missing_scores_are_dropped_and_counted():
+    metric, human = made(5, 8)
+    metric[2, 0] = human[1, 3] = metric[1, 3] = np.nan
+    system, text, everything = (rc.correlate(metric, human, level).rows[0] for level in LEVELS)
+    assert (system.systems, system.inputs, system.dropped) == (5, 6, 2)
+    assert system.value == pytest.approx(
+        plainly(metric[:, [1, 2, 4, 5, 6, 7]], human[:, [1, 2, 4, 5, 6, 7]], "system", "pearson")
+    )
+    assert (text.inputs, text.dropped) == (8, 0) and (everything.inputs, everything.dropped) == (8, 2)
+
+
+def test_directions_are_the_declarations():
+    known = {
+        "bleu": "higher", "ter": "lower", "bertscore.f1": "higher", "infolm.fisher_rao": "lower", "BLEU": "higher",
+        "infolm.l2@0.5": "lower", "me_words.capture": "higher", "trm-meteor": "lower", "frechet": "lower",
+        "rouge.rougeL_recall": "higher", "cross-entropy.forward": "lower",
+    }  # fmt: skip
+    assert {name: declared_direction(name) for name in known} == known
+    for metric in (*rc.list_metrics().values(), *rc.list_pair_metrics().values()):
+        assert declared_direction(metric.name) == metric.direction
+    assert [declared_direction(name) for name in ("mine", "bleu.nothing", "dispersion-meteor")] == [None] * 3
+
+
+def test_scores_are_oriented():
+    metric, human = made()
+    expected = rc.correlate(metric, human).value
+    result = rc.correlate({"ter": -metric, "bleu": metric, "mine": -metric}, human, directions={"mine": "lower"})
+    assert [row.value for row in result] == pytest.approx([expected] * 3)
+    assert [row.direction for row in result] == ["lower", "higher", "lower"]
+    penalties = rc.correlate({"bleu": metric}, {"errors": -human}, directions={"errors": "lower"})
+    assert penalties.value == pytest.approx(expected) and "ratings errors" in str(penalties)
+    with pytest.raises(InputError, match=r"not known of mine: .* --lower-is-better NAME or --higher-is-better"):
+        rc.correlate({"mine": metric, "bleu": metric}, human)
+    patterns = rc.correlate({"x.a": -metric, "x.b": metric}, human, directions={"x.*": "lower", "x.b": "higher"})
+    assert [row.value for row in patterns] == pytest.approx([expected] * 2)
+
+
+def test_columns_of_one_matrix():
+    metric, human = made()
+    matrix = rc.ScoreMatrix.from_arrays({"bleu": metric, "h.one": human, "h.two": human + metric, "length": human})
+    result = rc.correlate(matrix, ["h.one", "h.two"])
+    assert [(row.metric, row.criterion) for row in result] == [("bleu", "h.one"), ("bleu", "h.two")]
+    assert result.warnings == ("left out, since which way is better is not known: length",)
+    assert len(rc.correlate(matrix, ["h.*"])) == 2 and len(rc.correlate(matrix, "h.one,h.two")) == 2
+    assert rc.correlate(matrix, "h.one", metrics="length", directions="higher").value == pytest.approx(1)
+    with pytest.raises(AttributeError, match="2 correlations"):
+        result.value  # noqa: B018
+    assert result.find(criterion="h.one").value == rc.correlate(metric, human).value
+
+
+def test_ratings_of_whole_systems():
+    metric, human = made()
+    means = human.mean(axis=1)
+    expected = rc.correlate(metric, human).value
+    assert rc.correlate(metric, means).value == pytest.approx(expected)
+    assert rc.correlate(metric.mean(axis=1), human).value == pytest.approx(expected)
+    both = rc.correlate(metric.mean(axis=1), means, interval=0.9)
+    assert both.value == pytest.approx(expected) and both.rows[0].inputs == 0 and both.interval is not None
+    assert rc.correlate(metric, means, interval=0.9, over="inputs", resamples=50).interval is not None
+    with pytest.raises(InputError, match="'human' has scores of whole systems, so there is no text level"):
+        rc.correlate(metric, means, "text")
+    with pytest.raises(InputError, match="no inputs to draw"):
+        rc.correlate(means, means * 2, interval=0.9, over="inputs")
+
+
+def test_names_join_two_matrices():
+    metric, human = made(6, 4)
+    scores = rc.ScoreMatrix.from_arrays({"bleu": metric}, list("abcdef"), list("wxyz"))
+    ratings = rc.ScoreMatrix.from_arrays({"h": human[::-1][:5]}, list("fedcb"), list("wxyz"))
+    result = rc.correlate(scores, ratings)
+    assert result.value == pytest.approx(rc.correlate(metric[1:], human[1:]).value)
+    assert result.warnings == ("1 system only in scores, left out",)
+    assert rc.correlate(scores, human).value == pytest.approx(rc.correlate(metric, human).value)
+    with pytest.raises(InputError, match="without names they must be the same"):
+        rc.correlate(scores, human[:5])
+
+
+def test_a_system_without_any_rating_is_left_out():
+    metric, human = made(6, 4)
+    human[2] = np.nan
+    result = rc.correlate(metric, human)
+    assert result.warnings == ("left out, without any score by human: 2",)
+    assert result.value == pytest.approx(rc.correlate(np.delete(metric, 2, 0), np.delete(human, 2, 0)).value)
+
+
+def test_metrics_with_each_other():
+    metric, human = made()
+    names, found = metric_correlations({"bleu": metric, "ter": -human, "mine": human}, directions={"mine": "higher"})
+    expected = plainly(metric, human, "system", "pearson")
+    assert names == ("bleu", "ter", "mine")
+    np.testing.assert_allclose(found, [[1, expected, expected], [expected, 1, 1], [expected, 1, 1]], atol=1e-12)
+
+
+def test_comparing_metrics_of_any_form():
+    """The tests have tests of their own: here, that what goes in is oriented and joined."""
+    metric, human = made(8, 10)
+    other = human + 0.1 * metric
+    found = rc.compare_metrics({"bleu": metric, "ter": -other}, human, test="williams")
+    assert found.agreements == pytest.approx(
+        {"ter": rc.correlate(other, human).value, "bleu": rc.correlate(metric, human).value}
+    )
+    r23 = plainly(metric, other, "system", "pearson")
+    r12, r13 = found.agreements["ter"], found.agreements["bleu"]
+    assert found.pairs[0].greater == pytest.approx(rc.williams_test(r12, r13, r23, 8, "greater").pvalue)
+    means = rc.compare_metrics({"bleu": metric.mean(1), "ter": -other.mean(1)}, human, test="williams")
+    assert means.pairs[0].greater == pytest.approx(found.pairs[0].greater)
+    with pytest.raises(InputError, match="only be compared by Williams"):
+        rc.compare_metrics({"bleu": metric.mean(1), "ter": -other}, human)
+    with pytest.raises(InputError, match="one criterion, but there are a, b"):
+        rc.compare_metrics({"bleu": metric, "ter": metric}, {"a": human, "b": human})
+
+
+def test_forms():
+    metric, human = made()
+    result = rc.correlate({"bleu": metric, "ter": -metric}, {"a|b": human}, interval=0.95, resamples=20)
+    content = json.loads(result.to_json(), parse_constant=pytest.fail)
+    assert content["correlations"][0]["value"] == result.rows[0].value and content["settings"]["resamples"] == 20
+    rows = list(csv.DictReader(io.StringIO(result.to_csv())))
+    assert [float(row["low"]) for row in rows] == [row.interval[0] for row in result]
+    assert "\\toprule" in result.to_latex() and result.to_markdown().startswith("| metric | pearson |\n|---|---:|\n")
+    assert "1 is best" in str(result) and "ter ↓" in str(result) and "<td>ter ↓</td>" in result._repr_html_()
+
+
+X = np.arange(12.0).reshape(4, 3)
+NAMED = rc.ScoreMatrix.from_arrays({"bleu": X, "fluency": X, "adequacy": X})
+BAD = {
+    "no input shared": (
+        (np.where(np.eye(4, 3) + np.eye(4, 3, -1), np.nan, X), X),
+        {},
+        "no input has the scores of all 4",
+    ),
+    "constant metric": (({"bleu": X * 0 + 1}, X), {}, "'bleu' is the same for all 4 systems"),
+    "constant ratings": (({"bleu": X}, {"tone": X * 0}), {}, "'tone' is the same for all 4 systems"),
+    "two systems": ((X[:2], X[:2]), {}, "2 systems: a correlation at the system level needs at least 3"),
+    "one system": ((X[:1], X[:1], "text"), {}, "one system only"),
+    "no text varies": ((X, X * 0, "text"), {}, "no input on which both vary"),
+    "unknown criterion": ((NAMED, "fluensy"), {}, "no column 'fluensy': did you mean fluency?"),
+    "unknown metric": ((NAMED, "fluency"), {"metrics": "blue"}, "no column 'blue': did you mean bleu"),
+    "metric twice": ((NAMED, "fluency"), {"metrics": "fluency,bleu"}, "as a metric and as people's ratings"),
+    "level": ((X, X, "sentence"), {}, "unknown level 'sentence': known: global, system, text"),
+    "coefficient": ((X, X, "text", "pearsn"), {}, "unknown coefficient 'pearsn': did you mean pearson"),
+    "interval": ((X, X), {"interval": 95}, "level between 0 and 1"),
+    "over": ((X, X), {"over": "rows"}, "both, systems or inputs"),
+    "resamples": ((X, X), {"resamples": 0}, "resamples must be a whole number, 1 or more"),
+    "direction": (({"bleu": X}, X), {"directions": {"bleu": "up"}}, "must be 'higher' or 'lower', not 'up'"),
+    "direction of nothing": (({"bleu": X}, X), {"directions": {"blue": "lower"}}, "'blue', which is no column"),
+    "shapes": ((X, X[:3]), {}, "one side has 3 systems and 3 inputs, the other 4 systems and 3 inputs"),
+    "no direction at all": ((rc.ScoreMatrix.from_arrays({"a": X, "b": X}), "a"), {}, "not known of b"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_one_clear_sentence(name):
+    given, options, message = BAD[name]
+    with pytest.raises(InputError, match=message) as caught:
+        rc.correlate(*given, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_two_systems_at_the_text_level_bring_a_warning():
+    assert "every input's correlation is 1 or -1" in rc.correlate(X[:2], X[:2], "text").warnings[0]
+
+
+def test_stored_scores_of_realsumm(data_folder):
+    """The data's README prints, for the scores that the authors stored, Pearson / Kendall at the system level."""
+    printed = {
+        ("abs", "rouge_2_recall"): (0.983, 0.868), ("abs", "bert_recall_score"): (0.824, 0.626),
+        ("abs", "mover_score"): (0.858, 0.868), ("ext", "rouge_2_recall"): (0.739, 0.491),
+        ("ext", "bert_recall_score"): (0.333, 0.127), ("ext", "mover_score"): (0.012, -0.018),
+    }  # fmt: skip
+    path = data_folder / "realsumm" / "summaries.jsonl.gz"
+    if not path.exists():
+        pytest.skip("no realsumm/summaries.jsonl.gz")
+    with pytest.raises(InputError, match="both have scores of system 'bart_out'"):
+        rc.read_scores(path)  # in both types
+    for kind in ("abs", "ext"):
+        matrix = rc.read_scores(path, where={"type": kind})
+        result = rc.correlate(
+            matrix, "litepyramid_recall", coefficient=["pearson", "kendall"], directions={"auto_scores.*": "higher"}
+        )
+        for name in ("rouge_2_recall", "bert_recall_score", "mover_score"):
+            found = [result.find(f"auto_scores.{name}", coefficient=each).value for each in ("pearson", "kendall")]
+            assert tuple(np.round(found, 3)) == printed[kind, name]
