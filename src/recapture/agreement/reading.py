@@ -165,9 +165,8 @@ def _flat(record: Mapping[str, Any], before: str) -> Iterator[tuple[str, Any]]:
     flat: dict[str, Any] = {}
     for key, value in record.items():
         if isinstance(value, Mapping):
-            flat.update(_flat(value, f"{before}{key}."))
-    for key, value in record.items():
-        if not isinstance(value, Mapping):
+            flat = {**flat, **{name: flat.get(name, inner) for name, inner in _flat(value, f"{before}{key}.")}}
+        else:
             flat[f"{before}{key}"] = value
     yield from flat.items()
 

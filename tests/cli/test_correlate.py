@@ -1,0 +1,211 @@
+"""`recapture correlate` in every format, and refused. Numbers of the golden texts are worked out by hand."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+import recapture as rc
+from recapture.cli.app import run
+
+# Four systems, two inputs. Means of people: 1, 2, 3, 4; bleu's .1, .2, .4, .3; ter's .4, .3, .2, .1 (lower is better).
+# bleu: 1 - 6 (1 + 1) / (4 x 15) = .8 by Pearson and Spearman, 5 of 6 pairs alike: tau (5 - 1) / 6; ter: all alike, 1.
+BLEU = {"a": 0.1, "b": 0.2, "c": 0.4, "d": 0.3}
+HUMAN = {"a": 1, "b": 2, "c": 3, "d": 4}
+ROWS = [
+    {"system": name, "item": item, "bleu": BLEU[name] + step / 10, "ter": 0.5 - HUMAN[name] / 10, "length": 5 + item,
+     "human": {"fluency": HUMAN[name] + step, "tone": 3}}
+    for item, step in ((1, -0.5), (2, 0.5)) for name in BLEU
+]  # fmt: skip
+
+TABLE = """\
+ metric   pearson   kendall
+ ──────────────────────────
+ bleu ↑    0.8000    0.6667
+ ter ↓     1.0000    1.0000
+
+correlation with human.fluency; system level: systems' means; 4 systems
+2 inputs, 0 dropped
+scores where lower is better (↓) are turned round first, so that 1 is best for all
+"""
+
+MARKDOWN = """\
+| metric | pearson | kendall |
+|---|---:|---:|
+| bleu ↑ | 0.8000 | 0.6667 |
+| ter ↓ | 1.0000 | 1.0000 |
+
+- correlation with human.fluency; system level: systems' means; 4 systems
+- 2 inputs, 0 dropped
+- scores where lower is better (↓) are turned round first, so that 1 is best for all
+- left out, since which way is better is not known: length, human.tone
+"""
+
+LATEX = r"""% correlation with human.fluency; system level: systems' means; 4 systems
+% 2 inputs, 0 dropped
+% scores where lower is better (↓) are turned round first, so that 1 is best for all
+% left out, since which way is better is not known: length, human.tone
+% needs \usepackage{booktabs}
+\begin{tabular}{lrr}
+\toprule
+metric & pearson & kendall \\
+\midrule
+bleu $\uparrow$ & 0.8000 & 0.6667 \\
+ter $\downarrow$ & 1.0000 & 1.0000 \\
+\bottomrule
+\end{tabular}
+"""
+
+
+def write(path, rows):
+    Path(path).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write("scores.jsonl", ROWS)
+    Path("systems.csv").write_text("model,overall\n" + "".join(f"{name},{HUMAN[name]}\n" for name in "dcba"))
+    return tmp_path
+
+
+def correlate(capsys, *arguments, code=0):
+    assert run(["correlate", *arguments]) == code
+    return capsys.readouterr()
+
+
+BOTH = ("scores.jsonl", "--human", "human.fluency", "--coefficient", "pearson,kendall")
+
+
+@pytest.mark.parametrize("form, expected", [("table", TABLE), ("md", MARKDOWN), ("latex", LATEX)])
+def test_golden_texts(files, capsys, form, expected):
+    shown = correlate(capsys, *BOTH, "--format", form)
+    assert shown.out == expected
+    assert shown.err == "recapture: left out, since which way is better is not known: length, human.tone\n"
+
+
+def test_json_and_csv(files, capsys):
+    content = json.loads(correlate(capsys, *BOTH, "--format", "json").out, parse_constant=pytest.fail)
+    assert [row["value"] for row in content["correlations"]] == pytest.approx([0.8, 1, 2 / 3, 1])
+    assert content["correlations"][0]["inputs"] == 2 and "length" in content["warnings"][0]
+    shown = correlate(
+        capsys, *BOTH, "--format", "csv", "--interval", "0.9", "--test", "williams", "--matrix", "--accuracy"
+    )
+    rows = list(csv.DictReader(io.StringIO(shown.out)))
+    kinds = [row["kind"] for row in rows]
+    assert kinds == ["correlations"] * 4 + ["comparisons"] * 2 + ["accuracies"] * 2 + ["between"] * 8
+    assert float(rows[0]["low"]) <= 0.8 <= float(rows[0]["high"])
+    # Pairs of systems: bleu orders 5 of 6 as people do, ter all.
+    assert [float(row["accuracy"]) for row in rows[6:8]] == pytest.approx([5 / 6, 1])
+    assert float(rows[9]["value"]) == pytest.approx(0.8)  # ter orders as people do, so bleu agrees with it as with them
+
+
+def test_output_goes_to_a_file(files, capsys):
+    shown = correlate(capsys, *BOTH, "--output", "table.md")
+    assert Path("table.md").read_text("utf-8") == MARKDOWN and shown.out == "" and "wrote table.md" in shown.err
+
+
+def test_ratings_in_a_file_of_their_own(files, capsys):
+    ratings = ("--human-file", "systems.csv", "--human", "overall", "--metrics", "bleu,ter")
+    shown = correlate(capsys, "scores.jsonl", *ratings, *BOTH[3:])
+    assert shown.out == TABLE.replace("human.fluency", "overall") and shown.err == ""
+
+
+def test_standard_input(files, capsys, monkeypatch):
+    import sys
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path("scores.jsonl").read_bytes())))
+    assert correlate(capsys, "-", *BOTH[1:]).out == TABLE
+
+
+def test_names_of_fields_and_rows(files, capsys):
+    rows = [{"kind": kind, "who": row["system"], "what": row["item"], "m": sign * row["ter"],
+             "h": row["human"]["fluency"]} for row in ROWS for kind, sign in (("x", 1), ("y", -1))]  # fmt: skip
+    write("odd.jsonl", rows)
+    options = ("--system-field", "who", "--item-field", "what", "--human", "h", "--metrics", "m", "--format", "json")
+    for kind, way in (("x", "--lower-is-better"), ("y", "--higher-is-better")):
+        shown = correlate(capsys, "odd.jsonl", *options, "--where", f"kind={kind}", way, "m")
+        assert json.loads(shown.out)["correlations"][0]["value"] == pytest.approx(1)
+
+
+def test_several_levels_and_tests(files, capsys):
+    options = ("--level", "system,text", "--test", "permutation", "--resamples", "50", "--matrix")
+    shown = correlate(capsys, *BOTH, *options).out
+    assert "system pearson" in shown and "text level, 2 inputs, 0 dropped" in shown and "clusters (one-sided" in shown
+    again = correlate(capsys, *BOTH, *options).out
+    assert again == shown
+
+
+def test_numbers_are_those_of_python(files, capsys):
+    options = ("--interval", "0.9", "--over", "systems", "--resamples", "30", "--seed", "7", "--format", "json")
+    rows = json.loads(correlate(capsys, *BOTH[:3], *options).out)["correlations"]
+    matrix = rc.read_scores("scores.jsonl")
+    result = rc.correlate(matrix, "human.fluency", interval=0.9, over="systems", resamples=30, seed=7)
+    assert [(row["low"], row["high"]) for row in rows] == [row.interval for row in result]
+
+
+def constant(name):
+    return [{**row, name: 1} for row in ROWS]
+
+
+CASES = {
+    "no such file": (["nowhere.jsonl", "--human", "x"], ["nowhere.jsonl", "No such file"]),
+    "no ratings named": (["scores.jsonl"], ["--human", "human.fluency", "bleu"]),
+    "unknown criterion": (["scores.jsonl", "--human", "human.flueny"], ["did you mean human.fluency"]),
+    "criterion not near any": (["scores.jsonl", "--human", "zzz"], ["'zzz'", "known: bleu, human.fluency, human.tone"]),
+    "unknown metric": ([*BOTH, "--metrics", "bleu,tre"], ["'tre'", "did you mean ter"]),
+    "no direction": ([*BOTH, "--metrics", "length"], ["length", "--lower-is-better NAME"]),
+    "both directions": ([*BOTH, "--lower-is-better", "ter", "--higher-is-better", "ter"], ["--lower-is-better"]),
+    "direction of nothing": ([*BOTH, "--lower-is-better", "tr"], ["'tr'", "no column"]),
+    "constant ratings": (["scores.jsonl", "--human", "human.tone"], ["'human.tone' is the same for all 4"]),
+    "constant metric": (["constant.jsonl", "--human", "human.fluency"], ["'bleu' is the same for all 4 systems"]),
+    "no input shared": (["unshared.jsonl", "--human", "human.fluency"], ["no input", "all 4", "--item-field"]),
+    "two systems": (["two.jsonl", "--human", "human.fluency"], ["2 systems", "at least 3"]),
+    "three for Williams": (["three.jsonl", "--human", "human.fluency", "--test", "williams"], ["four", "3"]),
+    "Williams of texts": ([*BOTH, "--test", "williams", "--level", "text"], ["Williams", "text level"]),
+    "duplicate rows": (["twice.jsonl", "--human", "human.fluency"], ["line 1 and", "line 9", "'a'", "'1'"]),
+    "not a number": (["words.jsonl", "--human", "human.fluency", "--metrics", "bleu"], ["line 2", "'bleu'"]),
+    "ratings not numbers": (["words.jsonl", "--human", "note"], ["words.jsonl line 1", "'note'", "a text"]),
+    "no system": (["nameless.jsonl", "--human", "h"], ["nameless.jsonl line 1", "'system'", "--system-field"]),
+    "no such system field": ([*BOTH, "--system-field", "team"], ["scores.jsonl line 1", "'team'"]),
+    "no such item field": ([*BOTH, "--item-field", "items"], ["scores.jsonl line 1", "'items'", "did you mean item"]),
+    "no row left": ([*BOTH, "--where", "system=e"], ["no row has system 'e'"]),
+    "bad condition": ([*BOTH, "--where", "system"], ["FIELD=VALUE"]),
+    "unknown test": ([*BOTH, "--test", "wiliams"], ["'wiliams'", "did you mean williams"]),
+    "unknown level": ([*BOTH, "--level", "segment"], ["'segment'", "global, system, text"]),
+    "unknown over": ([*BOTH, "--over", "rows"], ["'rows'", "systems or inputs"]),
+    "level of interval": ([*BOTH, "--interval", "95"], ["--interval", "95"]),
+    "text level of whole systems": (
+        ["scores.jsonl", "--human-file", "systems.csv", "--human", "overall", "--level", "text"],
+        ["'overall' has scores of whole systems", "text level"],
+    ),
+    "one metric to compare": ([*BOTH, "--metrics", "bleu", "--test", "bootstrap"], ["at least two"]),
+    "input as output": ([*BOTH, "--output", "scores.jsonl"], ["scores.jsonl", "is an input"]),
+    "stdin twice": (["-", "--human-file", "-", "--human", "x"], ["standard input (-)"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_refused_with_one_sentence(files, capsys, name):
+    write("constant.jsonl", constant("bleu"))
+    write("unshared.jsonl", [{**row, "item": number} for number, row in enumerate(ROWS)])
+    write("two.jsonl", [row for row in ROWS if row["system"] in "ab"])
+    write("three.jsonl", [row for row in ROWS if row["system"] in "abc"])
+    write("twice.jsonl", [*ROWS, ROWS[0]])
+    write("words.jsonl", [{**row, "note": "good", "bleu": "x" if at == 1 else 1} for at, row in enumerate(ROWS)])
+    write("nameless.jsonl", [{"id": 1, "h": 2}])
+    before = {path.name: path.read_bytes() for path in files.iterdir()}
+    arguments, words = CASES[name]
+    output = [] if "--output" in arguments else ["--output", "out.md"]
+    shown = correlate(capsys, *arguments, *output, code=2)
+    assert shown.out == "" and shown.err.count("\n") == 1 and shown.err.startswith("recapture: ")
+    assert all(word in shown.err for word in words), shown.err
+    assert {path.name: path.read_bytes() for path in files.iterdir()} == before
+
+
+def test_help_shows_examples(capsys):
+    assert run(["correlate", "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "Examples:" in shown and "--lower-is-better" in shown
