@@ -12,7 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -23,13 +23,14 @@ from .correlate import FEWEST
 from .levels import agreement, check_level
 
 _RULES = ("best", "until-drop")
+Setting = TypeVar("Setting", bound=Hashable)
 
 
 @dataclass(frozen=True)
-class Fold:
+class Fold(Generic[Setting]):
     held_out: int
     """Inputs, systems or groups."""
-    chosen: Hashable
+    chosen: Setting
     """The setting that the rest of the data asks for."""
     value: float
     """Its agreement on what was held out."""
@@ -38,10 +39,10 @@ class Fold:
 
 
 @dataclass(frozen=True)
-class Sweep:
-    values: Mapping[Hashable, float]
+class Sweep(Generic[Setting]):
+    values: Mapping[Setting, float]
     """Agreement of every setting on all data."""
-    chosen: Hashable
+    chosen: Setting
     """On all data."""
     optimistic: float
     """Its agreement on the same data, as papers print it."""
@@ -49,7 +50,7 @@ class Sweep:
     """The mean over folds of its agreement on what is held out, which helped to choose it."""
     honest: float
     """The mean over folds of the agreement of the setting chosen without what is held out."""
-    folds: tuple[Fold, ...]
+    folds: tuple[Fold[Setting], ...]
     skipped: int
     """Folds without a correlation."""
 
@@ -59,14 +60,14 @@ class Sweep:
         return self.flattered - self.honest
 
     @property
-    def counts(self) -> dict[Hashable, int]:
+    def counts(self) -> dict[Setting, int]:
         """In how many folds each setting was chosen."""
         found = Counter(fold.chosen for fold in self.folds)
         return {setting: found[setting] for setting in self.values}
 
 
 def sweep(
-    scores_by_setting: Mapping[Hashable, Any],
+    scores_by_setting: Mapping[Setting, Any],
     human: Any,
     level: str = "system",
     coefficient: str = "pearson",
@@ -77,7 +78,7 @@ def sweep(
     rule: str = "best",
     direction: Direction = "higher",
     seed: int = 0,
-) -> Sweep:
+) -> Sweep[Setting]:
     """The best setting and its honest agreement.
 
     scores_by_setting: by setting (systems, inputs); human: the same shape. Or both by group ({"de-en": array, ...} for
@@ -95,14 +96,14 @@ def sweep(
         return _by_groups(scores_by_setting, human, level, coefficient, rule, direction)
     scores, ratings = _checked(scores_by_setting, human, level, direction)
 
-    def measure(setting: Hashable, rows: np.ndarray, columns: np.ndarray) -> float:
+    def measure(setting: Setting, rows: np.ndarray, columns: np.ndarray) -> float:
         cells = np.ix_(rows, columns)
         return agreement(scores[setting][cells], ratings[cells], level, coefficient).value
 
     systems, inputs = (np.arange(length) for length in ratings.shape)
     parts = _splits(over, folds, repeats, ratings.shape, level, seed)
 
-    def within(setting: Hashable, part: np.ndarray) -> float:
+    def within(setting: Setting, part: np.ndarray) -> float:
         return measure(setting, systems, part) if over == "inputs" else measure(setting, part, inputs)
 
     whole = inputs if over == "inputs" else systems
@@ -110,12 +111,12 @@ def sweep(
 
 
 def _swept(
-    settings: Sequence[Hashable],
+    settings: Sequence[Setting],
     parts: Sequence[np.ndarray],
     whole: np.ndarray,
-    measure: Callable[[Hashable, np.ndarray], float],
+    measure: Callable[[Setting, np.ndarray], float],
     rule: str,
-) -> Sweep:
+) -> Sweep[Setting]:
     values = {setting: measure(setting, whole) for setting in settings}
     chosen = _choice(values, rule)
     made = []
@@ -137,11 +138,11 @@ def _swept(
     )
 
 
-def _choice(values: Mapping[Hashable, float], rule: str) -> Hashable:
+def _choice(values: Mapping[Setting, float], rule: str) -> Setting:
     """The first of the best; settings without a number are never chosen, and are a fall."""
     if all(math.isnan(value) for value in values.values()):
         raise InputError("no setting has a correlation with the ratings: scores or ratings do not vary")
-    best: Hashable = None
+    best = next(iter(values))
     highest = last = -math.inf
     for setting, value in values.items():
         if rule == "until-drop" and last > -math.inf and not value >= last:
@@ -172,8 +173,8 @@ def _splits(
 
 
 def _checked(
-    scores_by_setting: Mapping[Hashable, Any], human: Any, level: str, direction: Direction
-) -> tuple[dict[Hashable, np.ndarray], np.ndarray]:
+    scores_by_setting: Mapping[Setting, Any], human: Any, level: str, direction: Direction
+) -> tuple[dict[Setting, np.ndarray], np.ndarray]:
     """Oriented; cells that a setting or people lack are missing for all, inputs that miss one too at system level."""
     ratings = np.asarray(human, np.float64)
     scores = {setting: oriented(each, direction) for setting, each in scores_by_setting.items()}
@@ -193,17 +194,17 @@ def _checked(
 
 
 def _by_groups(
-    scores_by_setting: Mapping[Hashable, Any],
+    scores_by_setting: Mapping[Setting, Any],
     human: Mapping[Any, Any],
     level: str,
     coefficient: str,
     rule: str,
     direction: Direction,
-) -> Sweep:
+) -> Sweep[Setting]:
     groups = list(human)
     if len(groups) < 2:
         raise InputError("holding out groups needs at least two of them")
-    found: dict[Hashable, np.ndarray] = {setting: np.full(len(groups), np.nan) for setting in scores_by_setting}
+    found: dict[Setting, np.ndarray] = {setting: np.full(len(groups), np.nan) for setting in scores_by_setting}
     for at, group in enumerate(groups):
         for setting, by_group in scores_by_setting.items():
             if not isinstance(by_group, Mapping) or group not in by_group:
