@@ -54,9 +54,9 @@ def sweep_table(found: Mapping[str, ByK], pairs: Sequence[str]) -> Grid:
         means = [mean(by_k[k][pair] for pair in pairs) for k in KS]
         lines.append([title, *map(shown, means), shown(best_k(by_k, pairs)), shown(honest_k(by_k, pairs))])
     caption = [
-        f"System level, text as stored, mean Pearson over {', '.join(pairs)}. Best k: for each language pair k is raised "
-        "until the correlation drops, as in the paper, with people's scores in view. Honest: for each language pair the "
-        "k that is best on the mean of the others."
+        f"System level, text as stored, mean Pearson over {', '.join(pairs)}. Best k: for each language pair k is "
+        "raised until the correlation drops, as in the paper, with people's scores in view. Honest: for each language "
+        "pair the k that is best on the mean of the others."
     ]
     return Grid(["estimator", *(f"k = {k}" for k in KS), "best k", "honest k"], lines, caption)
 
@@ -94,8 +94,8 @@ def sweep_claim(found: Mapping[str, ByK], pairs: Sequence[str]) -> list[Claim]:
     return [
         Claim(
             "Tables 2 and 6",
-            "choosing K for each language pair adds .012 to .017 to the mean correlation (Schnabel .935 to .952, Petersen "
-            ".934 to .949, CAPTURE .937 to .949)",
+            "choosing K for each language pair adds .012 to .017 to the mean correlation (Schnabel .935 to .952, "
+            "Petersen .934 to .949, CAPTURE .937 to .949)",
             "holds" if len(real) == len(usable) else "holds in part" if real else "does not hold",
             told,
             ""
