@@ -13,7 +13,7 @@ from .levels import check_level, shared_inputs
 
 _TILE = 1 << 20
 """Cells that are looked at together: what bounds memory."""
-_DIGITS = 12
+_DIGITS = 13
 """Means of scores on the standard scale are rounded to this, so that equal means are equal in whatever order summed."""
 _ALTERNATIVES = ("two-sided", "greater")
 

@@ -45,16 +45,16 @@ def tie_calibration(human: np.ndarray, metric: np.ndarray) -> Calibration:
             f"tie calibration sorts all pairs, {total:,} here and at most {_MOST_PAIRS:,}: "
             "group the scores by input, or take a sample of them"
         )
-    groups = int((pairs > 0).sum())
+    human, metric, known, pairs = (each[pairs > 0] for each in (human, metric, known, pairs))
+    weight = 1 / pairs / len(pairs)
+    right = np.zeros(len(pairs), np.int64)
     gaps, gains = [], []
-    alike = 0.0
-    weight = np.divide(1.0, pairs, out=np.zeros(len(pairs)), where=pairs > 0) / groups
     for lag in range(1, human.shape[1]):
         both = known[:, lag:] & known[:, :-lag]
         which = np.nonzero(both)[0]
         sides = [(side[:, lag:] - side[:, :-lag])[both] for side in (human, metric)]
         agree = np.sign(sides[0]) == np.sign(sides[1])
-        alike += float((weight[which] * agree).sum())
+        right += np.bincount(which[agree], minlength=len(right))
         # A pair that becomes a tie is right where people tie it.
         gains.append(weight[which] * ((sides[0] == 0).astype(np.float64) - agree))
         gaps.append(np.abs(sides[1]))
@@ -62,7 +62,7 @@ def tie_calibration(human: np.ndarray, metric: np.ndarray) -> Calibration:
     order = np.argsort(gap, kind="stable")
     gap = gap[order]
     last = np.append(gap[1:] != gap[:-1], True)
-    # Rounded, so that equal sums are equal.
-    reached = np.round(np.append(0.0, np.cumsum(gain[order])[last]), 12)
-    best = int(np.argmax(reached))
+    reached = np.append(0.0, np.cumsum(gain[order])[last])
+    best = int(np.argmax(np.round(reached, 12)))  # rounded, so that equal sums are equal
+    alike = float((right / pairs).mean())
     return Calibration(float(np.append(0.0, gap[last])[best]), alike + float(reached[best]), alike)

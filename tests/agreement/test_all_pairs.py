@@ -1,0 +1,157 @@
+"""All pairs of metrics: the same numbers as for two alone, Holm by hand, and clusters by the rule of WMT."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+from made_up import scores
+from scipy import stats
+
+from recapture.agreement.all_pairs import AllPairs, Pair, compare_all
+from recapture.agreement.levels import agreement
+from recapture.agreement.paired_bootstrap import paired_bootstrap
+from recapture.agreement.swapping import swapping_test
+from recapture.agreement.williams import williams_test
+from recapture.errors import InputError
+
+
+@pytest.fixture
+def three():
+    human, good, weak, other = scores()
+    return {"other": other, "good": good, "weak": weak}, human
+
+
+@pytest.mark.parametrize("level", ["system", "text", "global"])
+def test_each_pair_is_the_test_of_two(three, level):
+    metrics, human = three
+    found = compare_all(metrics, human, level, "spearman", swap="inputs", resamples=300, seed=5)
+    assert list(found.agreements) == ["good", "weak", "other"]
+    assert [(each.first, each.second) for each in found.pairs] == [
+        ("good", "weak"), ("good", "other"), ("weak", "other"),
+    ]  # fmt: skip
+    for name, value in found.agreements.items():
+        assert value == pytest.approx(agreement(metrics[name], human, level, "spearman").value, abs=1e-12)
+    for each in found.pairs:
+        alone = swapping_test(
+            metrics[each.first], metrics[each.second], human, level, "spearman", "inputs", resamples=300, seed=5
+        )
+        assert each.delta == pytest.approx(alone.delta, abs=1e-12) and each.delta >= 0
+        assert (each.pvalue, each.greater) == (alone.pvalue, alone.under("greater"))
+    drawn = compare_all(metrics, human, level, test="bootstrap", over="inputs", resamples=50)
+    alone = paired_bootstrap(metrics["good"], metrics["weak"], human, level, over="inputs", resamples=50)
+    assert (drawn.pairs[0].pvalue, drawn.pairs[0].greater) == (alone.pvalue, alone.under("greater"))
+
+
+def test_williams_of_all_pairs(three):
+    metrics, human = three
+    means = {name: side.mean(axis=1) for name, side in {**metrics, "human": human}.items()}
+    found = compare_all(metrics, human, "system", "kendall", test="williams")
+    for each in found.pairs:
+        r12, r13, r23 = (
+            stats.kendalltau(means[one], means[other])[0]
+            for one, other in (("human", each.first), ("human", each.second), (each.first, each.second))
+        )
+        assert each.greater == pytest.approx(williams_test(r12, r13, r23, 6, "greater").pvalue, rel=1e-9)
+        assert each.pvalue == pytest.approx(2 * each.greater, rel=1e-9)
+    # nlpstats 0.0.1, williams_test(good, weak, human, "global", "pearson", "greater"): all 240 cells.
+    everything = compare_all(metrics, human, "global", test="williams")
+    assert everything.pairs[0].greater == pytest.approx(4.077242007309262e-06, rel=1e-8)
+
+
+def test_holm_by_hand(three):
+    """The smallest of three times 3, the next times 2, the largest as it is; never falling."""
+    metrics, human = three
+    found = compare_all(metrics, human, "system", test="williams")
+    ordered = sorted(found.pairs, key=lambda each: each.pvalue)
+    reached = 0.0
+    for each, times in zip(ordered, (3, 2, 1), strict=True):
+        reached = max(reached, min(1, times * each.pvalue))
+        assert each.adjusted == pytest.approx(reached, rel=1e-12)
+
+
+def test_all_are_compared_on_the_same_cells(three):
+    metrics, human = three
+    metrics["good"][1, 3] = metrics["weak"][0, 5] = human[2, 5] = np.nan
+    kept = [at for at in range(40) if at not in (3, 5)]
+    system = compare_all(metrics, human, resamples=100)
+    assert (system.systems, system.inputs, system.dropped, system.dropped_cells) == (6, 38, 2, 12)
+    whole = compare_all({name: side[:, kept] for name, side in metrics.items()}, human[:, kept], resamples=100)
+    assert system.pairs == whole.pairs
+    text = compare_all(metrics, human, "text", resamples=100)
+    assert (text.inputs, text.dropped, text.dropped_cells) == (40, 0, 3)
+    gap = np.isnan(sum(metrics.values()) + human)
+    masked = agreement(np.where(gap, np.nan, metrics["other"]), human, "text").value
+    assert text.agreements["other"] == pytest.approx(masked, abs=1e-12)
+
+
+def made(names, pvalues):
+    pairs = [Pair(one, other, 0.1, 2 * p, p, min(1, 6 * p)) for (one, other), p in pvalues.items()]
+    agreements = {name: 1 - 0.1 * at for at, name in enumerate(names)}
+    return AllPairs(agreements, tuple(pairs), "williams", "system", "pearson", 9, 9, 0, 0)
+
+
+def test_clusters_by_hand():
+    """mt-metrics-eval, AssignRanks: from the top, a metric that one of the current cluster beats opens the next."""
+    found = made(
+        "abcd",
+        {("a", "b"): 0.3, ("a", "c"): 0.2, ("b", "c"): 0.04, ("a", "d"): 0.01, ("b", "d"): 0.02, ("c", "d"): 0.3},
+    )
+    # b beats c, so c opens a cluster, though a does not beat it; a and b beat d, but c, which is d's cluster, does not.
+    assert found.clusters() == (("a", "b"), ("c", "d"))
+    assert found.clusters(alpha=0.01) == (("a", "b", "c"), ("d",))
+    assert found.clusters(alpha=0.3) == (("a",), ("b",), ("c",), ("d",))
+    assert found.clusters(alpha=0.005) == (("a", "b", "c", "d"),)
+    assert found.clusters(by="pvalue") == (("a", "b", "c"), ("d",))
+    assert found.clusters(by="adjusted") == (("a", "b", "c", "d"),)
+
+
+def test_clusters_of_scores(three):
+    metrics, human = three
+    metrics["twin"] = 3 * metrics["good"] - 2
+    found = compare_all(metrics, human, "text", resamples=999)
+    assert [set(cluster) for cluster in found.clusters()] == [{"good", "twin"}, {"weak"}, {"other"}]
+
+
+def test_bad_input(three):
+    metrics, human = three
+    with pytest.raises(InputError, match="at the text level use the permutation test or the bootstrap"):
+        compare_all(metrics, human, "text", test="williams")
+    with pytest.raises(InputError, match="at least four systems, but there are 3"):
+        compare_all({name: side[:3] for name, side in metrics.items()}, human[:3], test="williams")
+    with pytest.raises(InputError, match="at least two, but there is 1"):
+        compare_all({"good": metrics["good"]}, human)
+    with pytest.raises(InputError, match="unknown test"):
+        compare_all(metrics, human, test="t-test")
+    with pytest.raises(InputError, match="permutation has no option 'over'"):
+        compare_all(metrics, human, over="systems")
+    with pytest.raises(InputError, match="agreement of flat is undefined"):
+        compare_all({**metrics, "flat": np.ones_like(human)}, human)
+    with pytest.raises(InputError, match="unknown p-value"):
+        compare_all(metrics, human, resamples=10).clusters(by="holm")
+    with pytest.raises(InputError, match="alpha"):
+        compare_all(metrics, human, resamples=10).clusters(alpha=5)
+
+
+def test_realsumm(data_folder):
+    """REALSumm's abstractive systems. README of the data: the authors' ROUGE-2 recall reaches Pearson .983 with
+    LitePyramid recall, BERTScore recall .824."""
+    path = data_folder / "realsumm" / "summaries.jsonl.gz"
+    if not path.exists():
+        pytest.skip("there is no REALSumm")
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        rows = [row for row in map(json.loads, lines) if row["type"] == "abs"]
+    names = {"rouge_2_recall", "bert_recall_score"}
+    systems, inputs = (sorted({row[field] for row in rows}) for field in ("system", "doc_id"))
+    tables = {name: np.full((len(systems), len(inputs)), np.nan) for name in (*names, "human")}
+    for row in rows:
+        at = systems.index(row["system"]), inputs.index(row["doc_id"])
+        tables["human"][at] = row["litepyramid_recall"]
+        for name in names:
+            tables[name][at] = row["auto_scores"][name]
+    human = tables.pop("human")
+    found = compare_all(tables, human, "system", test="williams")
+    assert list(found.agreements) == ["rouge_2_recall", "bert_recall_score"]
+    assert list(found.agreements.values()) == pytest.approx([0.983, 0.824], abs=5e-4)
+    assert found.pairs[0].greater < 0.01
+    assert found.clusters() == (("rouge_2_recall",), ("bert_recall_score",))
