@@ -198,3 +198,15 @@ def test_central_on_real_data(data_folder):
         central, people = rows[name, "the central one, repeated"], rows[name, "other people, each once"]
         assert number(central["METEOR, mean ↑"]) > number(people["METEOR, mean ↑"])
         assert number(central["TRM-METEOR ↓"]) > number(people["TRM-METEOR ↓"])
+
+
+def test_efficiency_times_all_seven_metrics(data):
+    """Timings are printed, never judged; the paper's rates and minutes belong together (40,504 images)."""
+    from recapture.studies.efficiency import _PAPER
+
+    findings, tables = quick("efficiency", data)
+    assert [row["metric"] for row in tables["times"]] == list(_PAPER)
+    assert all(number(row["contexts a second"].replace(",", "")) > 0 for row in tables["times"])
+    for rate, _, minutes in _PAPER.values():
+        assert rate * minutes * 60 == pytest.approx(40_504, rel=0.002)  # MS-COCO's validation images, as in Table 2
+    assert len(findings.claims) == 3
