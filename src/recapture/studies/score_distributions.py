@@ -14,11 +14,10 @@ from ..agreement.coefficients import oriented
 from ..agreement.distributions import Distributions, area_under_curve, score_distributions
 from ..results.grid import Grid
 from .item_scores import Part
-from .metric_map import models
+from .metric_map import models, summaries
 from .rated import HALF, Seen, leaders, row_name, shown
 from .score_files import Scores
 from .study import Claim, Findings, Holds, Setup, Study, Table
-from .summarisation import parts
 
 _KIND = "abs"
 _GOOD = 0.5
@@ -59,7 +58,7 @@ def _run(setup: Setup) -> Findings:
         for output in _SHOWN.get(label, scores.items):
             rows[row_name(label, output)] = _row(oriented(scores.items[output], scores.direction), human, draws[0])
 
-    seen = Seen(setup, (part for part in parts(setup) if part.about["kind"] == _KIND), see)
+    seen = Seen(setup, summaries(setup, _KIND), see)
     human = rated[0]
     areas = {name: row.spread.auc for name, row in rows.items()}
     claims = _claims(rows)

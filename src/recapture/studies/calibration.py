@@ -1,0 +1,242 @@
+"""InfoLM's temperature: how much does agreement with people hang on it, and can it be chosen honestly?
+
+The scores come from one pass of each model over all summaries; a machine with a GPU makes them in minutes:
+
+    from recapture.studies import calibration, item_scores, study
+    item_scores.fill(calibration.temperature_parts(study.Setup(Path("data"))), device="cuda")
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..agreement.coefficients import COEFFICIENTS, oriented, row_correlations
+from ..agreement.levels import agreement
+from ..agreement.sweeps import Sweep, sweep
+from ..results.grid import Grid
+from .item_scores import Part
+from .metric_map import summaries
+from .rated import Seen, shown, tasks
+from .score_files import Scores
+from .study import Claim, Findings, Holds, Setup, Study, Table
+from .summarisation import KINDS
+
+TEMPERATURES = (0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
+_QUICK = (0.5, 1.0, 2.0, 5.0)
+_MEASURE = "fisher_rao"
+_USUAL = 1.0
+_OPTIMUM = (1.0, 2.0)
+"""Where the paper finds the best temperature."""
+_WIGGLE = 0.01
+"""Turns of a curve smaller than this are not called such."""
+_STEP = 0.1
+"""A curve of which neighbouring points lie no further apart is called smooth."""
+_REPEATS = 100
+_RESAMPLES = 500
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """Agreement of one model's scores with people, by temperature, on one kind of systems."""
+
+    by: Mapping[str, Mapping[float, float]]
+    """By coefficient."""
+    honest: Sweep
+    """Pearson; temperatures chosen on half of the documents, measured on the other half."""
+    usual: float
+    """The mean over the same halves at the usual temperature."""
+    inside: float
+    """Share of resampled sets of documents whose best temperature lies where the paper says."""
+
+    def best(self, coefficient: str) -> float:
+        known = {each: value for each, value in self.by[coefficient].items() if not math.isnan(value)}
+        return max(known, key=known.__getitem__) if known else math.nan
+
+    def turns(self, coefficient: str) -> int:
+        return turning_points(list(self.by[coefficient].values()), _WIGGLE)
+
+    def step(self, coefficient: str) -> float:
+        """The largest difference between neighbouring temperatures."""
+        return max((abs(one - other) for one, other in pairwise(self.by[coefficient].values())), default=math.nan)
+
+
+def temperature_parts(setup: Setup) -> Iterator[Part]:
+    """The summaries, with nothing to score but Fisher-Rao at all temperatures."""
+    temperatures = list(_QUICK if setup.quick else TEMPERATURES)
+    options = {"measure": _MEASURE, "temperature": temperatures, "alpha": None, "beta": None}
+    wanted = tasks(setup, ("infolm",), {"infolm": options})
+    for part in summaries(replace(setup, encoder=None)):  # vectors of an encoder play no part
+        yield replace(part, name=f"{part.name}-temperatures", tasks=wanted)
+
+
+def turning_points(values: Sequence[float], wiggle: float) -> int:
+    """How often a curve changes between rising and falling, movements of at most `wiggle` left out."""
+    turns, way, extreme = 0, 0, values[0]
+    for value in values[1:]:
+        moved = value - extreme
+        if way and moved * way >= 0:  # further the same way
+            extreme = value
+        elif abs(moved) > wiggle:
+            turns += way != 0
+            way, extreme = (1 if moved > 0 else -1), value
+    return turns
+
+
+def _run(setup: Setup) -> Findings:
+    curves: dict[tuple[str, str], _Curve] = {}
+    sizes: dict[str, tuple[int, int]] = {}
+    temperatures = _QUICK if setup.quick else TEMPERATURES
+
+    def see(part: Part, label: str, scores: Scores) -> None:
+        human = part.human["litepyramid"]
+        sizes[part.about["kind"]] = human.shape
+        held = {each: oriented(scores.items[f"{_MEASURE}@{each:g}"], scores.direction) for each in temperatures}
+        curves[part.about["kind"], label] = _curve(held, human, setup)
+
+    seen = Seen(setup, temperature_parts(setup), see)
+    claims = _claims({label: curve for (kind, label), curve in curves.items() if kind == "ext"})
+    tables = [
+        *(Table(f"{KINDS[kind]}-systems", _grid(curves, kind, sizes[kind])) for kind in sizes),
+        Table("choosing", _choosing(curves, setup.quick)),
+        Table("beside-the-paper", Grid(["the paper, in words", "here"], [[each.says, each.here] for each in claims],
+                                       ["Figure 4 prints no numbers."], left=2)),
+        seen.table(),
+    ]  # fmt: skip
+
+    def draw(figure: Any) -> None:
+        figure.set_size_inches(4.2 * len(sizes) + 1, 4)
+        for axes, kind in zip(np.atleast_1d(figure.subplots(1, len(sizes))), sizes, strict=True):
+            axes.axvspan(*_OPTIMUM, color="0.9")
+            for (where, label), curve in curves.items():
+                for coefficient, style in zip(COEFFICIENTS, ("-", "--", ":"), strict=True):
+                    if where == kind:
+                        colour = f"C{list(dict.fromkeys(each for _, each in curves)).index(label)}"
+                        axes.plot(temperatures, list(curve.by[coefficient].values()), style, marker=".", color=colour,
+                                  label=f"{label}, {coefficient}")  # fmt: skip
+            axes.set(title=f"{sizes[kind][0]} {KINDS[kind]} systems", xlabel="temperature", xscale="log")
+            axes.set_xticks(temperatures, [f"{each:g}" for each in temperatures], fontsize=7)
+            axes.minorticks_off()
+            axes.grid(alpha=0.3)
+        axes.legend(fontsize=7)
+
+    settings = {"temperatures": temperatures, "measure": _MEASURE, "sizes": sizes, "warnings": list(seen.warnings)}
+    return Findings(tables, draw, [*_verdict(curves), *seen.about_left_out()], settings, claims)
+
+
+def _curve(held: Mapping[float, np.ndarray], human: np.ndarray, setup: Setup) -> _Curve:
+    def on_halves(scores: Mapping[float, np.ndarray]) -> Sweep:
+        repeats = 10 if setup.quick else _REPEATS
+        return sweep(dict(scores), human, "system", "pearson", folds=2, repeats=repeats, seed=setup.seed)
+
+    by = {name: {each: agreement(scores, human, "system", name).value for each, scores in held.items()}
+          for name in COEFFICIENTS}  # fmt: skip
+    honest, usual = on_halves(held), on_halves({_USUAL: held[_USUAL]}).honest
+    rng = np.random.default_rng(setup.seed)
+    draws = rng.integers(0, human.shape[1], (50 if setup.quick else _RESAMPLES, human.shape[1]))
+    ratings = human[:, draws].mean(axis=2).T
+    each = np.stack([row_correlations(ratings, scores[:, draws].mean(axis=2).T, "pearson") for scores in held.values()])
+    known = each[:, np.isfinite(each).all(axis=0)]
+    best = np.array(list(held))[known.argmax(axis=0)]
+    inside = float(np.mean((best >= _OPTIMUM[0]) & (best <= _OPTIMUM[1]))) if len(best) else math.nan
+    return _Curve(by, honest, usual, inside)
+
+
+def _grid(curves: Mapping[tuple[str, str], _Curve], kind: str, size: tuple[int, int]) -> Grid:
+    chosen = {label: curve for (where, label), curve in curves.items() if where == kind}
+    heads = ["temperature", *(f"{label} {name}" for label in chosen for name in COEFFICIENTS)]
+    rows = [
+        [f"{each:g}", *(shown(curve.by[name][each]) for curve in chosen.values() for name in COEFFICIENTS)]
+        for each in next(iter(chosen.values())).by["pearson"]
+    ]
+    caption = (
+        f"Correlation of {size[0]} {KINDS[kind]} systems' mean Fisher-Rao distances over {size[1]} documents (sign "
+        "turned) with people's pyramid recall."
+    )
+    return Grid(heads, rows, [caption])
+
+
+def _choosing(curves: Mapping[tuple[str, str], _Curve], quick: bool) -> Grid:
+    heads = ["systems, model", "best T: r, rho, tau", "r at T = 1", "r at best T", "on halves: T = 1", "chosen on all",
+             "chosen on the other half", "gained so", f"best T in [{_OPTIMUM[0]:g}, {_OPTIMUM[1]:g}]"]  # fmt: skip
+    rows = []
+    for (kind, label), curve in curves.items():
+        best = ", ".join(f"{curve.best(name):g}" for name in COEFFICIENTS)
+        numbers = [curve.by["pearson"][_USUAL], curve.honest.optimistic, curve.usual, curve.honest.flattered]
+        numbers += [curve.honest.honest, curve.honest.honest - curve.usual]
+        rows.append([f"{KINDS[kind]}, {label}", best, *map(shown, numbers), f"{curve.inside:.0%}"])
+    caption = (
+        f"On halves: means over {10 if quick else _REPEATS} random splits of the documents, each half measured with "
+        "the temperature that Pearson's r of the other half asks for. Last column: share of resampled sets of "
+        "documents whose best temperature lies there."
+    )
+    return Grid(heads, rows, [caption], left=2)
+
+
+def _claims(curves: Mapping[str, _Curve]) -> list[Claim]:
+    """Of extractive systems, which the paper's figure shows."""
+    if not curves:
+        return []
+    where = "Figure 4, section 5.3"
+    smooth = [curve.turns("pearson") <= 1 and curve.step("pearson") <= _STEP for curve in curves.values()]
+    told = "; ".join(
+        f"{label}: Pearson's r turns {curve.turns('pearson')} time{'s' * (curve.turns('pearson') != 1)}, its largest "
+        f"step is {shown(curve.step('pearson'))}"
+        for label, curve in curves.items()
+    )
+    inside = [_OPTIMUM[0] <= curve.best(name) <= _OPTIMUM[1] for curve in curves.values() for name in COEFFICIENTS]
+    bests = "; ".join(
+        f"{label}: " + ", ".join(f"{curve.best(name):g} by {name}" for name in COEFFICIENTS)
+        for label, curve in curves.items()
+    )
+    why = "Another masked language model, with another calibration, and few systems, so that ranks move in steps"
+    return [
+        Claim(where, "agreement changes smoothly with the temperature", _of(smooth), told, "" if all(smooth) else why),
+        Claim(where, f"the best temperature lies in [{_OPTIMUM[0]:g}, {_OPTIMUM[1]:g}]", _of(inside), bests,
+              "" if all(inside) else why),
+        Claim(where, "a cold model (T well below 1), which is selective, agrees less than at the optimum",
+              _of([curve.by["pearson"][min(curve.by["pearson"])] < curve.honest.optimistic - _WIGGLE
+                   for curve in curves.values()]),
+              "; ".join(f"{label}: {shown(curve.by['pearson'][min(curve.by['pearson'])])} at T = "
+                        f"{min(curve.by['pearson']):g}, {shown(curve.honest.optimistic)} at the best"
+                        for label, curve in curves.items())),
+    ]  # fmt: skip
+
+
+def _of(tests: Sequence[bool]) -> Holds:
+    return "holds" if all(tests) else "holds in part" if any(tests) else "does not hold"
+
+
+def _verdict(curves: Mapping[tuple[str, str], _Curve]) -> list[str]:
+    lines = []
+    for (kind, label), curve in curves.items():
+        gained = curve.honest.honest - curve.usual
+        effect = "helps" if gained > _WIGGLE else "harms" if gained < -_WIGGLE else "changes little"
+        lines.append(
+            f"{KINDS[kind].capitalize()} systems, {label}: Pearson's r is {shown(curve.by['pearson'][_USUAL])} at "
+            f"T = 1 and {shown(curve.honest.optimistic)} at its best, T = {curve.best('pearson'):g}. Chosen on half of "
+            f"the documents and measured on the other half, the temperature {effect}: {shown(curve.honest.honest)} "
+            f"against {shown(curve.usual)} at T = 1 on the same halves."
+        )
+    return lines
+
+
+STUDY = Study(
+    name="calibration",
+    title="InfoLM's temperature and agreement with people",
+    paper="InfoLM",
+    reproduces="Figure 4",
+    data=("realsumm",),
+    run=_run,
+    masked=True,
+    chooses=True,
+    layout={
+        "realsumm": "documents.jsonl.gz (doc_id, reference_sents) and summaries.jsonl.gz (doc_id, type: abs or ext, "
+        "system, summary_sents, litepyramid_recall)"
+    },
+)
