@@ -18,14 +18,14 @@ def sentence(rng, genre, source):
 
 
 def build(folder: Path) -> None:
-    """xnli_en_genres: 6 genres x 20 premises with three hypotheses each. brown_genres: 6 genres x 10 documents."""
+    """xnli_en_genres: 6 genres x 50 premises with three hypotheses each. brown_genres: 6 genres x 10 documents."""
     rng = np.random.default_rng(5)
     pairs, documents = [], []
     for at, genre in enumerate(GENRES):
-        for premise in range(20):
+        for premise in range(50):
             source = f"p{at}x{premise}"
             for place, role in enumerate(("premise", "hypothesis", "hypothesis", "hypothesis")):
-                row = {"split": "dev", "genre": genre, "role": role, "label": None, "pair": 60 * at + 3 * premise}
+                row = {"split": "dev", "genre": genre, "role": role, "label": None, "pair": 150 * at + 3 * premise}
                 pairs.append({**row, "pair": row["pair"] + max(0, place - 1), "text": sentence(rng, genre, source)})
         for document in range(10):
             source = f"c{at}x{document}"

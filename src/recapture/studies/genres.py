@@ -3,6 +3,9 @@
 XNLI pairs a premise with three hypotheses written about it, so a premise and its three hypotheses stay on one side (the
 field `pair` numbers premise-hypothesis pairs, three for each premise: splitting by it would part a hypothesis from its
 premise). Brown's documents stay whole as well. Within a genre sources are dealt at random, and sentences shuffled.
+
+Partners on one side are a trap of another kind: of a sentence whose three partners are in its set, the nearest three
+neighbours are paraphrases, and spheres at k <= 3 tell of nothing else. So there is a form with one sentence a premise.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ LAYOUT = {
     XNLI: "sentences.jsonl.gz: genre, role (premise or hypothesis), text; each premise is followed by its hypotheses",
     BROWN: "sentences.jsonl.gz: genre, file (the document it comes from), text",
 }
-TITLES = {XNLI: "XNLI", BROWN: "Brown"}
+_TITLES = {XNLI: "XNLI", BROWN: "Brown"}
 _FIELDS = {XNLI: ("genre", "role", "text"), BROWN: ("genre", "file", "text")}
 _LEAST_WORDS = 5
 """Of a sentence of the Brown corpus: headings, numbers and lone brackets are left out, and so are repeats."""
@@ -37,21 +40,20 @@ Side = Mapping[str, Sequence[str]]
 class Genres:
     """One data set, dealt to two sides."""
 
-    name: str
+    title: str
     reference: Side
     candidate: Side
-
-    @property
-    def title(self) -> str:
-        return TITLES[self.name]
 
 
 def data_file(setup: Setup, name: str) -> Path:
     return setup.folder(name, LAYOUT[name]) / "sentences.jsonl.gz"
 
 
-def load(setup: Setup, name: str) -> Genres:
-    """The sentences of a folder, dealt with the setup's seed."""
+def load(setup: Setup, name: str, single: bool = False, share: float = 0.5) -> Genres:
+    """The sentences of a folder, dealt with the setup's seed.
+
+    single: only one sentence of each source, drawn at random. share: how much of a genre goes to the reference.
+    """
     path = data_file(setup, name)
     sources: dict[str, dict[str, list[str]]] = {}
     seen: set[str] = set()
@@ -72,18 +74,23 @@ def load(setup: Setup, name: str) -> Genres:
     rng = np.random.default_rng(setup.seed)
     sides: tuple[dict[str, list[str]], dict[str, list[str]]] = ({}, {})
     for genre in sorted(sources):
-        dealt = _dealt(list(sources[genre].values()), rng)
+        listed = list(sources[genre].values())
+        if single:
+            listed = [[texts[rng.integers(len(texts))]] for texts in listed]
+        dealt = _dealt(listed, share, rng)
         for side, texts in zip(sides, dealt, strict=True):
             side[genre] = [texts[at] for at in rng.permutation(len(texts))]
-    return Genres(name, *sides)
+    return Genres(_TITLES[name] + ", no partners" * single, *sides)
 
 
-def _dealt(sources: list[list[str]], rng: np.random.Generator) -> tuple[list[str], list[str]]:
-    """Each source in turn to the side that has fewer sentences so far."""
-    sides: tuple[list[str], list[str]] = ([], [])
+def _dealt(sources: list[list[str]], share: float, rng: np.random.Generator) -> tuple[list[str], list[str]]:
+    """Each source in turn to the side that is farther behind its share."""
+    reference: list[str] = []
+    candidate: list[str] = []
     for at in rng.permutation(len(sources)):
-        min(sides, key=len).extend(sources[at])
-    return sides
+        behind = len(reference) / share <= len(candidate) / (1 - share)
+        (reference if behind else candidate).extend(sources[at])
+    return reference, candidate
 
 
 def shares(total: int, parts: int) -> list[int]:
