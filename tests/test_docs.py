@@ -23,7 +23,7 @@ def blocks(page, language):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A working folder with the examples' files; `recapture` on the path is the one under test."""
-    for name in ("demo", "pairs"):
+    for name in ("demo", "pairs", "agreement"):
         shutil.copytree(ROOT / "examples" / name, tmp_path, dirs_exist_ok=True)
     bin_folder = tmp_path / ".bin"
     bin_folder.mkdir()

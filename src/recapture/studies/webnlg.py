@@ -14,8 +14,10 @@ from ..results.grid import Grid
 from .item_scores import Part
 from .rated import HALF, Seen, leaders, mean, ranked, records, row_name, shown, tasks
 from .score_files import Scores
-from .study import Findings, Setup, Study, Table
+from .study import Claim, Findings, Setup, Study, Table
 from .webnlg_paper import CRITERIA, CRITERIA_PAPER, PAPER
+from .webnlg_sweep import Swept, note_sweep, sweep_findings, sweep_tasks
+from .webnlg_williams import williams_findings
 
 _METRICS = ("infolm", "me-words", "bertscore", "moverscore", "bleu", "chrf", "ter", "rouge", "meteor")
 _SHOWN = {"bertscore": ("f1", "precision", "recall"), "rouge": ("rouge1", "rouge2", "rougeL")}
@@ -55,7 +57,7 @@ def parts(setup: Setup) -> Iterator[Part]:
         "webnlg",
         [references[item] for item in items],
         {system: [texts[system, item] for item in items] for system in systems},
-        tasks(setup, _METRICS),
+        [*tasks(setup, _METRICS), *sweep_tasks(setup)],
         human=human,
     )
 
@@ -64,13 +66,19 @@ def _run(setup: Setup) -> Findings:
     found: dict[str, Numbers] = {level: {} for level in _LEVELS}
     dropped: dict[str, int] = {}
     human: dict[str, np.ndarray] = {}
+    by_system: dict[str, np.ndarray] = {}
+    swept: Swept = {}
 
     def see(part: Part, label: str, scores: Scores) -> None:
         human.update(part.human)
+        if label.startswith("infolm-sweep"):
+            note_sweep(swept, label, scores)
+            return
         for output in _SHOWN.get(label, scores.totals):
             name = row_name(label, output)
             totals = oriented(scores.totals[output], scores.direction)
             items = oriented(scores.items[output], scores.direction)
+            by_system[name] = totals
             for criterion, ratings in part.human.items():
                 for coefficient in COEFFICIENTS:
                     at = criterion, coefficient
@@ -94,11 +102,15 @@ def _run(setup: Setup) -> Findings:
         + ".",
     }
     tables = [Table(f"{level}-level", Grid(heads, _lines(found[level]), [captions[level], note])) for level in _LEVELS]
-    tables += [
-        Table("beside-the-paper", _beside(found["system"], heads)),
-        Table("criteria", _criteria(human)),
-        seen.table(),
-    ]
+    tables += [Table("beside-the-paper", _beside(found["system"], heads)), Table("criteria", _criteria(human))]
+    williams, claims = williams_findings(by_system, human)
+    tables += [Table("williams-test", williams)] if williams else []
+    if swept:
+        grid, more = sweep_findings(swept, human, setup.seed)
+        tables += [Table("free-parameters", grid)] if grid.rows else []
+        claims += more
+    claims += _claims(human)
+    tables += [seen.table()]
     overall = {level: {name: _overall(by) for name, by in found[level].items()} for level in _LEVELS}
 
     def draw(figure: Any) -> None:
@@ -114,7 +126,7 @@ def _run(setup: Setup) -> Findings:
             axes.legend(fontsize=7)
 
     settings = {"items": items, "systems": systems, "alpha": HALF, "beta": HALF, "warnings": list(seen.warnings)}
-    return Findings(tables, draw, [*_verdict(found, overall, human), *seen.about_left_out()], settings)
+    return Findings(tables, draw, [*_verdict(found, overall, human), *seen.about_left_out()], settings, claims)
 
 
 def _overall(by: Mapping[tuple[str, str], float]) -> float:
@@ -211,6 +223,19 @@ def _verdict(
             "square roots of p q: on single texts they rank alike, only their means differ."
         )
     return lines
+
+
+def _claims(human: Mapping[str, np.ndarray]) -> list[Claim]:
+    means = {name: np.nanmean(ratings, axis=1) for name, ratings in human.items()}
+    value = correlation(means["TextStructure"], means["Fluency"])
+    return [
+        Claim(
+            "Section 5.2",
+            "people's criteria are not independent: text structure and fluency correlate above .98",
+            "holds" if value > 0.98 else "does not hold",
+            f"Pearson {shown(value)} over {len(means['Fluency'])} systems",
+        )
+    ]
 
 
 def _distance(by: Mapping[tuple[str, str], float], paper: Sequence[float]) -> float:

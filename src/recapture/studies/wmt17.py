@@ -48,13 +48,13 @@ class Texts(NamedTuple):
 
 def texts(setup: Setup) -> Texts:
     folder = setup.folder("wmt17_to_english", _HOLDS)
+    pairs = _pairs(setup, _system_ratings(setup))
     references: dict[str, dict[int, str]] = {}
     for record in records(folder / "segments.jsonl.gz", ("lp", "sid", "reference")):
         references.setdefault(record["lp"], {})[record["sid"]] = record["reference"]
     outputs: dict[str, dict[str, dict[int, str]]] = {}
     for record in records(folder / "outputs.jsonl.gz", ("lp", "system", "sid", "hyp")):
         outputs.setdefault(record["lp"], {}).setdefault(record["system"], {})[record["sid"]] = record["hyp"]
-    pairs = _pairs(setup, _system_ratings(setup))
     for pair, judged in pairs.items():
         absent = [name for name in judged if set(outputs.get(pair, {}).get(name, ())) != set(references.get(pair, ()))]
         if absent or not references.get(pair):

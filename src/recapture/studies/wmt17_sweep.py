@@ -49,14 +49,14 @@ def sweep_table(found: Mapping[str, ByK], pairs: Sequence[str]) -> Grid:
     lines = []
     for name, title in SWEPT.items():
         by_k = found.get(name)
-        if not by_k or any(math.isnan(by_k[k].get(pair, math.nan)) for k in by_k for pair in pairs):
+        if not by_k:
             continue
-        means = [mean(by_k[k][pair] for pair in pairs) for k in KS]
+        means = [mean(by_k[k].get(pair, math.nan) for pair in pairs) for k in KS]
         lines.append([title, *map(shown, means), shown(best_k(by_k, pairs)), shown(honest_k(by_k, pairs))])
     caption = [
         f"System level, text as stored, mean Pearson over {', '.join(pairs)}. Best k: for each language pair k is "
         "raised until the correlation drops, as in the paper, with people's scores in view. Honest: for each language "
-        "pair the k that is best on the mean of the others."
+        "pair the k that is best on the mean of the others. A dash: at that k all systems of a pair score alike."
     ]
     return Grid(["estimator", *(f"k = {k}" for k in KS), "best k", "honest k"], lines, caption)
 
@@ -74,7 +74,7 @@ def honest_k(by_k: ByK, pairs: Sequence[str], ks: Sequence[int] = KS) -> float:
     for pair in pairs:
         others = [other for other in pairs if other != pair]
         means = {k: mean(by_k[k].get(other, math.nan) for other in others) for k in ks}
-        chosen = max(ks, key=lambda k: means[k])
+        chosen = max(ks, key=lambda k: -math.inf if math.isnan(means[k]) else means[k])
         found.append(by_k[chosen].get(pair, math.nan))
     return mean(found)
 
@@ -83,7 +83,7 @@ def sweep_claim(found: Mapping[str, ByK], pairs: Sequence[str]) -> list[Claim]:
     usable = {
         name: by_k
         for name, by_k in found.items()
-        if name.startswith("me-words") and not any(math.isnan(by_k[k].get(p, math.nan)) for k in by_k for p in pairs)
+        if name.startswith("me-words") and not any(math.isnan(by_k[1].get(pair, math.nan)) for pair in pairs)
     }
     if not usable or len(pairs) < 2:
         return []
