@@ -73,8 +73,8 @@ def sweep_findings(swept: Swept, human: Mapping[str, np.ndarray], seed: int) -> 
             gains.append((found.optimistic - plain, found.optimism))
     caption = [
         f"System level, Pearson. Default: alpha = beta = 1/2, T = 1. Best: of {len(swept.get('ab', {}))} settings for "
-        f"AB, {len(swept.get('alpha', {}))} for alpha and {len(swept.get('fisher_rao', {}))} for Fisher-Rao the one that "
-        "agrees best with people on all items, as the paper chooses. The last two columns are means over "
+        f"AB, {len(swept.get('alpha', {}))} for alpha and {len(swept.get('fisher_rao', {}))} for Fisher-Rao the one "
+        "that agrees best with people on all items, as the paper chooses. The last two columns are means over "
         f"{_REPEATS} x {_FOLDS} held-out fifths of the items: of that best setting, which saw them, and of the setting "
         "chosen without them."
     ]
