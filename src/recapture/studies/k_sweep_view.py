@@ -12,6 +12,7 @@ from .perturbed_view import number
 from .study import Table
 
 _TICKS = (1, 2, 3, 5, 10, 20, 40)
+_LEAST = 0.001
 _SHOWN = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 40)
 ESTIMATORS = {
     "petersen": "petersen",
@@ -51,11 +52,16 @@ class Swept:
         return np.asarray(self.of("like", what, name) - self.of("other", what, name))
 
     def separation(self, name: str) -> np.ndarray:
-        """The contrast in standard deviations of one subsample (the same for raw and adjusted scores)."""
+        """The contrast in standard deviations of one subsample (the same for raw and adjusted scores).
+
+        NaN below `_LEAST`: a few sentences decide there, and where every draw misses the same one there is no spread.
+        """
         like, other = (self._each(which, "score", name).var(axis=0, ddof=1) for which in ("like", "other"))
         spread = np.sqrt((like + other) / 2)
         gap = self.contrast("score", name)
-        return np.asarray(np.divide(gap, spread, out=np.full_like(gap, np.nan), where=spread > 0))
+        return np.asarray(
+            np.divide(gap, spread, out=np.full_like(gap, np.nan), where=(spread > 0) & (abs(gap) >= _LEAST))
+        )
 
     def _each(self, which: str, what: str, name: str) -> np.ndarray:
         return np.array([each[what][name] for each in self._sweeps[which]], dtype=np.float64)  # None becomes NaN
@@ -119,7 +125,8 @@ def contrast_table(found: Mapping[str, Swept], ks: Sequence[int], draws: int) ->
                 rows.append([data, title, name, *("-" if each == "nan" else each for each in shown), best(curve, ks)])
     caption = [
         f"Mean score of {draws} like subsamples less that of others, by k. In standard deviations: over the standard "
-        "deviation of one subsample's score, the same for raw and adjusted scores."
+        "deviation of one subsample's score, the same for raw and adjusted scores; - where scores differ by less than "
+        f"{_LEAST:g}."
     ]
     return Table("contrast", Grid(heads, rows, caption, left=3))
 
@@ -141,7 +148,7 @@ def drawing(found: Mapping[str, Swept], ks: Sequence[int]) -> Callable[[Any], No
                     for which, style in (("like", "-"), ("other", "--")):
                         axes.plot(ks, swept.of(which, what, name), style, color=f"C{colour}", linewidth=1.5)
                 line[3].plot(ks, swept.separation(name), "-", color=f"C{colour}", linewidth=1.5)
-            titles = ("estimate / true size, whole", "score", "adjusted score", "contrast in standard deviations")
+            titles = ("estimate / true size, whole", "score", "adjusted score", "contrast / standard deviation")
             for axes, title in zip(line, titles, strict=True):
                 axes.set_title(f"{data}: {title}", fontsize=10)
                 axes.grid(alpha=0.25)
