@@ -7,27 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..inference.combine import fisher, harmonic_mean_p
 from ..results.grid import Grid
 from ..results.result import short_p
 from ..texts.contexts import Context
 from .captions import LAYOUT, Case, Scoring, data_file, kept_tests, load
+from .single_candidate_paper import FEW, JOINED, MANY, METRICS, PAPER, closest, equal_shares
 from .steps import Steps
 from .study import Claim, Findings, Setup, Study, Table
 
-_METRICS = {"embedding": "BERT", "cider": "CIDEr-D", "bleu": "BLEU@4", "meteor": "METEOR", "rouge-l": "ROUGE-L"}
-_FEW, _MANY = 4, 19
-"""References beside the candidate: as in the paper on MS-COCO and on MSR-VTT."""
 _LEVEL = 0.05
-# Table 1 of the paper, in the order of _METRICS; references beside the one candidate as its appendix A.5 says.
-_PAPER = {
-    ("MSR-VTT", "TVT", _MANY): (0.6582, 0.4098, 0.7813, 0.4573, 0.4771),
-    ("MSR-VTT", "O2NA", _MANY): (0.6455, 0.4574, 0.7959, 0.5646, 0.5938),
-    ("MSR-VTT", "Human", _MANY): (0.5153, 0.5314, 0.8291, 0.5306, 0.5669),
-    ("MS-COCO", "CLIPCap", _FEW): (0.5581, 0.8223, 0.8788, 0.7483, 0.7985),
-    ("MS-COCO", "VLP", _FEW): (0.5925, 0.7424, 0.8593, 0.6644, 0.7706),
-    ("MS-COCO", "Human", _FEW): (0.6406, 0.6686, 0.8743, 0.6358, 0.6841),
-}
 _PEOPLE, _MODEL, _STRANGER = "a person", "a model", "a person, of another scene"
 
 
@@ -44,28 +32,15 @@ class _Row(NamedTuple):
         return len(self.p["meteor"])
 
     def joined(self, how: str) -> list[float]:
-        return [_JOINED[how](self.p[name]) for name in _METRICS]
-
-
-_JOINED = {
-    "harmonic mean": lambda p: harmonic_mean_p(p).raw,
-    "arithmetic mean": lambda p: float(np.mean(p)),
-    "Fisher": fisher,
-}
-
-
-def equal_shares(partitions: int, how: str) -> float:
-    """What the mean of p tends to where nothing differs and nothing ties: 1/N, 2/N, ..., 1 equally often."""
-    p = np.arange(1, partitions + 1) / partitions
-    return _JOINED[how](p)
+        return [JOINED[how](self.p[name]) for name in METRICS]
 
 
 def _run(setup: Setup) -> Findings:
     rows = [row for name, make in _SETS.items() for row in make(setup, name)]
-    heads = ["data", "references", "candidate from", "contexts", "joined by", *_METRICS.values()]
+    heads = ["data", "references", "candidate from", "contexts", "joined by", *METRICS.values()]
     cells = [
         [row.data, str(row.references), row.candidate, f"{row.contexts:,}", how, *_shown(row, how)]
-        for how in _JOINED
+        for how in JOINED
         for row in rows
     ]
     cells += [
@@ -75,18 +50,18 @@ def _run(setup: Setup) -> Findings:
             "-",
             "-",
             how,
-            *[short_p(equal_shares(count + 1, how))] * len(_METRICS),
+            *[short_p(equal_shares(count + 1, how))] * len(METRICS),
         ]
         for how in ("harmonic mean", "arithmetic mean")
-        for count in (_FEW, _MANY)
+        for count in (FEW, MANY)
     ]
     caption = [
-        f"Exact p-values of one candidate: {_FEW + 1} or {_MANY + 1} partitions a context, so p is at least "
-        f"1/{_FEW + 1} or 1/{_MANY + 1}; the harmonic mean is at least the smallest of them. BERT: cosine of sentence "
+        f"Exact p-values of one candidate: {FEW + 1} or {MANY + 1} partitions a context, so p is at least "
+        f"1/{FEW + 1} or 1/{MANY + 1}; the harmonic mean is at least the smallest of them. BERT: cosine of sentence "
         "vectors; BLEU@4: sentence BLEU by sacrebleu. Fisher's joining is right where contexts are independent."
     ]
     tables = [Table("joined", Grid(heads, cells, caption, left=5)), _beside(rows)]
-    return Findings(tables, _drawn(rows), _verdict(rows), {"references": [_FEW, _MANY]}, _claims(rows))
+    return Findings(tables, _drawn(rows), _verdict(rows), {"references": [FEW, MANY]}, _claims(rows))
 
 
 def _shown(row: _Row, how: str) -> list[str]:
@@ -94,10 +69,10 @@ def _shown(row: _Row, how: str) -> list[str]:
 
 
 def _beside(rows: list[_Row]) -> Table:
-    heads = ["", "data", "candidate from", "references", "joined by", *_METRICS.values()]
+    heads = ["", "data", "candidate from", "references", "joined by", *METRICS.values()]
     cells = []
-    for count in (_MANY, _FEW):
-        for (data, model, references), numbers in _PAPER.items():
+    for count in (MANY, FEW):
+        for (data, model, references), numbers in PAPER.items():
             if references == count:
                 cells.append(
                     ["paper", data, model, str(count), "harmonic mean (so it says)", *(f"{x:.4f}" for x in numbers)]
@@ -113,15 +88,15 @@ def _beside(rows: list[_Row]) -> Table:
 
 
 def _verdict(rows: list[_Row]) -> list[str]:
-    lowest = min(min(row.joined("harmonic mean")) for row in rows if row.references == _FEW)
+    lowest = min(min(row.joined("harmonic mean")) for row in rows if row.references == FEW)
     strangers = [row for row in rows if row.candidate == _STRANGER]
     fooled = [row.joined("Fisher") for row in strangers]
     found = all(max(each) <= _LEVEL for each in fooled)
-    people, harmonic, arithmetic = _closest()
+    people, harmonic, arithmetic = closest()
     return [
-        f"With one candidate and {_FEW} references there are {_FEW + 1} partitions, so no p-value can be below "
-        f"{1 / (_FEW + 1):g}, and a harmonic mean is never below the smallest of its p-values: whatever the data, this "
-        f"table could not have had a significant number (with {_MANY} references the least is {1 / (_MANY + 1):g}). "
+        f"With one candidate and {FEW} references there are {FEW + 1} partitions, so no p-value can be below "
+        f"{1 / (FEW + 1):g}, and a harmonic mean is never below the smallest of its p-values: whatever the data, this "
+        f"table could not have had a significant number (with {MANY} references the least is {1 / (MANY + 1):g}). "
         f"The lowest harmonic mean here is {lowest:.3f}. The claim is a fact of counting, not of metrics.",
         "Joining decides, too. Sentences of another scene, joined by Fisher's rule over the same contexts, are "
         + (
@@ -130,31 +105,19 @@ def _verdict(rows: list[_Row]) -> list[str]:
             else f"told from people's at the {_LEVEL:g} level by "
             + (
                 ", ".join(
-                    title for at, title in enumerate(_METRICS.values()) if all(each[at] <= _LEVEL for each in fooled)
+                    title for at, title in enumerate(METRICS.values()) if all(each[at] <= _LEVEL for each in fooled)
                 )
                 or "no metric"
             )
         )
         + ": many moderate p-values are evidence that the harmonic mean, which looks for single small ones, lets pass.",
         f"Where nothing differs and nothing ties the harmonic mean of p tends to 1 / (1 + 1/2 + ... + 1/N): "
-        f"{equal_shares(_MANY + 1, 'harmonic mean'):.3f} with {_MANY} references and "
-        f"{equal_shares(_FEW + 1, 'harmonic mean'):.3f} with {_FEW}; the arithmetic one tends to "
-        f"{equal_shares(_MANY + 1, 'arithmetic mean'):.3f} and {equal_shares(_FEW + 1, 'arithmetic mean'):.3f}. Of the "
+        f"{equal_shares(MANY + 1, 'harmonic mean'):.3f} with {MANY} references and "
+        f"{equal_shares(FEW + 1, 'harmonic mean'):.3f} with {FEW}; the arithmetic one tends to "
+        f"{equal_shares(MANY + 1, 'arithmetic mean'):.3f} and {equal_shares(FEW + 1, 'arithmetic mean'):.3f}. Of the "
         f"{people} figures that the paper prints for people without BLEU (where most scores tie at 0), {arithmetic} "
         f"lie nearer to the arithmetic and {harmonic} nearer to the harmonic mean.",
     ]
-
-
-def _closest() -> tuple[int, int, int]:
-    """How many of the paper's figures for people there are, and how many are nearer to which mean."""
-    nearer = {"harmonic mean": 0, "arithmetic mean": 0}
-    for (_, model, references), numbers in _PAPER.items():
-        if model == "Human":
-            for name, value in zip(_METRICS, numbers, strict=True):
-                if name != "bleu":
-                    off = {how: abs(value - equal_shares(references + 1, how)) for how in nearer}
-                    nearer[min(off, key=off.__getitem__)] += 1
-    return sum(nearer.values()), nearer["harmonic mean"], nearer["arithmetic mean"]
 
 
 def _claims(rows: list[_Row]) -> list[Claim]:
@@ -162,16 +125,16 @@ def _claims(rows: list[_Row]) -> list[Claim]:
     strangers = [row for row in rows if row.candidate == _STRANGER]
     told = [value for row in strangers for value in row.joined("Fisher")]
     share = float(np.mean([value <= _LEVEL for value in told]))
-    people, _, arithmetic = _closest()
-    own = {how: [v for row in rows if row.candidate == _PEOPLE for v in row.joined(how)] for how in _JOINED}
+    people, _, arithmetic = closest()
+    own = {how: [v for row in rows if row.candidate == _PEOPLE for v in row.joined(how)] for how in JOINED}
     return [
         Claim(
             "Table 1",
             "with one candidate no metric tells models from people: p from .4098 to .8788",
             "holds" if min(harmonic) > _LEVEL else "holds in part" if np.median(harmonic) > _LEVEL else "does not hold",
             f"harmonic means from {min(harmonic):.3f} to {max(harmonic):.3f}, sentences of another scene included",
-            f"it could not have been otherwise: p is at least 1/{_FEW + 1} with {_FEW} references, 1/{_MANY + 1} with "
-            f"{_MANY}",
+            f"it could not have been otherwise: p is at least 1/{FEW + 1} with {FEW} references, 1/{MANY + 1} with "
+            f"{MANY}",
         ),
         Claim(
             "Section 4",
@@ -199,17 +162,16 @@ def _drawn(rows: list[_Row]) -> Any:
     def draw(figure: Any) -> None:
         figure.set_size_inches(11, 5)
         left, right = figure.subplots(1, 2, sharey=True)
-        named = {f"{model}\n{data}": numbers for (data, model, _), numbers in _PAPER.items()}
+        named = {f"{model}\n{data}": numbers for (data, model, _), numbers in PAPER.items()}
         short = {_PEOPLE: "person", _MODEL: "model", _STRANGER: "stranger"}
         ours = {
-            f"{short[row.candidate]}\n{_SHORT[row.data]}\n{row.references}": row.joined("harmonic mean")
-            for row in rows
+            f"{short[row.candidate]}\n{_SHORT[row.data]}\n{row.references}": row.joined("harmonic mean") for row in rows
         }
         for axes, points, counts in (
-            (left, named, [references for *_, references in _PAPER]),
+            (left, named, [references for *_, references in PAPER]),
             (right, ours, [row.references for row in rows]),
         ):
-            for name, values in zip(_METRICS.values(), zip(*points.values(), strict=True), strict=True):
+            for name, values in zip(METRICS.values(), zip(*points.values(), strict=True), strict=True):
                 axes.plot(range(len(points)), values, "o", label=name, alpha=0.8)
             for at, count in enumerate(counts):
                 across = [at - 0.4, at + 0.4]
@@ -231,7 +193,7 @@ def _rows(
     setup: Setup, name: str, rows: list[Context], groups: list[list[str]], cases: dict[tuple[int, str], Case]
 ) -> list[_Row]:
     steps = Steps(setup, "single-candidate", {"revision": 1, "data": name}, [data_file(setup, name)])
-    scoring = Scoring(setup, list(_METRICS), [row.references for row in rows])
+    scoring = Scoring(setup, list(METRICS), [row.references for row in rows])
     by_label = {f"{count} {who}": case for (count, who), case in cases.items()}
     found = kept_tests(steps, name, scoring, groups, by_label)
     return [
@@ -242,31 +204,31 @@ def _rows(
 
 def _with_model(setup: Setup, name: str) -> list[_Row]:
     """Four references, a fifth of theirs, and a model's first output."""
-    rows = load(data_file(setup, name), contexts=2, references=_FEW + 1, candidates=1)
+    rows = load(data_file(setup, name), contexts=2, references=FEW + 1, candidates=1)
     rng = np.random.default_rng(setup.seed)
     groups = [
-        [*rng.permutation(row.references)[: _FEW + 1].tolist(), row.candidates[0]]
+        [*rng.permutation(row.references)[: FEW + 1].tolist(), row.candidates[0]]
         for row in rows[: 40 if setup.quick else None]
     ]
-    few = tuple(range(_FEW))
-    cases = {(_FEW, _PEOPLE): Case((*few, _FEW), _FEW), (_FEW, _MODEL): Case((*few, _FEW + 1), _FEW)}
+    few = tuple(range(FEW))
+    cases = {(FEW, _PEOPLE): Case((*few, FEW), FEW), (FEW, _MODEL): Case((*few, FEW + 1), FEW)}
     return _rows(setup, name, rows, groups, cases)
 
 
 def _with_strangers(setup: Setup, name: str) -> list[_Row]:
     """Nineteen references (or the first four), a twentieth of theirs, and a sentence of the next scene."""
-    rows = load(data_file(setup, name), contexts=2, references=_MANY + 1)
+    rows = load(data_file(setup, name), contexts=2, references=MANY + 1)
     rng = np.random.default_rng(setup.seed)
     groups = [
         [
-            *rng.permutation(row.references)[: _MANY + 1].tolist(),
+            *rng.permutation(row.references)[: MANY + 1].tolist(),
             str(rng.choice(rows[(at + 1) % len(rows)].references)),
         ]
         for at, row in enumerate(rows[: 40 if setup.quick else None])
     ]
     cases = {
-        (count, who): Case((*range(count), _MANY + further), count)
-        for count in (_FEW, _MANY)
+        (count, who): Case((*range(count), MANY + further), count)
+        for count in (FEW, MANY)
         for further, who in enumerate((_PEOPLE, _STRANGER))
     }
     return _rows(setup, name, rows, groups, cases)
