@@ -71,7 +71,8 @@ def temperature_parts(setup: Setup) -> Iterator[Part]:
     temperatures = list(_QUICK if setup.quick else TEMPERATURES)
     options = {"measure": _MEASURE, "temperature": temperatures, "alpha": None, "beta": None}
     wanted = tasks(setup, ("infolm",), {"infolm": options})
-    for part in summaries(replace(setup, encoder=None)):  # vectors of an encoder play no part
+    kinds = ("ext",) if setup.quick else ("ext", "abs")
+    for part in summaries(replace(setup, encoder=None), *kinds):  # vectors of an encoder play no part
         yield replace(part, name=f"{part.name}-temperatures", tasks=wanted)
 
 

@@ -45,8 +45,8 @@ def files(folder: Path) -> list[Path]:
     ]
 
 
-def load(setup: Setup, systems: int | None = None, items: int | None = None) -> Rated:
-    """systems, items: only the first so many, for a quick form; ratings are those of all systems."""
+def load(setup: Setup, systems: int | None = None, items: int | None = None, most: int | None = None) -> Rated:
+    """systems, items, most (references of an item): only the first so many, for a quick form; ratings stay whole."""
     folder = setup.folder("e2e_nlg", HOLDS)
     references = {row["id"]: row["references"] for row in records(folder / "test_refs.jsonl.gz", ("id", "references"))}
     held: dict[str, dict[Any, str]] = {}
@@ -68,8 +68,8 @@ def load(setup: Setup, systems: int | None = None, items: int | None = None) -> 
             raise InputError(f"{path} has no rating of {absent[0]}")
         won[criterion] = np.array([shares[name] for name in chosen])
         compared[criterion] = np.array([counts[name] for name in chosen])
-    return Rated([references[each] for each in ids], {name: [held[name][each] for each in ids] for name in chosen},
-                 won, compared)  # fmt: skip
+    outputs = {name: [held[name][each] for each in ids] for name in chosen}
+    return Rated([references[each][:most] for each in ids], outputs, won, compared)
 
 
 def win_rates(judgements: Iterable[tuple[Sequence[str], Sequence[float]]]) -> tuple[dict[str, float], dict[str, int]]:

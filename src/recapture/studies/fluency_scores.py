@@ -77,7 +77,9 @@ class Scorer:
     """All methods with one encoder, step by step."""
 
     def __init__(self, setup: Setup, rated: Rated, encoding: Encoding, sizes: Sizes, paths: Sequence[Path]) -> None:
-        options = {name: value for name, value in setup.encoding.items() if name != "pooling"}
+        # A device is for the encoder that was asked for with it; word counts have none.
+        without = {"pooling"} | ({"device"} if encoding.encoder == "bag-of-words" != setup.encoder else set())
+        options = {name: value for name, value in setup.encoding.items() if name not in without}
         options |= {"pooling": encoding.pooling} if encoding.pooling else {}
         self._setup = replace(setup, encoder=encoding.encoder, encoding=options)
         self._rated, self._sizes, self._label = rated, sizes, encoding.label
