@@ -1,6 +1,7 @@
 """Studies of the distribution-aware paper: what theory forces them to find, on sentences made up here."""
 
 import gzip
+import importlib
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recapture.studies import single_candidate
+from recapture.studies.single_candidate_paper import equal_shares
 from recapture.studies.study import Setup, find_study
 
 THINGS = ["cat", "dog", "boy", "girl", "bird", "ball", "tree", "house", "boat", "horse", "bench", "kite"]
@@ -31,9 +32,9 @@ def build(folder: Path) -> None:
             thing = THINGS[number % len(THINGS)]
             row = {"id": number, "references": [sentence(rng, thing) for _ in range(references)]}
             if name == "e2e_dev_multi":
-                row["candidates"] = [f"Xq{number} zv{seed % 7} kk{seed % 7}." for seed in range(20)]
+                row["candidates"] = [f"Xq{number} zv{seed % 7} kk{seed % 7}" for seed in range(20)]
             if name == "captions_coco1000":
-                row["candidates"] = [f"Xq{number} zv kk."]
+                row["candidates"] = [f"Xq{number} zv kk"]
             rows.append(row)
     for domain in ("book", "wikitext"):
         files["gpt2xl_contrastive_search", domain] = [
@@ -93,8 +94,8 @@ def test_means_of_equal_shares():
     """By fractions: N / (N/1 + N/2 + ... + N/N), and (N + 1) / 2N."""
     for count in (5, 20):
         harmonic = count / sum(Fraction(count, rank) for rank in range(1, count + 1))
-        assert single_candidate.equal_shares(count, "harmonic mean") == pytest.approx(float(harmonic), rel=1e-12)
-        assert single_candidate.equal_shares(count, "arithmetic mean") == pytest.approx((count + 1) / (2 * count))
+        assert equal_shares(count, "harmonic mean") == pytest.approx(float(harmonic), rel=1e-12)
+        assert equal_shares(count, "arithmetic mean") == pytest.approx((count + 1) / (2 * count))
 
 
 def test_one_candidate_in_words_of_its_own_has_the_least_p_there_can_be(data):
@@ -135,8 +136,8 @@ def test_five_texts_of_people_are_not_told_apart(data):
             # Exact p-values: at most 5 % false alarms, and chance over 20 contexts.
             assert float(row["p ≤ 0.05"].rstrip("%")) <= 100 * (0.05 + 4 * np.sqrt(0.05 * 0.95 / 20))
             assert float(row["mean ln p"]) >= np.log(1 / 252)
-    # Words of its own: a model's texts cannot be nearer to people than people are, so 1 of 252 partitions is the worst.
-    assert float(rows["E2E: five seeds", "meteor"]["mean ln p"]) == pytest.approx(np.log(1 / 252), abs=1e-3)
+    # Sides without a common word score 0, and so do they the other way round; all other partitions score more.
+    assert float(rows["E2E: five seeds", "meteor"]["mean ln p"]) == pytest.approx(np.log(2 / 252), abs=1e-3)
 
 
 def test_one_clustering_has_the_p_values_that_counting_allows(data, monkeypatch):
@@ -210,3 +211,99 @@ def test_efficiency_times_all_seven_metrics(data):
     for rate, _, minutes in _PAPER.values():
         assert rate * minutes * 60 == pytest.approx(40_504, rel=0.002)  # MS-COCO's validation images, as in Table 2
     assert len(findings.claims) == 3
+
+
+def test_encoders_tell_apart_what_shares_no_word_and_leave_people_alone(data):
+    """Word counts without a common word: candidates and references are two clusters, so only labellings that keep both
+    together reach the observed MMD. With two candidates of 5 + 2 texts that is 1 of 21, with three 1 of 56."""
+    from math import comb
+
+    findings, tables = quick("embeddings", data)
+    rows = {(row["candidates from"], row["encoder"]): row for row in tables["sensitivity"]}
+    seeds = rows["seeds", "bag-of-words"]
+    for count in range(2, 8):
+        least = (2 if count == 5 else 1) / comb(5 + count, count)
+        # Seeds say things alike, but not the same: no smaller than what counting allows, and near it.
+        assert np.log10(least) - 5e-4 <= float(seeds[str(count)]) <= np.log10(least) + 0.35
+    (people,) = tables["people-and-speed"]
+    assert float(people["p ≤ 0.05"].rstrip("%")) <= 100 * (0.05 + 4 * np.sqrt(0.05 * 0.95 / 12))
+    assert {claim.where: claim.holds for claim in findings.claims}["Figure 7, B.1"] == "cannot be told"
+
+
+def test_an_encoder_that_is_named_stands_beside_the_others(data):
+    def lengths(texts):
+        return np.array([[len(text), text.count(" ")] for text in texts], np.float32)
+
+    findings = find_study("embeddings").run(Setup(data, quick=True, encoder=lengths))
+    first, second = (row[0] for row in findings.tables[1].grid.rows)
+    assert first == "bag-of-words" and "lengths" in second
+
+
+def test_decoding_counts_votes_and_repeats(data):
+    findings, tables = quick("decoding", data)
+    votes = {row["of"]: row for row in tables["votes"]}
+    # Three of four voices are for contrastive search on each of 12 prompts: 2 of 2^12 outcomes are as one-sided.
+    assert votes["prompts, all"]["for contrastive search"] == "12"
+    assert votes["single votes"] | {"sign test": ""} == {
+        "of": "single votes",
+        "for contrastive search": "36",
+        "for contrastive decoding": "12",
+        "even": "0",
+        "sign test": "",
+    }
+    assert float(votes["prompts, all"]["sign test"]) == pytest.approx(2 / 2**12, rel=0.05)
+    by = {row["candidates"]: row for row in tables["variety"]}
+    assert list(by)[:5] == [f"{count} different" for count in (1, 2, 3, 5, 7)]  # seven outputs a context were made up
+    for row in by.values():
+        assert number(row["METEOR ↑"]) == 0  # no word in common with anybody
+    # One text over and over that shares no word with people, who share some: the edge within is the shortest of every
+    # triangle, on both sides: 2/3 + 1/3 + 1/3 each.
+    assert number(by["1 different"]["TRM-METEOR ↓"]) == pytest.approx(8 / 3, abs=1e-3)
+    assert [claim.holds for claim in findings.claims[2:]] == ["cannot be told"] * 2
+
+
+def test_decoding_on_real_votes(data_folder):
+    """150 prompts with four voices each, as the folder's card says."""
+    _, tables = quick("decoding", data_folder)
+    votes = {row["of"]: row for row in tables["votes"]}
+    heads = ("for contrastive search", "for contrastive decoding", "even")
+    assert sum(int(votes["prompts, all"][head]) for head in heads) == 150
+    assert sum(int(votes["single votes"][head]) for head in heads) == 600
+
+
+@pytest.mark.parametrize("name", ["single-candidate", "mauve-small", "central", "embeddings", "decoding"])
+def test_a_second_run_takes_what_the_first_kept(name, data, monkeypatch):
+    """Interrupted studies go on: what is kept is not made again, and says the same."""
+    first, _ = quick(name, data)
+    for module in ("captions", "mauve_small", "central_sets", "decoding_sets"):
+        loaded = importlib.import_module(f"recapture.studies.{module}")
+        if hasattr(loaded, "Scoring"):
+            monkeypatch.setattr(loaded.Scoring, "batch", lambda *_: pytest.fail("made again"))
+    second, _ = quick(name, data)
+    assert [row for table in first.tables for row in table.grid.rows if table.name != "people-and-speed"] == [
+        row for table in second.tables for row in table.grid.rows if table.name != "people-and-speed"
+    ]
+
+
+@pytest.mark.parametrize("name", ["sensitivity", "human-null", "diversity-quality", "seeds"])
+def test_claims_of_the_older_studies(name, data):
+    findings, tables = quick(name, data)
+    assert findings.claims
+    if name == "sensitivity":
+        # As Figure 3 of the paper says.
+        assert [row["paper, 7 candidates"] for row in tables["beside-the-paper"]] == ["+162.0%", "+49.3%", "-"]
+    if name == "human-null":
+        assert findings.claims[0].holds == "holds"  # exact p-values see to it
+
+
+STUDIES = ["single-candidate", "central", "decoding", "efficiency", "embeddings", "mauve-small"]
+
+
+@pytest.mark.parametrize("name", [*STUDIES, "sensitivity", "human-null", "diversity-quality", "seeds"])
+def test_missing_folders_are_named(name, tmp_path):
+    from recapture.errors import InputError
+
+    study = find_study(name)
+    assert set(study.layout) == set(study.data) and study.takes
+    with pytest.raises(InputError, match="is not there: put"):
+        study.run(Setup(tmp_path, quick=True))
