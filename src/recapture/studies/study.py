@@ -42,6 +42,8 @@ class Table:
     name: str
     """Of its file, and its heading."""
     grid: Grid
+    adds: str = ""
+    """A sentence on what this shows that the paper has not; the results page gathers such tables."""
 
 
 Holds = Literal["holds", "holds in part", "does not hold", "cannot be told"]

@@ -261,4 +261,9 @@ STUDY = Study(
     run=_run,
     masked=True,
     chooses=True,
+    layout={
+        "realsumm": "documents.jsonl.gz (doc_id, reference_sents) and summaries.jsonl.gz (doc_id, type: abs or ext, "
+        "system, summary_sents, litepyramid_recall; auto_scores may be there)"
+    },
+    takes="2 minutes on one GPU with 16 cores",
 )

@@ -40,6 +40,9 @@ def write_findings(study: Study, findings: Findings, setup: Setup, output: Path)
         "settings": plain(findings.settings),
         "tables": {table.name: [dict(zip(table.grid.heads, row, strict=True)) for row in table.grid.rows]
                    for table in findings.tables},
+        "heads": {table.name: list(table.grid.heads) for table in findings.tables},
+        "left": {table.name: table.grid.left for table in findings.tables},
+        "adds": {table.name: table.adds for table in findings.tables if table.adds},
         "captions": {table.name: list(table.grid.caption) for table in findings.tables},
         "claims": [asdict(claim) for claim in findings.claims],
         "verdict": list(findings.verdict),
