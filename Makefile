@@ -9,7 +9,7 @@ export RECAPTURE_DATA ?= $(realpath ../shared/data)
 CORPUS ?= $(realpath ../shared/corpus)
 WEIGHTS := src/recapture/representations/weights/recapture-minilm.safetensors
 
-.PHONY: demo test bench lint docs evidence agreement weights train clean
+.PHONY: demo test bench lint docs results weights train clean
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -38,14 +38,9 @@ bench: $(VENV)/.ready  ## timings against peers, on this machine
 docs: $(VENV)/.ready  ## redraw the pictures
 	$(BIN)/python docs/draw_spheres.py
 
-STUDIES := human-null sensitivity diversity-quality seeds intervals
-
-evidence: $(VENV)/.ready  ## rebuild docs/evidence from the data in RECAPTURE_DATA (about 20 minutes)
-	for study in $(STUDIES); do $(BIN)/recapture reproduce $$study --offline --output docs/evidence || exit 1; done
-
-agreement: $(VENV)/.ready  ## the same for agreement with people (hours on 2 cores; minutes with a GPU: DEVICE=cuda)
-	for study in wmt17 webnlg summarisation; do \
-	  $(BIN)/recapture reproduce $$study --offline $(if $(DEVICE),--device $(DEVICE)) --output docs/evidence || exit 1; done
+# About an hour on 2 cores where the scores of wmt17, webnlg and summarisation are kept; else hours, or DEVICE=cuda.
+results: $(VENV)/.ready  ## rebuild docs/evidence and docs/results.md from the data in RECAPTURE_DATA
+	$(BIN)/recapture reproduce all --offline $(if $(DEVICE),--device $(DEVICE)) --output docs/evidence --page docs/results.md
 
 weights: $(VENV)/.ready  ## held-out perplexity and top-1 of the models that ship, source by source (about 8 minutes)
 	$(BIN)/python -m training.evaluate $(WEIGHTS) --heldout $(CORPUS)/heldout.tsv

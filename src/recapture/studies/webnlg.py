@@ -258,5 +258,5 @@ STUDY = Study(
         "webnlg2020_en": "human_eval.jsonl.gz (system, id, references, output, human_mean by criterion) and "
         "outputs.jsonl.gz (system, id, output)"
     },
-    takes="5 minutes on one GPU with 16 cores",
+    takes="about 15 minutes on one GPU with 16 cores",
 )
