@@ -12,6 +12,7 @@ from ..agreement.coefficients import correlation, row_correlations
 from ..agreement.sweeps import sweep
 from ..errors import InputError
 from .e2e_ratings import CRITERIA, LAYOUT, Rated, files, load
+from .fluency_paper import BEST_K
 from .fluency_scores import METHODS, Encoding, Scorer, Sizes, default_of
 from .fluency_view import (
     COEFFICIENTS,
@@ -164,10 +165,14 @@ def _claims(natural: Mapping[str, Agreement], bag: Mapping[str, Agreement] | Non
         return ", ".join(f"{name} {shown(which(natural[name])['pearson'])}" for name in names)
 
     data = "Other generators, data and encoder; people rated naturalness"
-    made = []
+    first = {each: max(BEST_K, key=lambda name: natural[name].best[each]) for each in COEFFICIENTS}
+    won = sum(name == "ME quality" for name in first.values())
+    here = ", ".join(f"by {each} {name} ({shown(natural[name].best[each])})" for each, name in first.items())
+    says = "Schnabel's quality agrees best of all methods (best K: r .917, tau .911, rho .976)"
+    made = [Claim("Table 1", says, _of(won, len(first)), f"best {here}", data if won < len(first) else "")]
     for where, says, counts, names, which in (
-        ("Table 1", "Schnabel's quality agrees best of all methods, FID close behind (best K: r .917, .902)",
-         above(["ME quality"], [*_VECTORS, "forward CE", "reverse CE"], best), _VECTORS, best),
+        ("Table 1", "Schnabel's quality agrees better than FID (best K: r .917, .902)",
+         above(["ME quality"], ["Fréchet"], best), ("ME quality", "Fréchet"), best),
         ("Table 1", "all three estimators agree better than PRD and IMPAR (best K)",
          above(_ME, ["PRD F1/8", "precision"], best), (*_ME, "PRD F1/8", "precision"), best),
         ("Table 1", "metrics on vectors agree better than cross-entropies (forward .606, reverse .440)",
@@ -190,7 +195,7 @@ def _claims(natural: Mapping[str, Agreement], bag: Mapping[str, Agreement] | Non
 
 
 def _of(count: int, total: int) -> Holds:
-    return "holds" if count == total else "holds in part" if 2 * count > total else "does not hold"
+    return "holds" if count == total else "holds in part" if 2 * count >= total else "does not hold"
 
 
 def _against(natural: Mapping[str, Agreement]) -> list[str]:
@@ -207,7 +212,10 @@ def _against(natural: Mapping[str, Agreement]) -> list[str]:
         if varied < 0
         else f"Variety is not the reason: the share of distinct bigrams has r = {shown(varied)}."
     )
-    return [f"Some metrics rank the systems the other way round, their whole interval below 0: {words}. {why}"]
+    return [
+        f"Some metrics rank the systems the other way round, their whole interval below 0: {words}. Absolute values, "
+        f"which the paper prints, would hide this. {why}"
+    ]
 
 
 def _verdict(found: Found, main: str, rated: Rated) -> list[str]:
@@ -250,4 +258,5 @@ STUDY = Study(
     data=("e2e_nlg",),
     run=_run,
     layout={"e2e_nlg": LAYOUT},
+    takes="20 minutes on 2 cores that others used, too, once all texts were encoded (16,536, three times)",
 )

@@ -140,7 +140,7 @@ def drawer(natural: Mapping[str, Agreement], main: str) -> Callable[[Any], None]
         left.set_yticks(range(len(names)), names, fontsize=8)
         left.set(title=f"Pearson's r with naturalness, {main}", xlabel="r (bar: 95 % over systems)")
         left.axvline(0, color="0.8", linewidth=0.8)
-        left.legend(fontsize=7, loc="lower left")
+        left.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncol=3)
         for name, own in natural.items():
             if len(own.curve) > 1 and not name.startswith("PRD"):
                 right.plot(list(own.curve), list(own.curve.values()), marker=".", label=name)
