@@ -104,7 +104,11 @@ def test_moves():
     noise = np.array([[0.001], [0.0], [-0.001]])
     falling, level = np.linspace(0.9, 0.4, 6) + noise, np.linspace(0.6, 0.58, 6) + noise
     assert Track(score, falling).seen() == "falls" and Track(score, falling[:, ::-1]).seen() == "rises"
-    assert Track(score, level).seen() == "stays"
+    slightly = Track(score, level)  # by .02, in every draw: a fall, and little enough to be called steady
+    assert slightly.seen() == "falls" and slightly.does("falls") and slightly.does("stays")
+    split = np.vstack([np.linspace(0.6, 0.64, 6), np.linspace(0.6, 0.57, 6)])  # draws do not agree
+    assert Track(score, split).seen() == "stays" and Track(distance, split).seen() == "stays"
+    assert not Track(score, falling).does("stays")
     assert Track(distance, falling[:, ::-1]).seen() == "falls"  # a distance that grows
     up_and_down = np.array([[0.5, 0.9, 0.2, 0.8, 0.1, 0.6]]) + noise
     assert Track(score, up_and_down).seen() == "wavers"

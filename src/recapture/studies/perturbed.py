@@ -26,9 +26,9 @@ from .study import Holds, Setup
 Asks = Literal["quality", "diversity", "both"]
 Move = Literal["falls", "stays", "rises", "wavers"]
 STEADY = 0.05
-"""A number between 0 and 1 that moves by no more stays."""
-CLEAR = 2.0
-"""Spreads a change must exceed."""
+"""A number between 0 and 1 that moves by no more can be said to stay."""
+LEAST = 0.01
+"""Of a number between 0 and 1: smaller falls are none."""
 MONOTONE = 0.8
 
 JOBS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
@@ -147,14 +147,19 @@ class Track:
 
     def seen(self, last: int = -1) -> Move:
         """What the curve does from the first step to `last`; falling is getting worse, whatever the direction."""
-        change, spread = self.change(last=last), self.change_spread(last=last)
-        if self.curve.bounded and abs(change) <= STEADY:
-            return "stays"
-        clear = abs(change) > CLEAR * spread
-        rho = self.spearman(None if last == -1 else last + 1)
-        if clear and abs(rho) >= MONOTONE and (rho > 0) == (change > 0):
+        moves = self.values[:, last] - self.values[:, 0]
+        change, rho = float(moves.mean()), self.spearman(None if last == -1 else last + 1)
+        same = bool((moves > 0).all() or (moves < 0).all())
+        if same and rho * change > 0 and abs(rho) >= MONOTONE and (abs(change) > LEAST or not self.curve.bounded):
             return "falls" if change * self.curve.better < 0 else "rises"
-        return "wavers" if self.curve.bounded or clear else "stays"
+        little = abs(change) <= STEADY if self.curve.bounded else not same
+        return "stays" if little else "wavers"
+
+    def does(self, expected: str, last: int = -1) -> bool:
+        """Whether it falls, or stays, as expected: a number that falls by little does both."""
+        if expected == "stays" and self.curve.bounded:
+            return abs(self.change(last=last)) <= STEADY
+        return self.seen(last) == expected
 
 
 def tracks(measured: Sequence[Sequence[Mapping[str, float | None]]]) -> dict[str, Track]:

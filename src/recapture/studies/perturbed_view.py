@@ -10,7 +10,7 @@ import numpy as np
 
 from ..results.grid import Grid
 from ..results.result import short
-from .perturbed import CLEAR, CURVES, MONOTONE, STEADY, Track
+from .perturbed import CURVES, LEAST, MONOTONE, STEADY, Track
 from .study import Table
 
 
@@ -35,14 +35,19 @@ def number(value: float) -> str:
     return short(value) if 0 < abs(value) < 0.0995 else f"{value:.3f}"
 
 
-def pairs_of(by_name: Mapping[str, Track]) -> str:
-    """By how much quality and diversity move, method by method."""
-    double = dict.fromkeys(curve.panel for curve in CURVES if curve.asks == "quality")
-    parts = []
-    for panel in double:
+def doubles(by_name: Mapping[str, Track]) -> dict[str, tuple[float, float]]:
+    """By how much quality and diversity move, by method that tells them apart."""
+    found = {}
+    for panel in dict.fromkeys(curve.panel for curve in CURVES if curve.asks == "quality"):
         quality, diversity = (track for track in by_name.values() if track.curve.panel == panel)
-        parts.append(f"{panel} {quality.change():+.3f} and {diversity.change():+.3f}")
-    return "; ".join(parts)
+        found[panel] = quality.change(), diversity.change()
+    return found
+
+
+def pairs_of(by_name: Mapping[str, Track]) -> str:
+    """The same as words."""
+    moved = doubles(by_name).items()
+    return "; ".join(f"{panel} {quality:+.3f} and {diversity:+.3f}" for panel, (quality, diversity) in moved)
 
 
 def strongest(found: Iterable[Track], count: int = 3) -> str:
@@ -52,10 +57,10 @@ def strongest(found: Iterable[Track], count: int = 3) -> str:
 
 
 RULE = (
-    f"Falling is getting worse (Fréchet and MMD then grow). A number stays when it moves by at most {STEADY:g}; it "
-    f"falls or rises when it moves by more than {CLEAR:g} spreads and Spearman's correlation of the mean curve with "
-    f"the step is at least {MONOTONE:g} either way; else it wavers. Spread: standard deviation of the change over "
-    "draws."
+    "Falling is getting worse (Fréchet and MMD then grow). A number falls or rises when it does so in every draw, by "
+    f"more than {LEAST:g} on average, and Spearman's correlation of the mean curve with the step is at least "
+    f"{MONOTONE:g} either way; else it stays if it moved by at most {STEADY:g}, and wavers if by more. One that should "
+    f"stay may still fall by up to {STEADY:g}. Spread: standard deviation of the change over draws."
 )
 
 

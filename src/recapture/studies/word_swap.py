@@ -16,7 +16,7 @@ import numpy as np
 from ..results.grid import Grid
 from .genres import LAYOUT, XNLI, balanced, balanced_size, data_file, load
 from .perturbed import JOBS, STEADY, Draw, Track, every, run_draws, unless
-from .perturbed_view import RULE, curves_table, draw_panels, number, pairs_of, strongest
+from .perturbed_view import RULE, curves_table, doubles, draw_panels, number, pairs_of, strongest
 from .steps import Steps
 from .study import Claim, Findings, Setup, Study, Table
 
@@ -90,21 +90,22 @@ def _run(setup: Setup) -> Findings:
 
 
 def _summary(by_name: Mapping[str, Track]) -> Table:
-    heads = ["method", "number", "expected", "seen", "as written", "swapped", "change", "its spread"]
+    heads = ["method", "number", "expected", "seen", "as expected", "as written", "swapped", "change", "its spread"]
     heads += ["change in spreads", "Spearman"]
     rows = []
     for track in by_name.values():
         change, spread = track.change(), track.change_spread()
         rows.append([
             track.curve.panel, track.curve.number or "-", _EXPECTED[track.curve.asks], track.seen(),
+            "yes" if track.does(_EXPECTED[track.curve.asks]) else "no",
             number(track.mean[0]), number(track.mean[-1]), number(change), number(spread),
             f"{change / spread:.1f}" if spread else "-", f"{track.spearman():.2f}",
         ])  # fmt: skip
-    return Table("summary", Grid(heads, rows, [RULE], left=4))
+    return Table("summary", Grid(heads, rows, [RULE], left=5))
 
 
 def _verdict(by_name: Mapping[str, Track], folds: int) -> list[str]:
-    right = [track.curve.name for track in by_name.values() if track.seen() == _EXPECTED[track.curve.asks]]
+    right = [track.curve.name for track in by_name.values() if track.does(_EXPECTED[track.curve.asks])]
     lines = [
         f"{len(right)} of {len(by_name)} numbers do what the paper expects (quality falls, diversity stays, single "
         f"numbers get worse): {', '.join(right) or 'none'}.",
@@ -112,12 +113,19 @@ def _verdict(by_name: Mapping[str, Track], folds: int) -> list[str]:
         f"Beside their spread over folds these numbers get worse most (in spreads): {strongest(by_name.values(), 4)}. "
         f"From {folds} folds the spread itself is a rough guess.",
     ]
-    quality, diversity = by_name["ME Schnabel quality"].change(), by_name["ME Schnabel diversity"].change()
-    if quality < 0 and diversity < 0.5 * quality:
+    right_way = [panel for panel, (quality, diversity) in doubles(by_name).items() if quality < min(diversity, 0)]
+    lines.append(
+        "Quality falls, and by more than diversity, for "
+        + (", ".join(right_way) or "none of the methods that tell the two apart")
+        + "."
+    )
+    precision, recall = by_name["IMPAR precision"], by_name["IMPAR recall"]
+    if precision.does("stays") and recall.does("falls"):
         lines.append(
-            "ME Schnabel's diversity falls with its quality: sentences that lose their order move away from the "
-            "references, and references that no candidate's sphere reaches count against diversity, though no topic is "
-            "lost."
+            f"Swapped sentences stay inside the references' spheres (precision {precision.mean[0]:.2f} to "
+            f"{precision.mean[-1]:.2f}) but reach fewer references (recall {recall.mean[0]:.2f} to "
+            f"{recall.mean[-1]:.2f}): this encoder moves them together rather than out of the set, so that a loss of "
+            "order looks like a loss of variety."
         )
     return lines
 
@@ -128,7 +136,7 @@ def _claims(by_name: Mapping[str, Track]) -> list[Claim]:
         return "; ".join(f"{name} {number(first)} to {number(last)}" for name, first, last in ends)
 
     def does(move: str, *names: str) -> list[bool]:
-        return [by_name[name].seen() == move for name in names]
+        return [by_name[name].does(move) for name in names]
 
     other = "Other encoder, trained to forgive wording; smaller sets"
     schnabel = every(does("falls", "ME Schnabel quality") + does("stays", "ME Schnabel diversity"))
@@ -164,4 +172,5 @@ STUDY = Study(
     data=(XNLI,),
     run=_run,
     layout={XNLI: LAYOUT[XNLI]},
+    takes="3 minutes on 2 cores, most of it to encode 12,000 sentences",
 )
