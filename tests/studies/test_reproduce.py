@@ -3,47 +3,25 @@
 import csv
 import gzip
 import json
+import shutil
 
 import numpy as np
 import pytest
+import test_distribution_studies
+import test_fluency
 
+import genre_texts
 from recapture.cli.app import run
 from recapture.studies.study import Setup, find_study, list_studies
 
-THINGS = ["cat", "dog", "boy", "girl", "bird", "ball", "tree", "house", "boat", "horse", "bench", "kite"]
-DOING = ["sits", "sleeps", "jumps", "runs", "waits", "plays", "stands", "falls"]
-PLACES = [
-    "by the river",
-    "on the grass",
-    "near a wall",
-    "in the sun",
-    "under a tree",
-    "at the door",
-    "on a hill",
-    "in the rain",
-]
 
-
-def sentence(rng, thing):
-    other = rng.choice(THINGS)
-    return f"The {thing} {rng.choice(DOING)} {rng.choice(PLACES)} with the {other}."
-
-
-@pytest.fixture
-def data(tmp_path):
-    """Folders laid out as documented, with sentences made up here: a scene is about one thing."""
-    rng = np.random.default_rng(0)
-    rows = {"abstract48s": [], "e2e_dev_multi": []}
-    for number in range(24):
-        thing = THINGS[number % len(THINGS)]
-        rows["abstract48s"].append({"id": number, "references": [sentence(rng, thing) for _ in range(48)]})
-        wording = {"references": [sentence(rng, thing) for _ in range(6)]}
-        rows["e2e_dev_multi"].append({"id": number, "candidates": [f"The {thing} sits."] * 20, **wording})
-    for name, lines in rows.items():
-        (tmp_path / name).mkdir()
-        with gzip.open(tmp_path / name / "contexts.jsonl.gz", "wt") as stream:
-            stream.writelines(json.dumps(line) + "\n" for line in lines)
-    return tmp_path
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """Folders laid out as documented, with sentences made up here."""
+    folder = tmp_path_factory.mktemp("data")
+    for build in (genre_texts.build, test_fluency.build, test_distribution_studies.build):
+        build(folder)
+    return folder
 
 
 # Studies of agreement with people have files of other forms: see test_agreement_studies.py.
@@ -113,8 +91,16 @@ def test_bad_input(arguments, message, capsys, tmp_path, monkeypatch):
 
 def test_damaged_and_small_files(data, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    file = data / "abstract48s" / "contexts.jsonl.gz"
-    arguments = ["reproduce", "human-null", "--data", str(data), "--output", str(tmp_path / "out"), "--quick"]
+    file = shutil.copytree(data / "abstract48s", tmp_path / "data" / "abstract48s") / "contexts.jsonl.gz"
+    arguments = [
+        "reproduce",
+        "human-null",
+        "--data",
+        str(tmp_path / "data"),
+        "--output",
+        str(tmp_path / "out"),
+        "--quick",
+    ]
     for content, message in (
         (b"not compressed", "contexts.jsonl.gz"),
         (gzip.compress(b'{"id": 1, "references": ["a", "b"]}'), "has 0 contexts with at least 10 references"),
@@ -127,4 +113,4 @@ def test_damaged_and_small_files(data, tmp_path, capsys, monkeypatch):
         assert message in capsys.readouterr().err
         if content is None:
             break
-    assert not (tmp_path / "out").exists()
+    assert not output.exists()
