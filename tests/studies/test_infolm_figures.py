@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recapture.studies.calibration import temperature_parts, turning_points
+from recapture.studies.calibration import path, temperature_parts
 from recapture.studies.metric_map import PEOPLE, summaries
 from recapture.studies.rated import shown
 from recapture.studies.study import Setup, find_study
@@ -155,13 +155,17 @@ def test_measures_that_are_functions_of_one_sum_have_one_area(quick):
 # calibration
 
 
-@pytest.mark.parametrize(
-    "values, turns",
-    [([1, 2, 3], 0), ([3, 2, 1], 0), ([1, 3, 2], 1), ([1, 3, 2.995, 4], 0), ([1, 3, 2, 4, 0], 3), ([1, 1.005, 1], 0),
-     ([5], 0), ([1, 2, 2, 1], 1)],
-)  # fmt: skip
-def test_turning_points(values, turns):
-    assert turning_points(values, 0.01) == turns
+def test_paths_of_curves():
+    """Rising: 1. One peak: 1 to 2, whatever its place. More peaks may be longer; a flat curve has no range."""
+    rng = np.random.default_rng(2)
+    rising = np.sort(rng.random(11))
+    assert path(rising) == pytest.approx(1) and path(rising[::-1]) == pytest.approx(1)
+    for place in range(1, 10):
+        peaked = np.concatenate([np.sort(rng.random(place)), [2.0], np.sort(rng.random(10 - place))[::-1]])
+        assert 1 <= path(peaked) <= 2
+    assert path([0, 1, 0, 1]) == 3 and path([5, 5]) == 1
+    # As its description says of random numbers.
+    assert np.mean([path(rng.normal(size=11)) for _ in range(500)]) > 3
 
 
 def test_temperatures_are_those_of_the_metric(quick):
