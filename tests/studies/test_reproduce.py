@@ -113,4 +113,4 @@ def test_damaged_and_small_files(data, tmp_path, capsys, monkeypatch):
         assert message in capsys.readouterr().err
         if content is None:
             break
-    assert not output.exists()
+    assert not (tmp_path / "out").exists()
