@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from genre_texts import GENRES, build
-from recapture.studies import genres, mode_collapse
+from recapture.studies import genres
+from recapture.studies import mode_collapse_draws as draws
 from recapture.studies.perturbed import Curve, Track
 from recapture.studies.study import Setup, find_study
 
@@ -23,7 +24,7 @@ def genre_of(text):
 
 def test_draws(data):
     found = genres.load(Setup(data), genres.XNLI)
-    drawn = mode_collapse.draw(found, 40, np.random.default_rng(1))
+    drawn = draws.draw(found, 40, np.random.default_rng(1))
     assert len(drawn.candidates) == 6
     known = {text for texts in found.candidate.values() for text in texts}
     seen = None
@@ -35,14 +36,14 @@ def test_draws(data):
     assert len(drawn.reference) == len(set(drawn.reference)) == 40
     assert {genre_of(text) for text in drawn.reference} == set(GENRES)
     assert not set(drawn.reference) & known
-    again = mode_collapse.draw(found, 40, np.random.default_rng(1))
-    assert again == drawn != mode_collapse.draw(found, 40, np.random.default_rng(2))
+    again = draws.draw(found, 40, np.random.default_rng(1))
+    assert again == drawn != draws.draw(found, 40, np.random.default_rng(2))
 
 
 def test_every_genre_is_left_last_equally_often(data):
     """600 orders of 6 equal genres: 100 each, within four standard deviations."""
     found = genres.load(Setup(data), genres.XNLI)
-    last = [mode_collapse._order(found.candidate, 40, np.random.default_rng(seed))[-1] for seed in range(600)]
+    last = [draws.order_of(found.candidate, 40, np.random.default_rng(seed))[-1] for seed in range(600)]
     for genre in GENRES:
         assert abs(last.count(genre) - 100) < 4 * np.sqrt(600 * (1 / 6) * (5 / 6))
 
@@ -59,9 +60,9 @@ def test_the_largest_set_that_can_be_filled(counts):
             for order in itertools.permutations(counts)
         )
     ]
-    assert mode_collapse._room(genres.Genres(genres.XNLI, side, side)) == max(able)
+    assert draws.room(genres.Genres(genres.XNLI, side, side)) == max(able)
     for seed in range(20):  # an order that can be filled is always found
-        order = mode_collapse._order(side, max(able), np.random.default_rng(seed))
+        order = draws.order_of(side, max(able), np.random.default_rng(seed))
         assert sorted(order) == sorted(side)
         assert all(len(side[name]) >= -(-max(able) // place) for place, name in enumerate(order[::-1], 1))
 

@@ -211,5 +211,5 @@ STUDY = Study(
     data=(XNLI, BROWN),
     run=_run,
     layout=LAYOUT,
-    takes="3 minutes on 2 cores, most of it to encode 20,000 sentences",
+    takes="5 minutes on 2 cores, most of it to encode 20,000 sentences",
 )

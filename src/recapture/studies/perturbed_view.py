@@ -76,6 +76,7 @@ def draw_panels(
 
     def draw(figure: Any) -> None:
         from matplotlib.lines import Line2D
+        from matplotlib.ticker import MaxNLocator
 
         figure.set_size_inches(15, 6.2)
         grid = figure.subplots(2, 5, sharex=True)
@@ -94,6 +95,8 @@ def draw_panels(
             axes.grid(alpha=0.25)
             axes.tick_params(labelsize=8)
             axes.margins(x=0.02)
+            if all(float(place).is_integer() for each in places.values() for place in each):
+                axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         for axes in grid[-1]:
             axes.set_xlabel(label, fontsize=9)
         handles = [Line2D([], [], color=f"C{at}", label=data) for at, data in enumerate(by_data)]
