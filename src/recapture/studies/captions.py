@@ -86,17 +86,6 @@ class Scoring:
         able = [metric for metric in self.metrics if metric.too_small(*sizes) is None]
         return {metric.name: metric.score(batch, settings, asked) for metric in able}
 
-    def score_all(self, groups: Sequence[Sequence[str]], references: int, title: str) -> dict[str, list[Scored]]:
-        """In chunks, under a bar."""
-        found: dict[str, list[Scored]] = {}
-        with Progress(title, len(groups), "context") as progress:
-            for start in range(0, len(groups), _CHUNK):
-                chunk = groups[start : start + _CHUNK]
-                for name, scored in self.score(self.batch(chunk, references)).items():
-                    found.setdefault(name, []).extend(scored)
-                progress.advance(len(chunk))
-        return found
-
 
 def _learnt(setup: Setup, corpus: Sequence[Sequence[str]]) -> dict[str, Any]:
     from ..pairwise.embedding import learning_from

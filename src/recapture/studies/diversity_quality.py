@@ -11,6 +11,7 @@ from ..progress import Progress
 from ..results.grid import Grid
 from ..results.result import short
 from .captions import LAYOUT, Scoring, data_file, load
+from .steps import Steps
 from .study import Claim, Findings, Setup, Study, Table
 
 _SIDE = 10
@@ -26,6 +27,7 @@ def _run(setup: Setup) -> Findings:
     scoring = Scoring(setup, _METRICS, [row.references for row in rows])
     steps = range(0, _SIDE + 1, 5 if setup.quick else 1)
     uniques = range(1, _SIDE + 1, 3 if setup.quick else 1)
+    kept = Steps(setup, "diversity-quality", {"revision": 1}, [data_file(setup, "abstract48s")], encodes=False)
     maps = {name: np.zeros((len(uniques), len(steps))) for name in _METRICS}
     with Progress("scenes", scenes, "scene") as progress:
         for row in rows[:scenes]:
@@ -33,17 +35,11 @@ def _run(setup: Setup) -> Findings:
             strangers = [other for other in rows if other.id != row.id]
             wrong = [str(rng.choice(strangers[i].references)) for i in rng.integers(0, len(strangers), _SIDE)]
             # Ten references, ten more of the scene, ten of other scenes: every cell is made of these.
-            whole = scoring.batch([[*texts[: 2 * _SIDE], *wrong]], _SIDE)
+            group = [*texts[: 2 * _SIDE], *wrong]
             cells = [_cell(correct, unique, rng) for unique in uniques for correct in steps]
-            at = np.array(cells)
-            batch = Batch(
-                _SIDE,
-                _SIDE,
-                [[whole.texts[0][i] for i in cell] for cell in cells],
-                {name: square[0][at[:, :, None], at[:, None, :]] for name, square in whole.squares.items()},
-            )
-            for name, scored in scoring.score(batch, pvalue=False).items():
-                maps[name] += np.reshape([each.values["value"] for each in scored], maps[name].shape) / scenes
+            made = kept.get(str(row.id), lambda group=group, cells=cells: _scored(scoring, group, cells))  # type: ignore[misc]
+            for name, values in made.items():
+                maps[name] += np.reshape(values, maps[name].shape) / scenes
             progress.advance()
     tables = [
         Table(
@@ -68,6 +64,20 @@ def _run(setup: Setup) -> Findings:
             figure.colorbar(image)
 
     return Findings(tables, draw, _verdict(maps), {"scenes": scenes}, _claims(maps))
+
+
+def _scored(scoring: Scoring, group: list[str], cells: list[list[int]]) -> dict[str, list[float]]:
+    """By metric: the score of every cell."""
+    whole = scoring.batch([group], _SIDE)
+    at = np.array(cells)
+    batch = Batch(
+        _SIDE,
+        _SIDE,
+        [[whole.texts[0][i] for i in cell] for cell in cells],
+        {name: square[0][at[:, :, None], at[:, None, :]] for name, square in whole.squares.items()},
+    )
+    found = scoring.score(batch, pvalue=False)
+    return {name: [each.values["value"] for each in scored] for name, scored in found.items()}
 
 
 def _cell(correct: int, unique: int, rng: np.random.Generator) -> list[int]:

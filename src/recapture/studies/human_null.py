@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..inference.combine import harmonic_mean_p
+from ..progress import Progress
 from ..results.grid import Grid
 from ..results.result import short_p
-from .captions import FIGURE_3, LAYOUT, Scoring, data_file, load, pvalues
+from .captions import FIGURE_3, LAYOUT, Scoring, data_file, load
+from .steps import Steps
 from .study import Claim, Findings, Setup, Study, Table
 
 _A_SIDE = 5
 _LEVEL = 0.05
+_CHUNK = 50
+_ONE, _TWO = "one scene", "two scenes"
 _METRICS = (*FIGURE_3, "mauve")
 # Table 3 of the paper: mean log p of human captions against human captions (MS-COCO, MSR-VTT).
 _PAPER = {
@@ -41,14 +45,14 @@ def _run(setup: Setup) -> Findings:
         same += parts[:1] if setup.quick else parts
         stranger = scenes[(at + 1) % len(scenes)].references
         other.append([*texts[:_A_SIDE], *rng.permutation(stranger)[:_A_SIDE].tolist()])
-    null = scoring.score_all(same, _A_SIDE, "one scene")
-    apart = scoring.score_all(other, _A_SIDE, "two scenes")
+    steps = Steps(setup, "human-null", {"revision": 1}, [data_file(setup, "abstract48s")])
+    null, apart = (_tests(steps, scoring, groups, title) for groups, title in ((same, _ONE), (other, _TWO)))
     most = int(binom.ppf(0.999, len(same), _LEVEL))
     grid_rows, randomised = [], {}
-    for name, scored in null.items():
-        p, away = pvalues(scored), pvalues(apart[name])
-        coins = rng.random(len(scored))
-        even = np.array([each.tests["value"].randomised(coin) for each, coin in zip(scored, coins, strict=True)])
+    for name, tests in null.items():
+        p, away = tests.p, apart[name].p
+        # Ties broken at random: exactly uniform where nothing differs.
+        even = (tests.greater + rng.random(len(p)) * tests.equal) / tests.labellings
         randomised[name] = even
         paper = _PAPER.get(name)
         grid_rows.append(
@@ -80,10 +84,10 @@ def _run(setup: Setup) -> Findings:
         "Kolmogorov-Smirnov test of the p-values with ties broken at random; found: share of p <= "
         f"{_LEVEL:g} for sentences of another scene; paper: MS-COCO, MSR-VTT (Table 3).",
     ]
-    alarms = {name: int(np.sum(pvalues(scored) <= _LEVEL)) for name, scored in null.items()}
+    alarms = {name: int(np.sum(tests.p <= _LEVEL)) for name, tests in null.items()}
     loud = [name for name, count in alarms.items() if count > most]
-    weak = [name for name in apart if np.mean(pvalues(apart[name]) <= _LEVEL) < 0.8]
-    means = [float(np.mean(np.log(pvalues(scored)))) for scored in null.values()]
+    weak = [name for name in apart if np.mean(apart[name].p <= _LEVEL) < 0.8]
+    means = [float(np.mean(np.log(tests.p))) for tests in null.values()]
     verdict = [
         f"No metric may raise more than {_LEVEL:.0%} false alarms, whatever the data: exact p-values see to that. "
         + (f"Beyond chance are: {', '.join(loud)}." if loud else "None is beyond chance here."),
@@ -101,7 +105,7 @@ def _run(setup: Setup) -> Findings:
         left, right = figure.subplots(1, 2)
         for name, even in randomised.items():
             left.plot(np.sort(even), (np.arange(len(even)) + 0.5) / len(even), label=name, linewidth=1)
-            away = np.sort(pvalues(apart[name]))
+            away = np.sort(apart[name].p)
             right.step(away, (np.arange(len(away)) + 1) / len(away), label=name, linewidth=1, where="post")
         left.plot([0, 1], [0, 1], color="0.7", linestyle=":")
         left.set(title="one scene (ties broken at random)", xlabel="p", ylabel="share of contexts at or below")
@@ -109,9 +113,39 @@ def _run(setup: Setup) -> Findings:
         right.axvline(_LEVEL, color="0.7", linestyle=":")
         right.legend(fontsize=7)
 
-    logs = {name: np.log(pvalues(scored)) for name, scored in null.items()}
+    logs = {name: np.log(tests.p) for name, tests in null.items()}
     tables = [Table("p-values", Grid(heads, grid_rows, caption)), _beside(logs)]
     return Findings(tables, draw, verdict, {"a side": _A_SIDE}, _claims(logs, loud))
+
+
+class _Tests(NamedTuple):
+    """Of every context: its p-value, and how many labellings lie above the observed one and as far."""
+
+    p: np.ndarray
+    greater: np.ndarray
+    equal: np.ndarray
+    labellings: np.ndarray
+
+
+def _tests(steps: Steps, scoring: Scoring, groups: list[list[str]], title: str) -> dict[str, _Tests]:
+    found: dict[str, list[list[float]]] = {}
+    with Progress(title, len(groups), "context") as progress:
+        for start in range(0, len(groups), _CHUNK):
+            chunk = groups[start : start + _CHUNK]
+            made = steps.get(f"{title} {start}", lambda chunk=chunk: _chunk(scoring, chunk))  # type: ignore[misc]
+            for name, tests in made.items():
+                found.setdefault(name, []).extend(tests)
+            progress.advance(len(chunk))
+    return {name: _Tests(*np.array(tests).T) for name, tests in found.items()}
+
+
+def _chunk(scoring: Scoring, groups: list[list[str]]) -> dict[str, list[list[float]]]:
+    scored = scoring.score(scoring.batch(groups, _A_SIDE))
+    tests = {name: [context.tests["value"] for context in each] for name, each in scored.items()}
+    return {
+        name: [[test.pvalue, test.greater, test.equal, test.labellings] for test in each]
+        for name, each in tests.items()
+    }
 
 
 def _beside(logs: dict[str, np.ndarray]) -> Table:

@@ -10,6 +10,7 @@ import numpy as np
 from ..progress import Progress
 from ..results.grid import Grid
 from .captions import FIGURE_3, LAYOUT, Scoring, chosen, data_file, load, pvalues
+from .steps import Steps
 from .study import Claim, Findings, Holds, Setup, Study, Table
 
 _REFERENCES = 5
@@ -26,6 +27,7 @@ _ALIKE = (
 )
 _LESS = "the direction is the paper's, the size is not: other models, other texts, half as many references"
 _BASES = ("meteor", "cider", "embedding")
+_DATA = {"seeds": "e2e_dev_multi", "strangers": "abstract48s"}
 _SETS = {"seeds": "E2E: outputs of 20 training seeds", "strangers": "abstract scenes: sentences of another scene"}
 
 
@@ -39,19 +41,19 @@ def _run(setup: Setup) -> Findings:
         "strangers": _strangers(setup, rng, most),
     }.items():
         scoring = Scoring(setup, FIGURE_3, corpus)
-        found: dict[str, dict[int, list[np.ndarray]]] = {}
+        steps = Steps(setup, "sensitivity", {"revision": 1, "set": which}, [data_file(setup, _DATA[which])])
+        found: dict[str, dict[int, list[float]]] = {}
         with Progress(_SETS[which], len(groups), "context") as progress:
             for start in range(0, len(groups), _CHUNK):
-                whole = scoring.batch(groups[start : start + _CHUNK], _REFERENCES)
-                for count in range(1, most + 1):
-                    # The set of two candidates is the set of one and one more, as in the paper.
-                    nested = chosen(whole, range(_REFERENCES + count), _REFERENCES)
-                    for name, scored in scoring.score(nested).items():
-                        found.setdefault(name, {}).setdefault(count, []).append(pvalues(scored))
-                progress.advance(len(whole.texts))
+                chunk = groups[start : start + _CHUNK]
+                made = steps.get(str(start), lambda chunk=chunk, scoring=scoring: _chunk(scoring, chunk, most))  # type: ignore[misc]
+                for name, by_count in made.items():
+                    for count, p in by_count.items():
+                        found.setdefault(name, {}).setdefault(int(count), []).extend(p)
+                progress.advance(len(chunk))
         counts[which] = len(groups)
         curves[which] = {
-            name: [float(np.mean(np.log10(np.concatenate(by[count])))) if count in by else float("nan")
+            name: [float(np.mean(np.log10(np.array(by[count])))) if count in by else float("nan")
                    for count in range(1, most + 1)]
             for name, by in found.items()
         }  # fmt: skip
@@ -80,6 +82,18 @@ def _run(setup: Setup) -> Findings:
 
     tables = [Table("mean-log-p", Grid(heads, rows, caption, left=2)), _beside(curves)]
     return Findings(tables, draw, _verdict(curves, most), {"references": _REFERENCES}, _claims(curves))
+
+
+def _chunk(scoring: Scoring, groups: list[list[str]], most: int) -> dict[str, dict[int, list[float]]]:
+    """By metric and number of candidates: the p-value of every context."""
+    found: dict[str, dict[int, list[float]]] = {}
+    whole = scoring.batch(groups, _REFERENCES)
+    for count in range(1, most + 1):
+        # The set of two candidates is the set of one and one more, as in the paper.
+        nested = chosen(whole, range(_REFERENCES + count), _REFERENCES)
+        for name, scored in scoring.score(nested).items():
+            found.setdefault(name, {})[count] = pvalues(scored).tolist()
+    return found
 
 
 Curves = dict[str, dict[str, list[float]]]
