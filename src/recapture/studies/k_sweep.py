@@ -33,7 +33,7 @@ from .steps import Steps
 from .study import Claim, Findings, Setup, Study
 
 _SIZE = 5000
-_QUICK_SIZE = 200
+_QUICK_SIZE = 120
 _DRAWS = 10
 _DRAWN = 1000
 """Sentences a side in subsamples, at most."""
