@@ -90,7 +90,7 @@ def _run(setup: Setup) -> Findings:
     claims = _claims({label: curve for (kind, label), curve in curves.items() if kind == "ext"})
     tables = [
         *(Table(f"{KINDS[kind]}-systems", _grid(curves, kind, sizes[kind])) for kind in sizes),
-        Table("choosing", _choosing(curves, setup.quick)),
+        Table("choosing", _choosing(curves, setup.quick), "A temperature chosen on some documents, measured on others"),
         Table("beside-the-paper", Grid(["the paper, in words", "here"], [[each.says, each.here] for each in claims],
                                        ["Figure 4 prints no numbers."], left=2)),
         seen.table(),

@@ -128,7 +128,8 @@ def contrast_table(found: Mapping[str, Swept], ks: Sequence[int], draws: int) ->
         "deviation of one subsample's score, the same for raw and adjusted scores; - where scores differ by less than "
         f"{_LEAST:g}."
     ]
-    return Table("contrast", Grid(heads, rows, caption, left=3))
+    adds = "Chance-adjusted scores, and how far sets of one kind and of another stay apart as k grows"
+    return Table("contrast", Grid(heads, rows, caption, left=3), adds)
 
 
 def best(curve: np.ndarray, ks: Sequence[int]) -> str:

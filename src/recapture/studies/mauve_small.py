@@ -72,7 +72,9 @@ def _run(setup: Setup) -> Findings:
         "Table 4 of the paper (100 samples, which logarithm is not said) beside our mean ln p: other texts, models."
     ]
     tables = [
-        Table("log-p", Grid(heads, cells, caption, left=3)),
+        Table(
+            "log-p", Grid(heads, cells, caption, left=3), "Exact p-values of MAUVE, which the paper could not afford"
+        ),
         Table(
             "beside-the-paper",
             Grid(["", "MAUVE", "METEOR", "MAUVE, mean of four", "MAUVE, five clusters"], beside, note),

@@ -23,8 +23,6 @@ PAPERS = {
 }
 _ORDER = ("holds", "holds in part", "does not hold", "cannot be told")
 _BESIDE = "beside-the-paper"
-_WIDEST = 8
-"""Columns of a table that a page can show; wider ones are on the study's own page."""
 
 Content = Mapping[str, Any]
 
@@ -110,9 +108,9 @@ def _study(name: str, content: Content, link: str) -> Iterator[str]:
 
 
 def _grid(content: Content, table: str) -> str | None:
-    """A table as Markdown, or None where it is not there or too wide."""
+    """A table as Markdown, or None where it is not there."""
     heads: Sequence[str] = content["heads"].get(table, [])
-    if not heads or len(heads) > _WIDEST:
+    if not heads:
         return None
     rows = [[row[head] for head in heads] for row in content["tables"][table]]
     return Grid(heads, rows, content["captions"].get(table, []), left=content["left"][table]).to_markdown().rstrip()

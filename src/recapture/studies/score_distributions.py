@@ -78,7 +78,7 @@ def _run(setup: Setup) -> Findings:
     settings = {"threshold": _GOOD, "sizes": human.shape, "resamples": len(draws[0]), "alpha": HALF, "beta": HALF}
     settings["warnings"] = list(seen.warnings)
     tables = [
-        Table("areas", _grid(rows, human, len(draws[0]))),
+        Table("areas", _grid(rows, human, len(draws[0])), "How well scores tell good summaries from bad, as a number"),
         Table("beside-the-paper", _beside(claims)),
         seen.table(),
     ]

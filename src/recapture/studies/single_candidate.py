@@ -60,7 +60,10 @@ def _run(setup: Setup) -> Findings:
         f"1/{FEW + 1} or 1/{MANY + 1}; the harmonic mean is at least the smallest of them. BERT: cosine of sentence "
         "vectors; BLEU@4: sentence BLEU by sacrebleu. Fisher's joining is right where contexts are independent."
     ]
-    tables = [Table("joined", Grid(heads, cells, caption, left=5)), _beside(rows)]
+    tables = [
+        Table("joined", Grid(heads, cells, caption, left=5), "The smallest p that each number of texts allows"),
+        _beside(rows),
+    ]
     return Findings(tables, _drawn(rows), _verdict(rows), {"references": [FEW, MANY]}, _claims(rows))
 
 
