@@ -87,7 +87,7 @@ def quick(name, data):
     return findings, tables
 
 
-METRICS = ("BERT", "CIDEr-D", "BLEU@4", "METEOR", "ROUGE-L")
+METRICS = ("embedding", "CIDEr-D", "BLEU@4", "METEOR", "ROUGE-L")
 
 
 def test_means_of_equal_shares():
@@ -305,5 +305,5 @@ def test_missing_folders_are_named(name, tmp_path):
 
     study = find_study(name)
     assert set(study.layout) == set(study.data) and study.takes
-    with pytest.raises(InputError, match="is not there: put"):
+    with pytest.raises(InputError, match="it should hold"):
         study.run(Setup(tmp_path, quick=True))

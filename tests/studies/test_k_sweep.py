@@ -94,7 +94,7 @@ def test_bad_files(tmp_path, lines, message):
 
 
 def test_absent_folder(tmp_path):
-    with pytest.raises(InputError, match=r"is not there: put sentences.jsonl.gz: genre, role"):
+    with pytest.raises(InputError, match=r"it should hold sentences.jsonl.gz: genre, role"):
         find_study("k-sweep").run(Setup(tmp_path))
 
 

@@ -73,13 +73,13 @@ def test_listing(capsys):
     "arguments, message",
     [
         (["sensitivty", "--data", "."], "did you mean sensitivity?"),
-        (["sensitivity", "--data", "nowhere"], "is not there: put contexts.jsonl.gz"),
+        (["sensitivity", "--data", "nowhere"], "it should hold contexts.jsonl.gz"),
         ([], "no study was named"),
         (["intervals", "--encoder", "bag-of-words"], "intervals needs no vectors"),
         (["intervals", "--output", "/dev/null/x"], "cannot write to /dev/null/x"),
         (["intervals", "--metrics", "bleu"], "leave --metrics out"),
         (["wmt17", "--data", ".", "--metrics", "blue"], "did you mean bleu?"),
-        (["wmt17", "--data", "nowhere"], "is not there: put segments.jsonl.gz"),
+        (["wmt17", "--data", "nowhere"], "it should hold segments.jsonl.gz"),
     ],
 )
 def test_bad_input(arguments, message, capsys, tmp_path, monkeypatch):

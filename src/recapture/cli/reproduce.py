@@ -64,8 +64,12 @@ def reproduce(
         return
     if name is None and page is None:
         raise InputError("no study was named; see recapture reproduce --list")
+    if page is not None and quick:
+        raise InputError("--page is for findings of full forms: leave --quick out")
     if preset is not None:
         named = find_preset(preset)
+        if named.encoder and encoder:
+            raise InputError(f"the preset {preset} brings the encoder {named.encoder}: leave --encoder out")
         encoder, encoding["pooling"] = encoder or named.encoder, encoding["pooling"] or named.pooling
         model = model or named.model
     chosen = None if metrics is None else tuple(metric.name for metric in choose_pair_metrics(metrics))
@@ -109,6 +113,8 @@ def _carry_out(study: Study, setup: Setup, target: Path) -> None:
         say(f"wrote {path}")
     for paragraph in findings.verdict:
         click.echo(paragraph)
+    if setup.quick:
+        say("this was the quick form: its numbers and verdicts say nothing")
 
 
 def _checked(study: Study, wanted: Mapping[str, Any], preset: bool) -> Setup:

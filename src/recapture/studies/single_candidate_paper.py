@@ -6,7 +6,7 @@ import numpy as np
 
 from ..inference.combine import fisher, harmonic_mean_p
 
-METRICS = {"embedding": "BERT", "cider": "CIDEr-D", "bleu": "BLEU@4", "meteor": "METEOR", "rouge-l": "ROUGE-L"}
+METRICS = {"embedding": "embedding", "cider": "CIDEr-D", "bleu": "BLEU@4", "meteor": "METEOR", "rouge-l": "ROUGE-L"}
 FEW, MANY = 4, 19
 """References beside the candidate: as in the paper on MS-COCO and on MSR-VTT."""
 # Table 1 of the paper, in the order of METRICS; references beside the one candidate as its appendix A.5 says.

@@ -33,7 +33,7 @@ class Setup:
         """A data set's folder, or a sentence that says what to put there."""
         path = self.data / name
         if not path.is_dir():
-            raise InputError(f"{path} is not there: put {holds} in it, or name another folder with --data")
+            raise InputError(f"{path} is not there (name another folder with --data): it should hold {holds}")
         return path
 
 

@@ -12,6 +12,8 @@ from typing import Any
 
 from .. import __version__
 from ..errors import InputError
+from ..representations.encoder import DEFAULT_ENCODER
+from ..representations.shipped import SHIPPED
 from ..results.grid import Grid
 from ..results.result import plain
 from ..results.write import cannot_write, whole_file, write_text
@@ -37,6 +39,7 @@ def write_findings(study: Study, findings: Findings, setup: Setup, output: Path)
         "takes": study.takes,
         "quick": setup.quick,
         "seed": setup.seed,
+        **made_with(study, setup),
         "settings": plain(findings.settings),
         "tables": {table.name: [dict(zip(table.grid.heads, row, strict=True)) for row in table.grid.rows]
                    for table in findings.tables},
@@ -54,6 +57,22 @@ def write_findings(study: Study, findings: Findings, setup: Setup, output: Path)
         with whole_file(output / f"{study.name}.{ending}") as temporary:
             temporary.write_bytes(picture)
     return [*texts, *(output / f"{study.name}.{ending}" for ending in pictures)]
+
+
+def made_with(study: Study, setup: Setup) -> dict[str, str]:
+    """The models, by what they are."""
+    made = {}
+    if study.encodes:
+        pooling = setup.encoding.get("pooling")
+        made["encoder"] = _name(setup.encoder, DEFAULT_ENCODER) + (f", {pooling} pooling" if pooling else "")
+    if study.masked:
+        made["masked language model"] = _name(setup.model, " and ".join(SHIPPED))
+    return made
+
+
+def _name(given: Any, default: str) -> str:
+    """A folder by its last part: where it lies on one machine says nothing on another."""
+    return default if given is None else Path(given).name if Path(str(given)).is_dir() else str(given)
 
 
 def check_output(output: Path) -> None:
@@ -91,7 +110,9 @@ def _page(study: Study, findings: Findings, setup: Setup) -> str:
     data = ", ".join(study.data) or "none, it simulates"
     what = f"Reproduces {study.paper}, {study.reproduces}" if study.paper else study.reproduces
     parts = [f"# {study.title}", f"{what}. Data: {data}; seed {setup.seed}"]
-    parts[-1] += "; quick form." if setup.quick else "."
+    parts[-1] += "".join(f"; {what}: {name}" for what, name in made_with(study, setup).items()) + "."
+    if setup.quick:
+        parts += ["**The quick form: a trial of the machinery on a few texts. Its numbers and verdicts say nothing.**"]
     parts += [f"![{study.title}]({study.name}.png)"]
     for table in findings.tables:
         parts += [f"## {table.name.replace('-', ' ').capitalize()}", table.grid.to_markdown().rstrip()]
