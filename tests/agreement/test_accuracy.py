@@ -37,6 +37,15 @@ def test_pairwise_accuracy_is_agreement_of_signs():
         assert found.value == expected and found.dropped == 1
 
 
+def test_direction_turns_scores_round():
+    human, good, _, _ = scores()
+    for accuracy in (pairwise_accuracy, soft_pairwise_accuracy):
+        assert accuracy(-good, human, direction="lower") == accuracy(good, human)
+        with pytest.raises(InputError, match="unknown direction 'down'"):
+            accuracy(good, human, direction="down")
+    assert pairwise_accuracy([4.0, 3, 2, 1], [1.0, 2, 3, 4], direction="lower").value == 1.0
+
+
 def test_pairs_that_people_tell_apart():
     """Systems 0 and 1 have equal means, p = 1; 2 is above both on all 8 inputs, p = 2 / 2^8."""
     rng = np.random.default_rng(12)

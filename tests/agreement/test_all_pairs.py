@@ -85,6 +85,30 @@ def test_all_are_compared_on_the_same_cells(three):
     assert text.agreements["other"] == pytest.approx(masked, abs=1e-12)
 
 
+def test_forms(three):
+    metrics, human = three
+    found = compare_all(metrics, human, test="bootstrap", resamples=200)
+    assert found.too_few > 0 and f"{found.too_few} resamples with fewer than 3 different systems" in str(found)
+    assert repr(found) == str(found) and "p (one-sided)" in found.to_markdown()
+    content = json.loads(found.to_json(), parse_constant=pytest.fail)
+    first = content["comparisons"][0]
+    assert (first["agreement"], first["other_agreement"]) == tuple(list(found.agreements.values())[:2])
+    assert (first["test"], first["p_one_sided"]) == ("bootstrap", found.pairs[0].greater)
+    ranks = {row["metric"]: row["cluster"] for row in content["clusters"]}
+    assert ranks == {name: at for at, names in enumerate(found.clusters(), 1) for name in names}
+    kinds = [line.partition(",")[0] for line in found.to_csv().splitlines()]
+    assert kinds == ["kind", *["comparisons"] * 3, *["clusters"] * 3]
+
+
+def test_williams_draws_nothing(three):
+    metrics, human = three
+    assert compare_all(metrics, human, test="williams", seed=1, resamples=5) == compare_all(
+        metrics, human, test="williams"
+    )
+    with pytest.raises(InputError, match="williams has no option 'swap'"):
+        compare_all(metrics, human, test="williams", swap="systems")
+
+
 def made(names, pvalues):
     pairs = [Pair(one, other, 0.1, 2 * p, p, min(1, 6 * p)) for (one, other), p in pvalues.items()]
     agreements = {name: 1 - 0.1 * at for at, name in enumerate(names)}

@@ -64,7 +64,8 @@ def test_values_are_scipys(level, coefficient, missing):
 @pytest.mark.parametrize("over", ["systems", "inputs", "both"])
 @pytest.mark.parametrize("level, coefficient", list(product(LEVELS, SCIPY)))
 def test_bootstrap_is_that_of_plain_loops(level, coefficient, over, missing):
-    """The same draws, one resample after another, by scipy. Means count over the inputs that count in the data."""
+    """The same draws, one resample after another, by scipy. Means count over the inputs that count in the data; at the
+    system level resamples with two systems or one are skipped."""
     metric, human = made(5, 8, missing, seed=3)
     systems, inputs = metric.shape
     (block,) = blocks(systems, inputs, over, 40, seed=5)
@@ -75,7 +76,7 @@ def test_bootstrap_is_that_of_plain_loops(level, coefficient, over, missing):
         columns = np.arange(inputs) if block.inputs is None else block.inputs[at]
         cells = np.ix_(rows, columns)
         kept = np.flatnonzero(whole[columns])
-        lost = level == "system" and not len(kept)
+        lost = level == "system" and (not len(kept) or len(set(rows.tolist())) < 3)
         expected.append(np.nan if lost else plainly(metric[cells], human[cells], level, coefficient, kept))
     found = bootstrap([Case(metric, human, level, coefficient)], systems, inputs, over, 40, seed=5)[0]
     np.testing.assert_allclose(found, expected, atol=1e-12)
@@ -92,6 +93,9 @@ def test_other_coefficients_have_intervals_too(level, coefficient):
     (block,) = blocks(5, 8, "both", 12, seed=0)
     found = bootstrap([Case(metric, human, level, coefficient)], 5, 8, "both", 12, seed=0)[0]
     for value, rows, columns in zip(found, block.systems, block.inputs, strict=True):
+        if level == "system" and len(set(rows.tolist())) < 3:
+            assert np.isnan(value)
+            continue
         try:
             expected = rc.correlate(
                 metric[np.ix_(rows, columns)], human[np.ix_(rows, columns)], level, coefficient
@@ -109,6 +113,24 @@ def test_resamples_hang_on_nothing_but_the_seed():
     assert not np.array_equal(bootstrap(cases, 5, 8, "both", 30, 1), all_at_once, equal_nan=True)
     (both,), (alone,) = (list(blocks(5, 8, over, 30, 0)) for over in ("both", "systems"))
     np.testing.assert_array_equal(both.systems, alone.systems)
+
+
+def test_resamples_with_two_systems_do_not_count():
+    """Of 6 systems drawn 6 times, 6 + 15 (2^6 - 2) of 6^6 draws have fewer than three different ones: their correlation
+    is 1, -1 or none, whatever the scores. Here people and metric disagree about every two neighbours."""
+    metric, human = np.array([2.0, 1, 4, 3, 6, 5])[:, None], np.arange(6.0)[:, None]
+    result = rc.correlate(metric, human, interval=0.95, over="systems", resamples=5000)
+    (block,) = blocks(6, 1, "systems", 5000, 0)
+    few = sum(len(set(rows)) < 3 for rows in block.systems.tolist())
+    low, high = stats.binom.ppf([1e-4, 1 - 1e-4], 5000, (6 + 15 * (2**6 - 2)) / 6**6)
+    assert result.settings["too_few_systems"] == few and low <= few <= high
+    assert f"{few:,} resamples with fewer than 3 different systems are left out" in str(result)
+    assert result.warnings == ()
+    # Three systems: 1 - 3!/27 of resamples have fewer, so that there is nothing to say.
+    three = rc.correlate(metric[:3], human[:3], interval=0.95, resamples=200)
+    assert three.interval is None and "fewer than 3 different systems" in three.warnings[0]
+    text = rc.correlate(metric, human, "text", interval=0.95, resamples=50)
+    assert "too_few_systems" not in text.settings
 
 
 def test_all_metrics_share_the_resamples():
@@ -151,6 +173,11 @@ def test_missing_scores_are_dropped_and_counted():
         plainly(metric[:, [1, 2, 4, 5, 6, 7]], human[:, [1, 2, 4, 5, 6, 7]], "system", "pearson")
     )
     assert (text.inputs, text.dropped) == (8, 0) and (everything.inputs, everything.dropped) == (8, 2)
+    assert [row.missing for row in (system, text, everything)] == [2, 2, 2]  # cells, of which one lacks both numbers
+    shown = rc.correlate(metric, human, "text")
+    assert "8 inputs, 0 dropped; 2 missing cells" in str(shown)
+    assert json.loads(shown.to_json())["correlations"][0]["missing_cells"] == 2
+    assert "missing_cells" in shown.to_csv().splitlines()[0]
 
 
 def test_directions_are_the_declarations():
@@ -177,6 +204,38 @@ def test_scores_are_oriented():
         rc.correlate({"mine": metric, "bleu": metric}, human)
     patterns = rc.correlate({"x.a": -metric, "x.b": metric}, human, directions={"x.*": "lower", "x.b": "higher"})
     assert [row.value for row in patterns] == pytest.approx([expected] * 2)
+
+
+def test_the_callers_word_on_a_direction_wins_with_a_warning():
+    metric, human = made()
+    for given in ({"bleu": "lower"}, "lower"):
+        result = rc.correlate({"bleu": metric}, human, directions=given)
+        assert result.value == pytest.approx(-rc.correlate(metric, human).value)
+        assert result.warnings == (
+            "bleu: lower is taken as better, as asked for, though recapture knows it as higher-is-better",
+        )
+    assert rc.correlate({"ter": metric}, human, directions={"ter": "lower"}).warnings == ()
+
+
+def test_other_names_and_near_names():
+    metric, human = made()
+    result = rc.correlate({"bleu": metric}, human, coefficient="kendall-b")
+    assert result.rows[0].coefficient == "kendall"
+    assert result.value == pytest.approx(plainly(metric, human, "system", "kendall"), abs=1e-12)
+    with pytest.raises(InputError, match=r"there is no metric 'bluu': did you mean bleu\?"):
+        result.find("bluu")
+    with pytest.raises(InputError, match="not by 'system'"):
+        result.find(system="a")
+    matrix = rc.ScoreMatrix.from_arrays({"bertscore.f1": metric, "bertscore.recall": metric, "h": human})
+    with pytest.raises(InputError, match=r"but bertscore.f1, bertscore.recall: did you mean 'bertscore\.\*'"):
+        rc.correlate(matrix, "h", metrics="bertscore")
+    assert len(rc.correlate(matrix, "h", metrics="bertscore.*")) == 2
+
+
+def test_numbers_that_are_nothing_but_rounding():
+    """Orthogonal by construction: 0 but for rounding, which nobody wants to read."""
+    shown = str(rc.correlate(np.array([[0.1], [0.4], [0.1]]) / 3, np.array([[0.1], [0.2], [0.3]])))
+    assert "metric ↑    0.0000" in shown
 
 
 def test_columns_of_one_matrix():
@@ -213,7 +272,7 @@ def test_names_join_two_matrices():
     ratings = rc.ScoreMatrix.from_arrays({"h": human[::-1][:5]}, list("fedcb"), list("wxyz"))
     result = rc.correlate(scores, ratings)
     assert result.value == pytest.approx(rc.correlate(metric[1:], human[1:]).value)
-    assert result.warnings == ("1 system only in scores, left out",)
+    assert result.warnings == ("1 system only in scores, left out: a",)
     assert rc.correlate(scores, human).value == pytest.approx(rc.correlate(metric, human).value)
     with pytest.raises(InputError, match="without names they must be the same"):
         rc.correlate(scores, human[:5])
@@ -281,7 +340,7 @@ BAD = {
     "unknown criterion": ((NAMED, "fluensy"), {}, "no column 'fluensy': did you mean fluency?"),
     "unknown metric": ((NAMED, "fluency"), {"metrics": "blue"}, "no column 'blue': did you mean bleu"),
     "metric twice": ((NAMED, "fluency"), {"metrics": "fluency,bleu"}, "as a metric and as people's ratings"),
-    "level": ((X, X, "sentence"), {}, "unknown level 'sentence': known: global, system, text"),
+    "level": ((X, X, "sentence"), {}, r"unknown level 'sentence': did you mean text\?"),
     "coefficient": ((X, X, "text", "pearsn"), {}, "unknown coefficient 'pearsn': did you mean pearson"),
     "interval": ((X, X), {"interval": 95}, "level between 0 and 1"),
     "over": ((X, X), {"over": "rows"}, "both, systems or inputs"),
@@ -289,6 +348,14 @@ BAD = {
     "direction": (({"bleu": X}, X), {"directions": {"bleu": "up"}}, "must be 'higher' or 'lower', not 'up'"),
     "direction of nothing": (({"bleu": X}, X), {"directions": {"blue": "lower"}}, "'blue', which is no column"),
     "shapes": ((X, X[:3]), {}, "one side has 3 systems and 3 inputs, the other 4 systems and 3 inputs"),
+    "no system shared": (
+        (
+            rc.ScoreMatrix.from_dicts({"bleu": {"a": [1], "b": [2]}, "h": {"A": [1], "B": [2]}}),
+            "h",
+        ),
+        {},
+        "'bleu' and 'h' have no system in common: one begins with 'a', the other with 'A'",
+    ),
     "no direction at all": ((rc.ScoreMatrix.from_arrays({"a": X, "b": X}), "a"), {}, "not known of b"),
 }
 

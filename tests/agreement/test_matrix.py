@@ -120,6 +120,31 @@ def test_rows_can_be_chosen(tmp_path):
         rc.read_scores(path, where={"type": "abss"})
 
 
+def test_conditions_apply_where_their_field_is(tmp_path):
+    first = lines(tmp_path / "1.jsonl", *({"system": name, "id": 1, "type": "abs", "m": 1} for name in "abc"))
+    second = lines(tmp_path / "2.jsonl", *({"system": name, "id": 1, "n": 2} for name in "abc"))
+    matrix = rc.read_scores([first, second], where={"type": "abs", "system": ["a", "c"]})
+    assert matrix.systems == ("a", "c") and set(matrix) == {"m", "n"}
+    with pytest.raises(InputError, match=r"no row of .*1.jsonl or .*2.jsonl has a field 'typ': did you mean type"):
+        rc.read_scores([first, second], where={"typ": "abs"})
+    with pytest.raises(InputError, match="no row has system 'x' or 'y'"):
+        rc.read_scores([first, second], where={"system": ["x", "y"]})
+
+
+def test_several_raters_are_averaged_on_request(tmp_path):
+    """Means by hand: (3 + 4 + 5) / 3, (2 + 4) / 2 where one rater gave none, and a score that every row repeats."""
+    rows = [("a", 1, 3), ("a", 1, 4), ("a", 1, 5), ("a", 2, 2), ("a", 2, None), ("a", 2, 4), ("b", 1, 1)]
+    path = lines(tmp_path / "a.jsonl", *({"system": s, "item": i, "h": h, "m": 0.1} for s, i, h in rows))
+    matrix = rc.read_scores(path, average=True)
+    np.testing.assert_array_equal(matrix["h"], [[4, 3], [1, NAN]])
+    np.testing.assert_array_equal(matrix["m"], [[0.1, 0.1], [0.1, NAN]])
+    assert matrix.averaged == "6 rows are averaged into 2, one for each system and input"
+    with pytest.raises(InputError, match=r"both have scores of system 'a' on input '1' .*--average"):
+        rc.read_scores(path)
+    assert rc.ScoreMatrix.from_records(ROWS, average=True).averaged == ""
+    assert same(rc.ScoreMatrix.from_records(ROWS, average=True))
+
+
 def test_arrays_and_dicts():
     array = np.arange(6.0).reshape(2, 3)
     matrix = rc.ScoreMatrix.from_arrays({"m": array, "h": [1, 2]})
@@ -149,7 +174,7 @@ def test_match_counts_what_only_one_side_has():
     assert found.first.systems == found.second.systems == ("a", "b") and found.first.inputs == ("x", "y")
     np.testing.assert_array_equal(found.first["m"], [[1, 2], [3, 4]])
     np.testing.assert_array_equal(found.second["h"], [[1, 0], [7, 6]])
-    assert found.notes == ("1 system only in scores, left out", "2 inputs only in ratings, left out")
+    assert found.notes == ("1 system only in scores, left out: c", "2 inputs only in ratings, left out")
     other = rc.ScoreMatrix.from_dicts({"h": {"q": {"x": 1}}})
     with pytest.raises(InputError, match="no system in common: one begins with 'a', the other with 'q'"):
         match(first, other)
@@ -196,7 +221,13 @@ def test_bad_tables(tmp_path):
         with pytest.raises(InputError, match=message):
             rc.read_scores(tmp_path / "a.csv")
     (tmp_path / "a.csv").write_text("system,id,m\na,1,1_000\n")
-    with pytest.raises(InputError, match="line 2: field 'm' must be a number, not a text"):
+    with pytest.raises(InputError, match="line 2: field 'm' must be a number, not the text '1_000'"):
+        rc.read_scores(tmp_path / "a.csv")["m"]
+    (tmp_path / "a.csv").write_text("system,id,m\na,1,'4,5'\n".replace("'", '"'))
+    with pytest.raises(InputError, match=r"the text '4,5' \(a decimal comma"):
+        rc.read_scores(tmp_path / "a.csv")["m"]
+    (tmp_path / "a.csv").write_text(f"system,id,m\na,1,{'long ' * 20}\n")
+    with pytest.raises(InputError, match=r"the text '(long ){6}\.\.\.'$"):
         rc.read_scores(tmp_path / "a.csv")["m"]
     (tmp_path / "a.txt").write_text("x\n")
     with pytest.raises(InputError, match="jsonl, json, csv, tsv or parquet"):

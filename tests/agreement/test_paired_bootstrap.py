@@ -42,7 +42,7 @@ def plain(human, metric, systems, inputs, level, of):
 
 def looped(first, second, human, level, coefficient, over, resamples, seed):
     """Draws as documented: per resample one number in [0, 1) for each system, then for each input; what is not drawn
-    stays as it is."""
+    stays as it is. At the system level fewer than three different systems give nothing."""
     rng = np.random.default_rng(seed)
     differences = []
     for _ in range(resamples):
@@ -50,6 +50,9 @@ def looped(first, second, human, level, coefficient, over, resamples, seed):
         for size, kind in zip(human.shape, ("systems", "inputs"), strict=True):
             drawn = over in (kind, "both")
             chosen.append([int(rng.random() * size) for _ in range(size)] if drawn else list(range(size)))
+        if level == "system" and len(set(chosen[0])) < 3:
+            differences.append(None)
+            continue
         sides = [plain(human, metric, *chosen, level, SCIPY[coefficient]) for metric in (first, second)]
         differences.append(None if None in sides else sides[0] - sides[1])
     return differences
@@ -77,12 +80,15 @@ def test_loops_over_the_same_draws(level, coefficient, over):
 
 
 def test_resamples_without_agreement_are_counted():
-    """Three systems: all three draws are one system with chance 1/9, and then no side varies."""
+    """Four systems: of 4^4 draws 4 are of one system and 6 (2^4 - 2) of two. At the other levels all draws are one
+    system with chance 1/64, and then no input's side varies."""
     human, good, weak, _ = scores()
-    found = paired_bootstrap(good[:3], weak[:3], human[:3], over="systems", resamples=2000)
-    assert len(found.samples) + found.left_out == 2000
-    low, high = stats.binom.ppf([1e-4, 1 - 1e-4], 2000, 1 / 9)
-    assert low <= found.left_out <= high
+    for level, chance in (("system", 88 / 256), ("text", 1 / 64)):
+        found = paired_bootstrap(good[:4], weak[:4], human[:4], level, over="systems", resamples=2000)
+        assert len(found.samples) + found.left_out == 2000
+        low, high = stats.binom.ppf([1e-4, 1 - 1e-4], 2000, chance)
+        assert low <= found.left_out <= high
+        assert found.too_few == (found.left_out if level == "system" else 0)
 
 
 @pytest.mark.parametrize("over", OVER)
@@ -144,5 +150,7 @@ def test_bad_input():
         paired_bootstrap(good, weak, human, resamples=True)
     with pytest.raises(InputError, match="second metric's agreement is undefined"):
         paired_bootstrap(good, np.zeros_like(weak), human)
+    with pytest.raises(InputError, match="too few systems"):
+        paired_bootstrap(good[:3], weak[:3], human[:3])
     with pytest.raises(InputError, match="too few systems"):
         paired_bootstrap(good[:2], weak[:2], human[:2], resamples=2, seed=1, over="systems")

@@ -54,6 +54,13 @@ def test_sweep_is_that_of_plain_loops(level, over, folds):
     assert found.optimistic == max(found.values.values()) and found.optimism == pytest.approx(flattered - honest)
 
 
+def test_a_sweep_prints_as_a_table():
+    scores, human = made()
+    found = sweep(scores, human)
+    assert f"chosen on all data: {found.chosen}, {found.optimistic:.4f}" in str(found) == repr(found)
+    assert f"held out, 5 folds: {found.honest:.4f}" in str(found)
+
+
 def test_direction_turns_scores_round():
     scores, human = made()
     turned = sweep({k: -each for k, each in scores.items()}, human, direction="lower")

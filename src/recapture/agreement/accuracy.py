@@ -21,7 +21,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..inference.labellings import check_seed
-from .batches import check_resamples, common_cells, rounded
+from ..results.result import Direction
+from .batches import check_choice, check_resamples, common_cells, rounded
+from .coefficients import oriented
 
 _TILE = 1 << 21
 """Numbers that are looked at together: what bounds memory."""
@@ -41,14 +43,19 @@ class Accuracy:
 
 
 def pairwise_accuracy(
-    metric: np.ndarray, human: np.ndarray, alpha: float | None = None, resamples: int = 1000, seed: int = 0
+    metric: np.ndarray,
+    human: np.ndarray,
+    alpha: float | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+    direction: Direction = "higher",
 ) -> Accuracy:
-    """metric, human: (systems, inputs), or one number per system.
+    """metric, human: (systems, inputs), or one number per system. direction: which way the metric is better.
 
     alpha: only pairs whose human scores differ with a two-sided p-value of at most this count (paired permutation test
     over inputs, `resamples` random signs; all signs where there are no more).
     """
-    metric, human = np.asarray(metric, np.float64), np.asarray(human, np.float64)
+    metric, human = _turned(metric, direction), np.asarray(human, np.float64)
     if metric.ndim == 1:
         metric = np.repeat(metric[:, None], human.shape[1] if human.ndim == 2 else 1, axis=1)
     cells = common_cells([metric], human, "system", "pearson")
@@ -67,9 +74,12 @@ def pairwise_accuracy(
     return Accuracy(value, len(alike), cells.shape[0], cells.dropped)
 
 
-def soft_pairwise_accuracy(metric: np.ndarray, human: np.ndarray, resamples: int = 1000, seed: int = 0) -> Accuracy:
-    """metric, human: (systems, inputs). All signs are looked at where there are no more than `resamples`."""
-    metric, human = np.asarray(metric, np.float64), np.asarray(human, np.float64)
+def soft_pairwise_accuracy(
+    metric: np.ndarray, human: np.ndarray, resamples: int = 1000, seed: int = 0, direction: Direction = "higher"
+) -> Accuracy:
+    """metric, human: (systems, inputs). All signs are looked at where there are no more than `resamples`. direction:
+    which way the metric is better."""
+    metric, human = _turned(metric, direction), np.asarray(human, np.float64)
     if human.ndim != 2 or metric.ndim != 2:
         raise InputError("soft pairwise accuracy needs scores of single inputs: (systems, inputs) for both sides")
     cells = common_cells([metric], human, "system", "pearson")
@@ -79,6 +89,11 @@ def soft_pairwise_accuracy(metric: np.ndarray, human: np.ndarray, resamples: int
     pairs = ~np.eye(len(people), dtype=bool)
     value = 1 - float(np.abs(people - scores)[pairs].mean())
     return Accuracy(value, len(people) * (len(people) - 1) // 2, cells.shape[0], cells.dropped)
+
+
+def _turned(metric: np.ndarray, direction: Direction) -> np.ndarray:
+    check_choice("direction", direction, ("higher", "lower"))
+    return oriented(metric, direction)
 
 
 def _better(sides: list[np.ndarray], resamples: int, seed: int) -> list[np.ndarray]:

@@ -17,7 +17,7 @@ from ..errors import InputError
 from ..inference.combine import holm
 from .batches import Cells, check_choice, common_cells
 from .levels import agreement, check_level
-from .paired_bootstrap import paired_bootstrap
+from .paired_bootstrap import PairedBootstrap, paired_bootstrap
 from .swapping import swapping_test
 from .williams import williams_test
 
@@ -55,6 +55,30 @@ class AllPairs:
     """Inputs left out, because a score is missing."""
     dropped_cells: int
     """Cells left out, those of inputs left out among them."""
+    criterion: str = "people"
+    too_few: int = 0
+    """Resamples of the bootstrap that were left out, with fewer than three different systems (system level)."""
+
+    def __str__(self) -> str:
+        return self._written("table")
+
+    __repr__ = __str__
+
+    def to_markdown(self) -> str:
+        return self._written("md")
+
+    def to_csv(self) -> str:
+        """A row for every pair, then one for every metric with its cluster, in full precision."""
+        return self._written("csv")
+
+    def to_json(self) -> str:
+        return self._written("json")
+
+    def _written(self, form: str) -> str:
+        from .comparisons import comparisons_parts
+        from .render import written
+
+        return written(comparisons_parts([self]), form, (), {"systems": self.systems, "inputs": self.inputs})
 
     def clusters(
         self, alpha: float = 0.05, by: Literal["greater", "pvalue", "adjusted"] = "greater"
@@ -88,7 +112,8 @@ def compare_all(
     """Every two metrics: difference of agreement, p-values, Holm-adjusted p-values.
 
     metrics: name -> (systems, inputs), higher better. options: those of `swapping_test` (swap, resamples, seed) or of
-    `paired_bootstrap` (over, resamples, seed). Williams' test has none, and is for the system and the global level.
+    `paired_bootstrap` (over, resamples, seed). Williams' test draws nothing, so resamples and seed are the same to it;
+    it is for the system and the global level.
     """
     check_choice("test", test, TESTS)
     check_level(level)
@@ -99,7 +124,7 @@ def compare_all(
             "Williams' test is for one correlation, not for a mean of many: at the text level use the permutation test "
             "or the bootstrap"
         )
-    _check_options(test, options)
+    options = _checked(test, options)
     cells = common_cells(list(metrics.values()), human, level, coefficient)
     scores = dict(zip(metrics, cells.metrics, strict=True))
     found = {name: agreement(each, cells.human, level, coefficient).value for name, each in scores.items()}
@@ -110,6 +135,7 @@ def compare_all(
             )
     ordered = dict(sorted(found.items(), key=lambda each: -each[1]))
     compared = []
+    few = 0
     for first, second in combinations(ordered, 2):
         if test == "williams":
             tails = _williams(cells, scores[first], scores[second], ordered[first], ordered[second], level, coefficient)
@@ -118,6 +144,7 @@ def compare_all(
                 scores[first], scores[second], cells.human, level, coefficient, **options
             )
             tails = one.under("two-sided"), one.under("greater")
+            few = one.too_few if isinstance(one, PairedBootstrap) else 0  # all pairs share the draws
         compared.append((first, second, ordered[first] - ordered[second], *tails))
     adjusted = holm([each[3] for each in compared])
     return AllPairs(
@@ -130,6 +157,7 @@ def compare_all(
         inputs=cells.shape[1],
         dropped=cells.dropped,
         dropped_cells=cells.dropped_cells,
+        too_few=few,
     )
 
 
@@ -142,8 +170,13 @@ def _williams(
     return two_sided, greater
 
 
-def _check_options(test: str, options: Mapping[str, Any]) -> None:
-    known = {"williams": (), "permutation": ("swap", "resamples", "seed"), "bootstrap": ("over", "resamples", "seed")}
+def _checked(test: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    known = {
+        "williams": ("resamples", "seed"),
+        "permutation": ("swap", "resamples", "seed"),
+        "bootstrap": ("over", "resamples", "seed"),
+    }
     for name in options:
         if name not in known[test]:
-            raise InputError(f"{test} has no option {name!r}: it has {', '.join(known[test]) or 'none'}")
+            raise InputError(f"{test} has no option {name!r}: it has {', '.join(known[test])}")
+    return {} if test == "williams" else dict(options)

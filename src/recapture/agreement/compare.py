@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +45,8 @@ def compared(prepared: Prepared, criterion: str, level: str, coefficient: str, t
 
     for metric in prepared.metrics:
         check_prepared(prepared, metric, criterion, level)
-    return compare_all(*_arrays(prepared, criterion, test), level, coefficient, test, **options)
+    found = compare_all(*_arrays(prepared, criterion, test), level, coefficient, test, **options)
+    return replace(found, criterion=criterion)
 
 
 def _arrays(prepared: Prepared, criterion: str, test: str) -> tuple[dict[str, np.ndarray], np.ndarray]:

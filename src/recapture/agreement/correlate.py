@@ -12,13 +12,11 @@ from ..errors import InputError, nearest_names
 from .coefficients import ALL_COEFFICIENTS, oriented
 from .correlations import Correlation, Correlations
 from .directions import chosen_directions, no_direction
-from .levels import LEVELS, Agreement, agreement
+from .levels import FEWEST, LEVELS, Agreement, agreement, check_level
 from .matrix import counted, in_order
 from .prepared import METRIC, Given, Prepared, as_matrix, names_of, prepare
-from .resampling import Case, bootstrap, check_resampling, percentiles
+from .resampling import Case, bootstrap, check_resampling, count_too_few, percentiles
 
-FEWEST = 3
-"""Systems: two lie on a line, always."""
 _CONSTANT = 1e-12
 
 
@@ -79,12 +77,19 @@ def correlations_of(
     if interval is not None:
         cases = [Case(prepared.metrics[m], prepared.human[c], level, r) for m, c, level, r in wanted]
         drawn = list(bootstrap(cases, len(prepared.systems), len(prepared.inputs), over, resamples, seed))
+    few = 0
+    if interval is not None and "system" in levels:
+        few = count_too_few(len(prepared.systems), len(prepared.inputs), over, resamples, seed)
     rows = tuple(
-        _row(prepared, each, one, some, interval) for each, one, some in zip(wanted, found, drawn, strict=True)
+        _row(prepared, each, one, some, interval, few) for each, one, some in zip(wanted, found, drawn, strict=True)
     )
     settings: dict[str, Any] = {"systems": len(prepared.systems), "inputs": len(prepared.inputs)}
+    if prepared.averaged:
+        settings["averaged"] = list(prepared.averaged)
     if interval is not None:
         settings |= {"interval": interval, "over": over, "resamples": resamples, "seed": seed}
+        if "system" in levels:
+            settings["too_few_systems"] = few
     return Correlations(rows, settings, prepared.notes)
 
 
@@ -131,7 +136,7 @@ def measured(metric: np.ndarray, human: np.ndarray, level: str, coefficient: str
         raise InputError(f"scores of whole systems have no {level} level, only the system level")
     if human.ndim == 2:
         found = agreement(human, metric, level, coefficient)
-        return Agreement(found.value, found.systems, found.inputs, found.dropped)
+        return Agreement(found.value, found.systems, found.inputs, found.dropped, found.missing)
     found = agreement(metric[:, None], human, level, coefficient)
     return Agreement(found.value, found.systems, 0, 0)
 
@@ -179,6 +184,7 @@ def _row(
     found: Agreement,
     drawn: np.ndarray | None,
     interval: float | None,
+    few: int,
 ) -> Correlation:
     metric, criterion, level, coefficient = names
     warnings = []
@@ -190,18 +196,25 @@ def _row(
     if drawn is not None and interval is not None:
         bounds = percentiles(drawn, interval)
         lost = int(np.isnan(drawn).sum())
-        if lost:
+        few = few if level == "system" else 0
+        if few and bounds is None:
+            warnings.append(f"{few:,} of {len(drawn):,} resamples have fewer than {FEWEST} different systems")
+        lost -= few  # which the caption counts
+        if lost > 0:
             so = "so there is no interval" if bounds is None else "the interval is of the others"
             warnings.append(f"{lost:,} of {len(drawn):,} resamples do not vary: {so}")
     return Correlation(
         metric, criterion, level, coefficient, found.value, bounds, found.systems, found.inputs, found.dropped,
-        prepared.directions[metric], prepared.directions[criterion], tuple(warnings),
+        prepared.directions[metric], prepared.directions[criterion], tuple(warnings), found.missing,
     )  # fmt: skip
 
 
 def chosen_names(what: str, given: str | Sequence[str], known: Any) -> list[str]:
-    names = names_of(given)
+    others = {"kendall-b": "kendall", "tau": "kendall", "tau-b": "kendall"} if what == "coefficient" else {}
+    names = list(dict.fromkeys(others.get(name, name) for name in names_of(given)))
     for name in names:
+        if what == "level":
+            check_level(name)
         if name not in known:
             raise InputError(f"unknown {what} {name!r}: {nearest_names(name, known)}")
     if not names:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, nearest_names
 from ..results.result import Direction, freeze
 
 
@@ -28,6 +28,8 @@ class Correlation:
     """Of the metric."""
     criterion_direction: Direction = "higher"
     warnings: tuple[str, ...] = ()
+    missing: int = 0
+    """Cells (one system, one input) that lack a score or a rating, whether or not their input counts."""
 
     def to_dict(self) -> dict[str, Any]:
         low, high = self.interval or (None, None)
@@ -44,6 +46,7 @@ class Correlation:
             "systems": self.systems,
             "inputs": self.inputs,
             "dropped": self.dropped,
+            "missing_cells": self.missing,
             "warnings": list(self.warnings),
         }
 
@@ -70,6 +73,12 @@ class Correlations:
     def find(self, metric: str | None = None, **wanted: str) -> Correlation:
         """The row of a metric; criterion, level and coefficient where there are several."""
         asked = {**({} if metric is None else {"metric": metric}), **wanted}
+        for name, value in asked.items():
+            if name not in ("metric", "criterion", "level", "coefficient"):
+                raise InputError(f"rows are found by metric, criterion, level and coefficient, not by {name!r}")
+            known = {getattr(row, name) for row in self.rows}
+            if value not in known:
+                raise InputError(f"there is no {name} {value!r}: {nearest_names(str(value), known)}")
         rows = [row for row in self.rows if all(getattr(row, name) == value for name, value in asked.items())]
         if len(rows) != 1:
             said = ", ".join(f"{name} {value!r}" for name, value in asked.items()) or "anything"
@@ -95,11 +104,13 @@ class Correlations:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Notes on the data, and each row's warnings with the rows they concern."""
-        grouped: dict[str, dict[str, None]] = {}
+        from .render import concerns
+
+        grouped: dict[str, list[Correlation]] = {}
         for row in self.rows:
             for warning in row.warnings:
-                grouped.setdefault(warning, {})[f"{row.metric} v {row.criterion}"] = None
-        return (*self.notes, *(f"{', '.join(about)}: {warning}" for warning, about in grouped.items()))
+                grouped.setdefault(warning, []).append(row)
+        return (*self.notes, *(f"{concerns(rows, self.rows)}: {warning}" for warning, rows in grouped.items()))
 
     def __str__(self) -> str:
         return self.to_table()

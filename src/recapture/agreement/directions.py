@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from ..errors import InputError, nearest_names
 from ..results.result import Direction
+from .matrix import listed
 
 OPTIONS = "--lower-is-better NAME or --higher-is-better NAME; in Python directions={NAME: 'lower'}"
 
@@ -44,8 +45,20 @@ def chosen_directions(
 
 
 def no_direction(names: Iterable[str]) -> InputError:
-    listed = ", ".join(names)
-    return InputError(f"which way is better is not known of {listed}: say so with {OPTIONS}")
+    return InputError(f"which way is better is not known of {listed(list(names))}: say so with {OPTIONS}")
+
+
+def contrary(metrics: Iterable[str], chosen: Mapping[str, Direction | None]) -> list[str]:
+    """A note on each metric that the caller turned round: the caller's word wins, but may be a slip."""
+    made = []
+    for name in metrics:
+        declared = declared_direction(name)
+        if declared is not None and chosen[name] != declared:
+            made.append(
+                f"{name}: {chosen[name]} is taken as better, as asked for, though recapture knows it as "
+                f"{declared}-is-better"
+            )
+    return made
 
 
 @lru_cache(maxsize=1)

@@ -23,6 +23,17 @@ from .coefficients import correlation, row_correlations
 
 Level = Literal["system", "text", "global"]
 LEVELS: tuple[Level, ...] = ("system", "text", "global")
+FEWEST = 3
+"""Systems at the system level: two lie on a line, always."""
+_SAME_LEVEL = {
+    "sentence": "text",
+    "segment": "text",
+    "seg": "text",
+    "instance": "text",
+    "item": "text",
+    "sys": "system",
+}
+"""What others call them."""
 
 
 @dataclass(frozen=True)
@@ -34,25 +45,28 @@ class Agreement:
     """That count."""
     dropped: int
     """Inputs (global: cells) that do not."""
+    missing: int = 0
+    """Cells (one system, one input) that lack a score or a rating, whether or not their input counts."""
 
 
 def agreement(metric: np.ndarray, human: np.ndarray, level: str, coefficient: str = "pearson") -> Agreement:
     """metric: (systems, inputs). human: the same shape, or (systems,) at the system level."""
     check_level(level)
     metric, human = np.asarray(metric, np.float64), np.asarray(human, np.float64)
+    both = np.isfinite(metric) & (np.isfinite(human) if human.ndim == 2 else True)
+    missing = int((~both).sum())
     if level == "system":
         shared = shared_inputs([metric], human)
         first = human if human.ndim == 1 else human[:, shared].mean(axis=1)
         value = correlation(first, metric[:, shared].mean(axis=1), coefficient)
-        return Agreement(value, len(metric), int(shared.sum()), int((~shared).sum()))
+        return Agreement(value, len(metric), int(shared.sum()), int((~shared).sum()), missing)
     if level == "text":
         found = row_correlations(human.T, metric.T, coefficient)
         kept = found[~np.isnan(found)]
         value = float(kept.mean()) if len(kept) else float("nan")
-        return Agreement(value, len(metric), len(kept), len(found) - len(kept))
-    both = np.isfinite(metric) & np.isfinite(human)
+        return Agreement(value, len(metric), len(kept), len(found) - len(kept), missing)
     value = correlation(human[both], metric[both], coefficient)
-    return Agreement(value, len(metric), int(both.any(axis=0).sum()), int((~both).sum()))
+    return Agreement(value, len(metric), int(both.any(axis=0).sum()), missing, missing)
 
 
 def shared_inputs(metrics: list[np.ndarray], human: np.ndarray) -> np.ndarray:
@@ -67,4 +81,6 @@ def shared_inputs(metrics: list[np.ndarray], human: np.ndarray) -> np.ndarray:
 
 def check_level(level: str) -> None:
     if level not in LEVELS:
-        raise InputError(f"unknown level {level!r}: {nearest_names(level, LEVELS)}")
+        other = _SAME_LEVEL.get(str(level).lower())
+        near = f"did you mean {other}?" if other else nearest_names(str(level), LEVELS)
+        raise InputError(f"unknown level {level!r}: {near}")

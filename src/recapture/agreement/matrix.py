@@ -27,6 +27,8 @@ class ScoreMatrix:
     """Columns that do not hold numbers, each with the sentence that says why."""
     notes: tuple[str, ...] = ()
     """What a reader should know: infinite scores that were left out."""
+    averaged: str = ""
+    """How many rows were averaged, where some were."""
 
     def __post_init__(self) -> None:
         for name, column in self.values.items():
@@ -79,12 +81,13 @@ class ScoreMatrix:
         system_field: str | None = None,
         item_field: str | None = None,
         where: Mapping[str, Any] | None = None,
+        average: bool = False,
     ) -> ScoreMatrix:
         """From one record per system and input, as `read_scores` reads them from files."""
         from .reading import gathered
 
         placed = ((f"record {number}", record, False) for number, record in enumerate(records, 1))
-        return gathered([("the records", placed)], system_field, item_field, where)
+        return gathered([("the records", placed)], system_field, item_field, where, average)
 
     @property
     def size(self) -> str:
@@ -96,6 +99,11 @@ class ScoreMatrix:
             return self.values[name]
         if name in self.unusable:
             raise InputError(self.unusable[name])
+        inner = [each for each in self.values if each.startswith(f"{name}.")]
+        if inner:
+            raise InputError(
+                f"there is no column {name!r}, but {listed(inner)}: did you mean '{name}.*' (all of them)?"
+            )
         raise InputError(f"there is no column {name!r}: {nearest_names(name, self.values)}")
 
     def __iter__(self) -> Iterator[str]:
@@ -118,7 +126,7 @@ class ScoreMatrix:
         """These systems and inputs, in this order."""
         rows, columns = _places(self.systems, systems), _places(self.inputs, inputs)
         values = {name: c[rows] if c.ndim == 1 else c[np.ix_(rows, columns)] for name, c in self.values.items()}
-        return ScoreMatrix(tuple(systems), tuple(inputs), values, self.unusable, self.notes)
+        return ScoreMatrix(tuple(systems), tuple(inputs), values, self.unusable, self.notes, self.averaged)
 
     def __repr__(self) -> str:
         return f"ScoreMatrix of {self.size}: {', '.join(self.values) or 'no columns'}"
@@ -149,7 +157,10 @@ def match(first: ScoreMatrix, second: ScoreMatrix, names: tuple[str, str] = ("sc
                 f"{there[0]!r}"
             )
         lonely = [(name, set(side) - set(shared)) for name, side in zip(names, (here, there), strict=True)]
-        notes += [f"{counted(len(some), what)} only in {name}, left out" for name, some in lonely if some]
+        for name, some in lonely:
+            if some:
+                named = f": {listed(in_order(some))}" if what == "system" else ""
+                notes.append(f"{counted(len(some), what)} only in {name}, left out{named}")
         both.append(shared)
     systems, inputs = both
     sides = [matrix.selected(systems, inputs if matrix.inputs else ()) for matrix in (first, second)]
@@ -165,6 +176,13 @@ def counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Names, of many the first ones and how many more."""
+    if len(names) <= most + 1:  # "and 1 more" would save nothing
+        return ", ".join(names)
+    return f"{', '.join(names[:most])} and {len(names) - most:,} more"
+
+
 def infinite_notes(counts: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(
         f"{name}: {counted(count, 'infinite score')}, treated as missing" for name, count in counts.items() if count
@@ -175,6 +193,7 @@ def from_cells(
     cells: Mapping[str, Mapping[tuple[str, str | None], float]],
     keys: Iterable[tuple[str, str | None]] = (),
     unusable: Mapping[str, str] | None = None,
+    averaged: str = "",
 ) -> ScoreMatrix:
     """By column: scores by (system, input), or by (system, None) for whole systems. keys: all, in order."""
     every = dict.fromkeys((*keys, *(key for column in cells.values() for key in column)))
@@ -199,7 +218,7 @@ def from_cells(
             else:
                 made[systems[system], inputs[item]] = value
         values[name] = made
-    return ScoreMatrix(tuple(systems), tuple(inputs), values, unusable or {}, infinite_notes(infinite))
+    return ScoreMatrix(tuple(systems), tuple(inputs), values, unusable or {}, infinite_notes(infinite), averaged)
 
 
 def _items(scores: Any) -> Iterator[tuple[str | None, Any]]:

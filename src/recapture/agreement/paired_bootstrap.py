@@ -7,7 +7,8 @@ and Roth 2021), and the difference of agreement is looked at again. With B resam
 - p, "greater": (1 + resamples with a difference of 0 or less) / (1 + B);
 - p, "two-sided": twice the smaller of that and its mirror image, at most 1.
 
-Resamples in which a side is constant have no agreement: they are left out and counted.
+Resamples in which a side is constant have no agreement, and at the system level those with fewer than three different
+systems have one of 1 or -1 whatever the scores: they are left out and counted.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from .batches import (
     rounded,
     rows_agree,
 )
+from .levels import FEWEST
+from .resampling import too_few
 
 OVER = ("systems", "inputs", "both")
 _ZERO = 1e-11
@@ -49,11 +52,13 @@ class PairedBootstrap:
     pvalue: float
     """For the alternative asked for."""
     left_out: int
-    """Resamples in which a side is constant."""
+    """Resamples in which a side is constant, and those with too few systems."""
     dropped: int
     """Inputs left out, because a score is missing."""
     samples: np.ndarray
     """The difference in every resample that is left."""
+    too_few: int = 0
+    """Resamples with fewer than three different systems, at the system level."""
 
     def under(self, alternative: str) -> float:
         """The p-value for another alternative."""
@@ -91,6 +96,7 @@ def paired_bootstrap(
     check_defined(*here)
     rng = np.random.default_rng(seed)
     parts = []
+    few = 0
     with Progress("resamples", resamples, "resample") as progress:
         for count in cells.tiles(resamples):
             drawn = rng.random((count, systems * (over != "inputs") + inputs * (over != "systems")))
@@ -98,10 +104,20 @@ def paired_bootstrap(
             chosen = _places(drawn[:, :systems], systems) if over != "inputs" else None
             seen = _places(drawn[:, -inputs:], inputs) if over != "systems" else None
             sides = agreements(chosen, seen)
-            parts.append(sides[0] - sides[1])
+            apart = sides[0] - sides[1]
+            if level == "system" and chosen is not None:
+                lost = too_few(chosen)
+                few += int(lost.sum())
+                apart = np.where(lost, np.nan, apart)
+            parts.append(apart)
             progress.advance(count)
     samples = np.concatenate(parts)
     left = samples[~np.isnan(samples)]
+    if few * 2 > resamples:
+        raise InputError(
+            f"{few:,} of {resamples:,} resamples have fewer than {FEWEST} different systems: there are too few systems "
+            "for the bootstrap over systems"
+        )
     if len(left) < 2:
         raise InputError("scores or ratings are constant in nearly all resamples: there are too few systems")
     tail = 50 * (1 - confidence)
@@ -117,6 +133,7 @@ def paired_bootstrap(
         left_out=len(samples) - len(left),
         dropped=cells.dropped,
         samples=left,
+        too_few=few,
     )
 
 

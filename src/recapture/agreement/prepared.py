@@ -11,8 +11,8 @@ import numpy as np
 from ..errors import InputError
 from ..results.result import Direction
 from .coefficients import oriented
-from .directions import chosen_directions, no_direction
-from .matrix import Matched, ScoreMatrix, match
+from .directions import chosen_directions, contrary, no_direction
+from .matrix import Matched, ScoreMatrix, in_order, listed, match
 
 Given = Any
 """A ScoreMatrix; an array (systems, inputs) or (systems,); a mapping from names to arrays or to {system: ...}."""
@@ -30,6 +30,8 @@ class Prepared:
     systems: tuple[str, ...]
     inputs: tuple[str, ...]
     notes: tuple[str, ...]
+    averaged: tuple[str, ...] = ()
+    """Where several rows of one cell were averaged, how many."""
 
 
 def prepare(
@@ -68,8 +70,9 @@ def prepare(
     if metrics is None and isinstance(metric_scores, ScoreMatrix):
         strange = [name for name in wanted if known[name] is None]
         wanted = [name for name in wanted if known[name] is not None]
-        if strange and wanted:
-            notes.append(f"left out, since which way is better is not known: {', '.join(strange)}")
+        told_of = [name for name in strange if not _beside(name, aside)]
+        if told_of and wanted:
+            notes.append(f"left out, since which way is better is not known: {listed(told_of)}")
         if strange and not wanted:
             raise no_direction(strange)
     if not wanted:
@@ -77,6 +80,7 @@ def prepare(
     strange = [name for name in wanted if known[name] is None]
     if strange:
         raise no_direction(strange)
+    notes += contrary(wanted, known)
     found = match(scores, ratings)
     rows, silent = _scored(found, wanted, chosen)
     ways: dict[str, Direction] = {name: known[name] or "higher" for name in (*wanted, *chosen)}
@@ -88,7 +92,13 @@ def prepare(
         tuple(name for name, kept in zip(found.first.systems, rows, strict=True) if kept),
         found.first.inputs or found.second.inputs,
         (*notes, *sorted(told), *found.notes, *silent),
+        tuple(dict.fromkeys(each.averaged for each in (scores, ratings) if each.averaged)),
     )
+
+
+def _beside(name: str, criteria: Sequence[str]) -> bool:
+    """Whether a column stands in one object with a criterion: another rating then, which nobody takes for a metric."""
+    return any("." in each and name.rpartition(".")[0] == each.rpartition(".")[0] for each in criteria)
 
 
 def _scored(found: Matched, metrics: Sequence[str], criteria: Sequence[str]) -> tuple[np.ndarray, list[str]]:
@@ -96,14 +106,24 @@ def _scored(found: Matched, metrics: Sequence[str], criteria: Sequence[str]) -> 
     columns = {**{name: found.first[name] for name in metrics}, **{name: found.second[name] for name in criteria}}
     rows = np.ones(len(found.first.systems), bool)
     notes = []
+    having: dict[str, list[str]] = {}
     for name, column in columns.items():
         some = np.isfinite(column).reshape(len(column), -1).any(axis=1)
         absent = [system for system, here in zip(found.first.systems, some, strict=True) if not here]
         if len(absent) == len(some):
             raise InputError(f"{name!r} has no score for any system that has scores and ratings")
         if absent:
-            notes.append(f"left out, without any score by {name}: {', '.join(absent)}")
+            notes.append(f"left out, without any score by {name}: {listed(absent)}")
+        having[name] = in_order(set(found.first.systems) - set(absent))
         rows &= some
+        for other, there in having.items():
+            if not set(there) & set(having[name]):
+                raise InputError(
+                    f"{other!r} and {name!r} have no system in common: one begins with {there[0]!r}, the other with "
+                    f"{having[name][0]!r}"
+                )
+    if not rows.any():
+        raise InputError(f"no system has a score in every column: {listed(list(having))}")
     return rows, notes
 
 

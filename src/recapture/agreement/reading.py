@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 import os
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import Any
 
-from ..errors import InputError, nearest_names
+from ..errors import InputError
 from ..texts.base import no_field
 from ..texts.records import has_field, kind, name_of, value_of
 from ..texts.source import Source
+from .conditions import Conditions
 from .matrix import ScoreMatrix, from_cells
 from .rows import Placed, placed_rows
 
@@ -34,6 +37,8 @@ ITEM_FIELDS = (
 """What rows usually call their system and their input, the first that a file has."""
 _MISSING = ("", "na", "n/a", "nan", "null", "none")
 """Cells of tables that hold no score."""
+_SHOWN = 30
+"""Characters of a text that stands where a number should."""
 
 
 def read_scores(
@@ -43,18 +48,27 @@ def read_scores(
     item_field: str | None = None,
     where: Mapping[str, Any] | None = None,
     input_format: str | None = None,
+    average: bool = False,
 ) -> ScoreMatrix:
     """The scores of one file or of several, which may hold other systems, inputs or columns; "-" is standard input.
 
     Every row has a system and an input, in fields of the usual names (system, model, ...; item, id, doc_id, ...) or of
     those given; a row without an input holds scores of a whole system. All other fields that hold numbers are columns,
-    those inside objects as NAME.INNER. where: keeps rows whose fields have these values.
+    those inside objects as NAME.INNER. where: keeps rows whose fields have these values (a list: one of them); it
+    applies to the files that have the field. average: the mean of several rows of one system and input, such as
+    raters'; without it they are an error.
     """
+    return gathered(opened(paths, input_format), system_field, item_field, where, average)
+
+
+def opened(
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], input_format: str | None = None
+) -> list[tuple[str, Placed]]:
+    """The files by name, with their rows."""
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not listed:
         raise InputError("no file of scores was named")
-    files = [(Source(os.fspath(path)).name, placed_rows(os.fspath(path), input_format)) for path in listed]
-    return gathered(files, system_field, item_field, where)
+    return [(Source(os.fspath(path)).name, placed_rows(os.fspath(path), input_format)) for path in listed]
 
 
 def gathered(
@@ -62,19 +76,28 @@ def gathered(
     system_field: str | None,
     item_field: str | None,
     where: Mapping[str, Any] | None,
+    average: bool = False,
+    conditions: Conditions | None = None,
 ) -> ScoreMatrix:
-    """Rows as a matrix; two numbers for one cell are an error that names both places."""
+    """Rows as a matrix; two numbers for one cell are an error that names both places, unless they are averaged.
+
+    conditions: instead of where, those that other files share, whose fields the caller looks after.
+    """
+    chosen = conditions or Conditions(where or {})
     cells: dict[str, dict[tuple[str, str | None], float]] = {}
+    many: dict[str, dict[tuple[str, str | None], list[float]]] = {}
+    rows_of: Counter[tuple[str, str | None]] = Counter()
     places: dict[tuple[str, str | None], list[str]] = {}
     unusable: dict[str, str] = {}
     for name, rows in files:
         own: dict[tuple[str, str | None], str] = {}
         fields: tuple[str, str | None] | None = None
-        for place, record, loose in _kept(rows, where or {}, name):
+        for place, record, loose in chosen.kept(rows, name):
             fields = fields or _fields(record, place, system_field, item_field)
             key = _key(record, place, *fields)
-            if key in own:
-                raise _twice(key, own[key], place)
+            rows_of[key] += 1
+            if key in own and not average:
+                raise _twice(key, own[key], place, also=chosen.unfound())
             own[key] = place
             for column, value in _columns(record, fields):
                 number = _number(value, loose)
@@ -82,44 +105,37 @@ def gathered(
                     unusable.setdefault(column, f"{place}: field {column!r} must be a number, not {number}")
                     continue
                 here = cells.setdefault(column, {})
+                if average:
+                    here[key] = math.nan
+                    many.setdefault(column, {}).setdefault(key, []).append(number)
+                    continue
                 if not math.isnan(here.get(key, math.nan)) and not math.isnan(number):
                     raise _twice(key, places[key][0], place, column)
                 if math.isnan(here.get(key, math.nan)):
                     here[key] = number
         for key, place in own.items():
             places.setdefault(key, []).append(place)
+    chosen.check_rows()
+    if conditions is None:
+        chosen.check_fields()
+    for column, lists in many.items():
+        cells[column] = {key: mean_of(values) for key, values in lists.items()}
     usable = {column: by for column, by in cells.items() if column not in unusable}
     usable = {column: by for column, by in usable.items() if not all(map(math.isnan, by.values()))}
     empty = {column: f"field {column!r} has no score in any row" for column in cells if column not in usable}
-    return from_cells(usable, places, {**empty, **unusable})
+    several = [count for count in rows_of.values() if count > 1] if average else []
+    said = f"{sum(several):,} rows are averaged into {len(several):,}, one for each system and input" if several else ""
+    return from_cells(usable, places, {**empty, **unusable}, said)
 
 
-def _kept(rows: Placed, where: Mapping[str, Any], name: str) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
-    """Rows that have the values asked for; none at all is an error."""
-    seen: dict[str, dict[str, None]] = {field: {} for field in where}
-    any_row = any_kept = False
-    for place, record, loose in rows:
-        any_row = True
-        values = {field: _word(value_of(record, place, field)) for field in where}
-        for field, value in values.items():
-            seen[field][value] = None
-        if all(values[field] == _word(wanted) for field, wanted in where.items()):
-            any_kept = True
-            yield place, record, loose
-    if not any_row:
-        raise InputError(f"{name} holds no scores")
-    if not any_kept:
-        asked = " and ".join(f"{field} {str(wanted)!r}" for field, wanted in where.items())
-        field, wanted = next(iter(where.items()))
-        known = list(seen[field])[:1000]
-        raise InputError(f"{name}: no row has {asked}: {nearest_names(str(wanted), known)}")
-
-
-def _word(value: Any) -> str:
-    """As JSON writes it."""
-    return (
-        {True: "true", False: "false", None: "null"}[value] if value is None or isinstance(value, bool) else str(value)
-    )
+def mean_of(values: Sequence[float]) -> float:
+    """Of the numbers that are there; NaN if there is none, and infinite if one is."""
+    known = [value for value in values if not math.isnan(value)]
+    if any(map(math.isinf, known)):
+        return math.inf
+    if len(set(known)) < 2:  # no rounding of a number that every row repeats
+        return known[0] if known else math.nan
+    return math.fsum(known) / len(known)
 
 
 def _fields(
@@ -178,11 +194,13 @@ def _number(value: Any, loose: bool) -> float | str:
         if text.lower() in _MISSING:
             return math.nan
         try:
-            return float(text) if "_" not in text else "a text"
+            return float(text) if "_" not in text else _text(value)
         except ValueError:
-            return "a text"
+            return _text(value)
     if value is None:
         return math.nan
+    if isinstance(value, str):
+        return _text(value)
     if isinstance(value, bool) or not isinstance(value, (Real, Decimal)):
         return kind(value)
     try:
@@ -191,12 +209,20 @@ def _number(value: Any, loose: bool) -> float | str:
         return math.inf if str(value)[0] != "-" else -math.inf
 
 
-def _twice(key: tuple[str, str | None], first: str, second: str, column: str | None = None) -> InputError:
+def _text(value: str) -> str:
+    shown = value if len(value) <= _SHOWN else value[:_SHOWN] + "..."
+    comma = re.fullmatch(r"\s*[-+]?\d+,\d+\s*", value) is not None
+    return f"the text {shown!r}" + (" (a decimal comma: numbers are written with a point)" if comma else "")
+
+
+def _twice(
+    key: tuple[str, str | None], first: str, second: str, column: str | None = None, also: str = ""
+) -> InputError:
     system, item = key
     what = f"system {system!r}" + ("" if item is None else f" on input {item!r}")
     if item is None:
-        hint = "rows need a field that names their input: --item-field names it"
+        hint = "rows need a field that names their input: --item-field names it; --average takes the mean"
     else:
-        hint = "--where FIELD=VALUE keeps one kind of rows"
+        hint = "--where FIELD=VALUE keeps one kind of rows, --average takes the mean, as of several raters"
     what = f"scores of {what}" if column is None else f"{column!r} of {what}"
-    return InputError(f"{first} and {second} both have {what} ({hint})")
+    return InputError(f"{first} and {second} both have {what} ({hint}{also})")

@@ -9,60 +9,85 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import __version__
 from ..results.grid import Grid
 from ..results.render import finite
-from ..results.result import short, short_p
+from ..results.result import short
 from .correlations import Correlation, Correlations
-from .matrix import counted
-
-if TYPE_CHECKING:
-    from .all_pairs import AllPairs
+from .levels import FEWEST
+from .matrix import counted, listed
 
 _ARROWS = {"higher": "↑", "lower": "↓"}
-_TESTS = {
-    "williams": "Williams' test",
-    "permutation": "permutation test that swaps the two metrics' scores",
-    "bootstrap": "paired bootstrap",
-}
+_ZERO = 1e-12
+"""Numbers nearer to 0 are rounding."""
 
 
 @dataclass(frozen=True)
 class Part:
     name: str
     """Its key in JSON, and its kind in CSV."""
-    grid: Grid
+    grid: Grid | None
+    """None: for programs alone, since another part's caption says it."""
     rows: Sequence[Mapping[str, Any]]
 
 
-def written(parts: Sequence[Part], form: str, warnings: Sequence[str], settings: Mapping[str, Any]) -> str:
+def number(value: float) -> str:
+    return "-" if math.isnan(value) else short(0.0 if abs(value) < _ZERO else value)
+
+
+def written(
+    parts: Sequence[Part], form: str, warnings: Sequence[str], settings: Mapping[str, Any], width: int | None = None
+) -> str:
+    """width: of the terminal, where tables are to fit into one."""
     if form == "json":
         content: dict[str, Any] = {"recapture": __version__, "settings": dict(settings), "warnings": list(warnings)}
-        content |= {part.name: [dict(row) for row in part.rows] for part in parts}
+        for part in parts:
+            content.setdefault(part.name, []).extend(dict(row) for row in part.rows)
         return json.dumps(finite(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     if form == "csv":
         return _csv(parts)
+    shown = [part.grid for part in parts if part.grid is not None]
     if form == "html":
         notes = "".join(f"<li>{html.escape(warning)}</li>" for warning in warnings)
-        return "".join(part.grid.to_html() for part in parts) + (f"<ul>{notes}</ul>" if notes else "")
+        return "".join(grid.to_html() for grid in shown) + (f"<ul>{notes}</ul>" if notes else "")
     if form == "table":
-        return "\n".join(part.grid.to_table() for part in parts)
+        return "\n".join(block.to_table() for grid in shown for block in _blocks(grid, width))
     # Files stand alone, so warnings go with them.
-    captions = [[*part.grid.caption, *(warnings if at == 0 else ())] for at, part in enumerate(parts)]
-    grids = [replace(part.grid, caption=lines) for part, lines in zip(parts, captions, strict=True)]
+    grids = [replace(grid, caption=[*grid.caption, *(warnings if at == 0 else ())]) for at, grid in enumerate(shown)]
     if form == "latex":
         return "\n".join(grid.to_latex() for grid in grids)
     # A list: lines that follow each other would run together.
     return "\n".join(replace(grid, caption=[f"- {line}" for line in grid.caption]).to_markdown() for grid in grids)
 
 
+def _blocks(grid: Grid, width: int | None) -> list[Grid]:
+    """In as many tables as the width asks for, each with the words on the left; the caption below the last."""
+    sizes = [3 + max(map(len, column)) for column in zip(grid.heads, *grid.rows, strict=True)]
+    blocks: list[list[int]] = [[]]
+    used = first = sum(sizes[: grid.left])
+    for at in range(grid.left, len(sizes)):
+        if width and blocks[-1] and used + sizes[at] > width:
+            blocks.append([])
+            used = first
+        blocks[-1].append(at)
+        used += sizes[at]
+    made = []
+    for block in blocks:
+        kept = [*range(grid.left), *block]
+        lines = [[row[at] for at in kept] for row in grid.rows]
+        made.append(
+            Grid([grid.heads[at] for at in kept], lines, grid.caption if block is blocks[-1] else [], grid.left)
+        )
+    return made
+
+
 def _csv(parts: Sequence[Part]) -> str:
     """One table: what kind of number each row is stands first where there are several kinds."""
-    several = len(parts) > 1
+    several = len({part.name for part in parts}) > 1
     heads = dict.fromkeys(head for part in parts for row in part.rows for head in row)
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
@@ -98,7 +123,7 @@ def correlations_part(result: Correlations) -> Part:
 
 
 def _cell(row: Correlation) -> str:
-    return short(row.value) + (f" [{', '.join(map(short, row.interval))}]" if row.interval else "")
+    return number(row.value) + (f" [{', '.join(map(number, row.interval))}]" if row.interval else "")
 
 
 def _caption(result: Correlations, varying: Sequence[bool]) -> list[str]:
@@ -125,21 +150,27 @@ def _caption(result: Correlations, varying: Sequence[bool]) -> list[str]:
             f"[]: {made['interval']:.4g} interval, percentiles of {made['resamples']:,} bootstrap resamples of "
             f"{drawn}, seed {made['seed']}"
         )
+        if made.get("too_few_systems"):
+            lines.append(
+                f"system level: {made['too_few_systems']:,} resamples with fewer than {FEWEST} different systems are "
+                "left out, since their correlation is 1 or -1 whatever the scores"
+            )
+    lines += made.get("averaged", ())
     return lines
 
 
 def _counts(result: Correlations) -> list[str]:
     """How many inputs count and how many were dropped, by what they are the same for."""
-    by: dict[tuple[str, int, int], list[Correlation]] = {}
+    by: dict[tuple[str, int, int, int], list[Correlation]] = {}
     for row in result.rows:
-        by.setdefault((row.level, row.inputs, row.dropped), []).append(row)
+        by.setdefault((row.level, row.inputs, row.dropped, row.missing), []).append(row)
     levels = {row.level for row in result.rows}
     lines = []
-    for (level, inputs, dropped), rows in by.items():
+    for (level, inputs, dropped, missing), rows in by.items():
         if not inputs and not dropped:
             continue
         every = len(rows) == sum(row.level == level for row in result.rows)
-        about = "" if every else ", ".join(dict.fromkeys(f"{row.metric} v {row.criterion}" for row in rows)) + ": "
+        about = "" if every else f"{concerns(rows, result.rows)}: "
         if level == "global":
             said = f"{counted(inputs, 'input')}, {counted(dropped, 'cell')} dropped"
         else:
@@ -149,52 +180,26 @@ def _counts(result: Correlations) -> list[str]:
             "text": " (missing scores, or no variation)",
             "global": " (a score is missing)",
         }[level]
-        lines.append((f"{level} level, " if len(levels) > 1 else "") + about + said + (why if dropped else ""))
+        said += why if dropped else ""
+        if missing and level != "global":
+            said += f"; {counted(missing, 'missing cell')}"
+        lines.append((f"{level} level, " if len(levels) > 1 else "") + about + said)
     return lines
 
 
-def comparisons_part(results: Sequence[tuple[str, AllPairs]], alpha: float) -> Part:
-    """By criterion: every two metrics."""
-    several = len(results) > 1
-    lines, rows, clusters = [], [], []
-    for criterion, result in results:
-        about = f"{criterion}, {result.level} level, {result.coefficient}"
-        for pair in result.pairs:
-            numbers = [short(pair.delta), short_p(pair.pvalue), short_p(pair.adjusted), short_p(pair.greater)]
-            lines.append([*([about] if several else []), pair.first, pair.second, *numbers])
-            rows.append(
-                {
-                    "metric": pair.first,
-                    "other": pair.second,
-                    "criterion": criterion,
-                    "level": result.level,
-                    "coefficient": result.coefficient,
-                    "difference": pair.delta,
-                    "p": pair.pvalue,
-                    "p_holm": pair.adjusted,
-                    "p_greater": pair.greater,
-                    "test": result.test,
-                    "systems": result.systems,
-                    "inputs": result.inputs,
-                    "dropped": result.dropped,
-                }
-            )
-        ranked = "; ".join(f"{at}: {', '.join(names)}" for at, names in enumerate(result.clusters(alpha), 1))
-        clusters.append(f"clusters (one-sided p <= {alpha:g}){f', {about}' if several else ''}: {ranked}")
-    first = results[0][1]
-    caption = [
-        f"the first metric agrees better by the difference; {_TESTS[first.test]}; p two-sided, for all pairs by Holm's "
-        "rule, and one-sided",
-        f"all metrics on the same cells: {counted(first.systems, 'system')}, {counted(first.inputs, 'input')}",
-        *clusters,
-    ]
-    heads = [*(["with"] if several else []), "metric", "other", "difference", "p", "p (Holm)", "p (one-sided)"]
-    return Part("comparisons", Grid(heads, lines, caption, left=3 if several else 2), rows)
+def concerns(rows: Sequence[Correlation], among: Sequence[Correlation]) -> str:
+    """Which metrics and criteria rows are of, in few words."""
+    metrics, criteria = (list(dict.fromkeys(getattr(row, name) for row in rows)) for name in ("metric", "criterion"))
+    every = {row.metric for row in among}
+    if len({(row.metric, row.criterion) for row in rows}) < len(metrics) * len(criteria):
+        return listed(list(dict.fromkeys(f"{row.metric} v {row.criterion}" for row in rows)), 3)
+    named = "all metrics" if len(metrics) == len(every) > 1 else listed(metrics, 3)
+    return named if {row.criterion for row in among} == set(criteria) else f"{named} v {listed(criteria, 3)}"
 
 
 def accuracies_part(rows: Sequence[Mapping[str, Any]], resamples: int, seed: int) -> Part:
     lines = [
-        [row["metric"], row["criterion"], short(row["accuracy"]), "-" if row["soft"] is None else short(row["soft"])]
+        [row["metric"], row["criterion"], number(row["accuracy"]), "-" if row["soft"] is None else number(row["soft"])]
         for row in rows
     ]
     pairs = ", ".join(dict.fromkeys(str(row["pairs"]) for row in rows))
@@ -212,7 +217,7 @@ def between_part(names: Sequence[str], found: Sequence[tuple[str, str, np.ndarra
     several = len(found) > 1
     for level, coefficient, matrix in found:
         for at, name in enumerate(names):
-            cells = ["-" if math.isnan(value) else short(value) for value in matrix[at]]
+            cells = [number(value) for value in matrix[at]]
             lines.append([*([f"{level} {coefficient}"] if several else []), name, *cells])
             rows += [
                 {"metric": name, "other": other, "level": level, "coefficient": coefficient, "value": float(value)}

@@ -2,7 +2,8 @@
 
 A resample is a count for every system and for every input. Which inputs count at the system level is decided once, on
 the data as they are; a resample weighs those. At the text level a resample of systems may leave an input without
-variation: it is dropped there, as it would be from the data. Resamples without any correlation are NaN.
+variation: it is dropped there, as it would be from the data. Resamples without any correlation are NaN; so are, at the
+system level, those with fewer than three different systems, whose correlation is 1 or -1 whatever the scores.
 
 No resample is looked at alone where it can be avoided: means over inputs are one matrix product, and Pearson's and
 Kendall's coefficients of resampled systems are sums over pairs of systems, three products for all resamples and inputs.
@@ -17,7 +18,7 @@ import numpy as np
 
 from ..errors import InputError
 from .coefficients import row_correlations
-from .levels import shared_inputs
+from .levels import FEWEST, shared_inputs
 from .weighted import bilinear_correlations, pair_products, rank_correlations, weighted_rank_correlations
 
 OVER = ("both", "systems", "inputs")
@@ -109,6 +110,18 @@ def percentiles(values: np.ndarray, level: float) -> tuple[float, float] | None:
     return low, high
 
 
+def too_few(drawn: np.ndarray) -> np.ndarray:
+    """Which resamples of systems (resamples, places) have fewer than three different ones."""
+    ordered = np.sort(drawn, axis=1)
+    return np.asarray((np.diff(ordered, axis=1) != 0).sum(axis=1) + 1 < FEWEST)
+
+
+def count_too_few(systems: int, inputs: int, over: str, resamples: int, seed: int) -> int:
+    """How many of the resamples that is."""
+    drawn = (block.systems for block in blocks(systems, inputs, over, resamples, seed))
+    return sum(int(too_few(each).sum()) for each in drawn if each is not None)
+
+
 def check_resampling(over: str, resamples: int, seed: int) -> None:
     if over not in OVER:
         raise InputError(f"over must be {', '.join(OVER[:-1])} or {OVER[-1]}, not {over!r}")
@@ -147,7 +160,8 @@ def _of_means(case: Case, block: Block) -> np.ndarray:
         rows = [np.take_along_axis(side, block.systems, axis=1) for side in rows]
     if case.coefficient != "pearson":
         rows = [_settled(side) for side in rows]
-    return row_correlations(rows[0], rows[1], case.coefficient)
+    made = row_correlations(rows[0], rows[1], case.coefficient)
+    return made if block.systems is None else np.where(too_few(block.systems), np.nan, made)
 
 
 def _settled(side: np.ndarray) -> np.ndarray:

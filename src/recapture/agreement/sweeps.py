@@ -19,8 +19,7 @@ import numpy as np
 from ..errors import InputError
 from ..results.result import Direction
 from .coefficients import oriented
-from .correlate import FEWEST
-from .levels import agreement, check_level
+from .levels import FEWEST, agreement, check_level
 
 _RULES = ("best", "until-drop")
 Setting = TypeVar("Setting", bound=Hashable)
@@ -65,6 +64,23 @@ class Sweep(Generic[Setting]):
         found = Counter(fold.chosen for fold in self.folds)
         return {setting: found[setting] for setting in self.values}
 
+    def __str__(self) -> str:
+        """A table of settings, and the honest figure below."""
+        from ..results.grid import Grid
+        from ..results.result import short
+
+        lines = [[str(setting), short(value), str(self.counts[setting])] for setting, value in self.values.items()]
+        caption = [
+            f"chosen on all data: {self.chosen}, {short(self.optimistic)}",
+            f"held out, {len(self.folds)} folds: {short(self.honest)}; the setting chosen on all data there: "
+            f"{short(self.flattered)}, so the choice flatters by {short(self.optimism)}",
+        ]
+        if self.skipped:
+            caption.append(f"{self.skipped} folds without a correlation")
+        return Grid(["setting", "agreement", "folds that choose it"], lines, caption).to_table()
+
+    __repr__ = __str__
+
 
 def sweep(
     scores_by_setting: Mapping[Setting, Any],
@@ -84,8 +100,8 @@ def sweep(
     scores_by_setting: by setting (systems, inputs); human: the same shape. Or both by group ({"de-en": array, ...} for
     every setting), where agreement is the mean over groups and groups are held out one by one. over: hold out inputs (5
     folds, unless `folds` says otherwise) or systems (2 folds). repeats: so many random splits. rule: "best", or
-    "until-drop" (settings in the order given; the last before agreement falls for the first time). Cells that some
-    setting lacks count for none.
+    "until-drop" (settings in the order given; the last before agreement falls for the first time). direction: which
+    way the scores are better. Cells that some setting lacks count for none.
     """
     check_level(level)
     if rule not in _RULES:

@@ -1,0 +1,140 @@
+"""Tables of metrics compared with each other: every pair, and clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..results.grid import Grid
+from ..results.result import short_p
+from .levels import FEWEST
+from .matrix import counted, listed
+from .render import Part, number
+
+if TYPE_CHECKING:
+    from .all_pairs import AllPairs
+    from .correlations import Correlations
+
+ALPHA = 0.05
+_TESTS = {
+    "williams": "Williams' test",
+    "permutation": "permutation test that swaps the two metrics' scores",
+    "bootstrap": "paired bootstrap",
+}
+_ROUNDING = 1e-12
+
+
+def comparisons_parts(results: Sequence[AllPairs], alpha: float = ALPHA) -> list[Part]:
+    """Of one test: every two metrics as a table; clusters in its caption, and as rows for programs."""
+    several = len(results) > 1
+    lines, rows, clusters, ranks = [], [], [], []
+    for result in results:
+        about = _about(result)
+        for pair in result.pairs:
+            both = [result.agreements[pair.first], result.agreements[pair.second]]
+            numbers = [*map(number, (*both, pair.delta)), *map(short_p, (pair.pvalue, pair.adjusted, pair.greater))]
+            lines.append([*([about] if several else []), pair.first, pair.second, *numbers])
+            rows.append(
+                {
+                    "metric": pair.first,
+                    "other": pair.second,
+                    **_what(result),
+                    "agreement": both[0],
+                    "other_agreement": both[1],
+                    "difference": pair.delta,
+                    "p": pair.pvalue,
+                    "p_holm": pair.adjusted,
+                    "p_one_sided": pair.greater,
+                    "systems": result.systems,
+                    "inputs": result.inputs,
+                    "dropped": result.dropped,
+                    "dropped_cells": result.dropped_cells,
+                }
+            )
+        found = result.clusters(alpha)
+        ranked = "; ".join(f"{at}: {', '.join(names)}" for at, names in enumerate(found, 1))
+        clusters.append(f"clusters{f' ({about})' if several else ''}: {ranked}")
+        ranks += [
+            {"metric": name, **_what(result), "agreement": result.agreements[name], "cluster": at, "alpha": alpha}
+            for at, names in enumerate(found, 1)
+            for name in names
+        ]
+    heads = ["metric", "other", "agreement", "other's", "difference", "p", "p (Holm)", "p (one-sided)"]
+    grid = Grid(
+        [*(["with"] if several else []), *heads],
+        lines,
+        [*_caption(results, alpha), *clusters],
+        left=3 if several else 2,
+    )
+    return [Part("comparisons", grid, rows), Part("clusters", None, ranks)]
+
+
+def _caption(results: Sequence[AllPairs], alpha: float) -> list[str]:
+    first = results[0]
+    with_whom = "" if len(results) > 1 else f" with {_about(first)}"
+    lines = [
+        f"agreement{with_whom}; the first metric agrees better by the difference; {_TESTS[first.test]}; p two-sided, "
+        "for all pairs by Holm's rule, and one-sided"
+    ]
+    lines += _cells(results)
+    few = [result.too_few for result in results if result.too_few]
+    if few:
+        lines.append(f"system level: {few[0]:,} resamples with fewer than {FEWEST} different systems are left out")
+    lines.append(
+        f"clusters: from the best down, a metric that one of the current cluster beats with p (one-sided) <= "
+        f"{alpha:g}, not adjusted, opens the next (mt-metrics-eval's rule)"
+    )
+    return lines
+
+
+def _cells(results: Sequence[AllPairs]) -> list[str]:
+    """On what metrics are compared, by what it is the same for."""
+    by: dict[str, dict[str, str]] = {}
+    for result in results:
+        said = f"{counted(result.systems, 'system')}, {counted(result.inputs, 'input')}"
+        if result.level == "system" and result.dropped:
+            said += f", {result.dropped:,} dropped"
+        elif result.dropped_cells:
+            said += f", {counted(result.dropped_cells, 'cell')} dropped"
+        by.setdefault(result.level, {})[result.criterion] = said
+    lines = []
+    for level, said_of in by.items():
+        where = [f"{level} level"] if len(by) > 1 else []
+        if len(set(said_of.values())) == 1:
+            said_of = {"": next(iter(said_of.values()))}
+        for criterion, said in said_of.items():
+            about = ", ".join([*where, *([criterion] if criterion else [])])
+            lines.append(f"all metrics on the same cells{f' ({about})' if about else ''}: {said}")
+    return lines
+
+
+def order_warnings(correlations: Correlations, results: Sequence[AllPairs]) -> list[str]:
+    """Where two metrics stand the other way round in the table of correlations, each on all its own cells."""
+    own = {(row.metric, row.criterion, row.level, row.coefficient): row.value for row in correlations}
+    made: dict[str, None] = {}
+    for result in results:
+        column = (result.criterion, result.level, result.coefficient)
+        turned = [
+            f"{pair.first} over {pair.second}"
+            for pair in result.pairs
+            if pair.delta > _ROUNDING and own[(pair.first, *column)] < own[(pair.second, *column)] - _ROUNDING
+        ]
+        if turned:
+            made[
+                f"{_about(result)}: on the cells that all metrics have, {listed(turned, 3)}; in the table of "
+                "correlations it is the other way round, since each metric stands there on all the cells it has itself"
+            ] = None
+    return list(made)
+
+
+def _about(result: AllPairs) -> str:
+    return f"{result.criterion}, {result.level} level, {result.coefficient}"
+
+
+def _what(result: AllPairs) -> dict[str, Any]:
+    return {
+        "criterion": result.criterion,
+        "level": result.level,
+        "coefficient": result.coefficient,
+        "test": result.test,
+    }
