@@ -16,9 +16,11 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from .agreement.accuracy import pairwise_accuracy, soft_pairwise_accuracy
     from .agreement.compare import compare_metrics
-    from .agreement.correlate import correlate
+    from .agreement.correlate import correlate, metric_correlations
+    from .agreement.distributions import score_distributions
     from .agreement.matrix import ScoreMatrix
     from .agreement.reading import read_scores
+    from .agreement.sweeps import sweep
     from .agreement.williams import williams_test
     from .contexts.aggregate import aggregate
     from .contexts.dispersion import dispersion
@@ -82,6 +84,9 @@ _HOME = {
     "ScoreMatrix": "agreement.matrix",
     "read_scores": "agreement.reading",
     "correlate": "agreement.correlate",
+    "metric_correlations": "agreement.correlate",
+    "score_distributions": "agreement.distributions",
+    "sweep": "agreement.sweeps",
     "compare_metrics": "agreement.compare",
     "williams_test": "agreement.williams",
     "pairwise_accuracy": "agreement.accuracy",
@@ -143,6 +148,7 @@ __all__ = [
     "mark_evaluate_words",
     "mauve",
     "meteor",
+    "metric_correlations",
     "mmd",
     "moverscore",
     "pairwise_accuracy",
@@ -155,8 +161,10 @@ __all__ = [
     "read_contexts",
     "read_scores",
     "rouge",
+    "score_distributions",
     "self_bleu",
     "soft_pairwise_accuracy",
+    "sweep",
     "ter",
     "triangle_rank",
     "williams_test",
