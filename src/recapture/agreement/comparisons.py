@@ -25,7 +25,13 @@ _ROUNDING = 1e-12
 
 
 def comparisons_parts(results: Sequence[AllPairs], alpha: float = ALPHA) -> list[Part]:
-    """Of one test: every two metrics as a table; clusters in its caption, and as rows for programs."""
+    """A table for each test."""
+    tests = dict.fromkeys(each.test for each in results)
+    return [part for test in tests for part in _of_one_test([each for each in results if each.test == test], alpha)]
+
+
+def _of_one_test(results: Sequence[AllPairs], alpha: float) -> list[Part]:
+    """Every two metrics as a table; clusters in its caption, and as rows for programs."""
     several = len(results) > 1
     lines, rows, clusters, ranks = [], [], [], []
     for result in results:

@@ -87,7 +87,7 @@ def correlate(
       recapture correlate scores.tsv --human score --metrics ter,mymetric --lower-is-better mymetric --test williams
     """
     from ..agreement.coefficients import ALL_COEFFICIENTS
-    from ..agreement.comparisons import order_warnings
+    from ..agreement.comparisons import comparisons_parts, order_warnings
     from ..agreement.correlate import chosen_names, correlations_of
     from ..agreement.criteria import find_criteria, no_metrics
     from ..agreement.levels import LEVELS
@@ -113,7 +113,7 @@ def correlate(
     parts = [correlations_part(correlations)]
     if tests:
         compared, told = _comparisons(prepared, levels, coefficients, tests, over, resamples, seed)
-        parts += _compared_parts(compared)
+        parts += comparisons_parts(compared)
         notes = (*correlations.notes, *told, *order_warnings(correlations, compared))
         correlations = replace(correlations, notes=notes)
     if accuracy:
@@ -208,13 +208,6 @@ def _comparisons(
             for coefficient in coefficients
         ]
     return found, told
-
-
-def _compared_parts(found: Sequence[AllPairs]) -> list[Part]:
-    from ..agreement.comparisons import comparisons_parts
-
-    tests = dict.fromkeys(each.test for each in found)
-    return [part for test in tests for part in comparisons_parts([each for each in found if each.test == test])]
 
 
 def _accuracies(prepared: Prepared, resamples: int, seed: int) -> Part:
