@@ -202,6 +202,14 @@ def test_ratings_here_and_there(files, capsys):
     assert "in systems.csv or scores.jsonl" in correlate(capsys, *arguments, "--human", "zzz", code=2).err
 
 
+def test_a_criterion_in_both_files_is_the_human_files(files, capsys):
+    """Turned upside down there: bleu's .8 becomes -.8. Nobody calls the other copy, or its neighbour, a metric."""
+    write("again.jsonl", [{**row, "human": {"fluency": -row["human"]["fluency"]}} for row in ROWS])
+    shown = correlate(capsys, "scores.jsonl", "--human-file", "again.jsonl", "--human", "human.fluency")
+    assert " bleu ↑   -0.8000" in shown.out
+    assert shown.err == "recapture: left out, since which way is better is not known: length\n"
+
+
 def test_patterns_of_metrics_and_contrary_directions(files, capsys):
     shown = correlate(capsys, *BOTH[:3], "--metrics", "b*", "--metrics", "t?r", "--lower-is-better", "bleu")
     assert " bleu ↓   -0.8000" in shown.out and "ter" in shown.out

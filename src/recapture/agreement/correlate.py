@@ -79,7 +79,7 @@ def correlations_of(
         drawn = list(bootstrap(cases, len(prepared.systems), len(prepared.inputs), over, resamples, seed))
     few = 0
     if interval is not None and "system" in levels:
-        few = count_too_few(len(prepared.systems), len(prepared.inputs), over, resamples, seed)
+        few = count_too_few(len(prepared.systems), over, resamples, seed)
     rows = tuple(
         _row(prepared, each, one, some, interval, few) for each, one, some in zip(wanted, found, drawn, strict=True)
     )

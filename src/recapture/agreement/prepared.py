@@ -70,7 +70,7 @@ def prepare(
     if metrics is None and isinstance(metric_scores, ScoreMatrix):
         strange = [name for name in wanted if known[name] is None]
         wanted = [name for name in wanted if known[name] is not None]
-        told_of = [name for name in strange if not _beside(name, aside)]
+        told_of = [name for name in strange if name not in chosen and not _beside(name, chosen)]
         if told_of and wanted:
             notes.append(f"left out, since which way is better is not known: {listed(told_of)}")
         if strange and not wanted:

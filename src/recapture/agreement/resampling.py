@@ -116,9 +116,11 @@ def too_few(drawn: np.ndarray) -> np.ndarray:
     return np.asarray((np.diff(ordered, axis=1) != 0).sum(axis=1) + 1 < FEWEST)
 
 
-def count_too_few(systems: int, inputs: int, over: str, resamples: int, seed: int) -> int:
+def count_too_few(systems: int, over: str, resamples: int, seed: int) -> int:
     """How many of the resamples that is."""
-    drawn = (block.systems for block in blocks(systems, inputs, over, resamples, seed))
+    if over == "inputs":
+        return 0
+    drawn = (block.systems for block in blocks(systems, 0, "systems", resamples, seed))
     return sum(int(too_few(each).sum()) for each in drawn if each is not None)
 
 
