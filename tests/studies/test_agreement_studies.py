@@ -452,7 +452,8 @@ def test_command_line_scores_what_it_is_told(data, tmp_path, cache, capsys):
     assert run([*arguments, "--metrics", "meteor"]) == 0  # not in this study: what is kept is shown
     assert run([*arguments, "--metrics", "meteor", "--no-cache"]) == 2
     assert "there are no scores" in capsys.readouterr().err
-    assert run([*arguments, "--metrics", "chrf", "--pooling", "mean"]) == 2
+    other = ["webnlg" if each == "wmt17" else each for each in arguments]  # wmt17 has sentence vectors, too
+    assert run([*other, "--metrics", "chrf", "--pooling", "mean"]) == 2
     assert "--pooling is for vectors of whole texts" in capsys.readouterr().err
 
 
@@ -494,7 +495,7 @@ for module in (wmt17, webnlg, summarisation):
 """
     made = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr
-    assert made.stdout.split() == ["8", "1", "2"]
+    assert made.stdout.split() == ["8", "2", "2"]
 
 
 # Real data

@@ -168,7 +168,7 @@ def test_a_second_run_reads_what_was_kept(data, findings, monkeypatch):
 def test_bad_input(data, tmp_path):
     import shutil
 
-    with pytest.raises(InputError, match="put test_refs"):
+    with pytest.raises(InputError, match="it should hold test_refs"):
         find_study("fluency").run(Setup(tmp_path, quick=True))
     copy = shutil.copytree(data, tmp_path / "data")
     write(copy / "e2e_nlg" / "outputs.jsonl.gz", [{"system": "s0", "id": 0, "output": "x"}])

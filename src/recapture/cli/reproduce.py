@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from ..studies.study import Setup, Study
 
 
+_WHOLE = ("pooling", "batch_size")
+"""Options of encoders that apply to vectors of whole texts alone."""
+
+
 @click.command()
 @click.argument("name", required=False)
 @click.option("--list", "listing", is_flag=True, help="List the studies, what they reproduce and the data they need.")
@@ -55,6 +59,7 @@ def reproduce(
       recapture reproduce all --data data --output results --page results.md
     """
     from ..pairs.base import choose_pair_metrics
+    from ..results.write import check_writable
     from ..studies.presets import find_preset
     from ..studies.study import find_study, list_studies
     from ..studies.write import check_output
@@ -82,13 +87,16 @@ def reproduce(
         "metrics": chosen,
         "model": model,
     }
-    if page is not None and output is None:
-        raise InputError("--page is made from the files in --output: name that folder")
+    if page is not None:
+        if output is None:
+            raise InputError("--page is made from the files in --output: name that folder")
+        check_writable(page)
     if name == "all":
         if metrics is not None:
             raise InputError("--metrics is for one study: name it in the place of all")
         target = Path(output or "results")
         check_output(target)
+        _check_data(data or os.environ.get("RECAPTURE_DATA"))
         for each in list_studies().values():
             _carry_out(each, _fitting(each, wanted), target)
     elif name is not None:
@@ -125,8 +133,13 @@ def _checked(study: Study, wanted: Mapping[str, Any], preset: bool) -> Setup:
         raise InputError(f"{study.name} scores what its paper does: leave --metrics out")
     if wanted["model"] is not None and not study.masked and not preset:
         raise InputError(f"{study.name} uses no masked language model: leave --model out")
-    if not study.encodes and (wanted["encoder"] is not None or wanted["encoding"].keys() - {"offline", "cache"}):
+    given = wanted["encoder"] is not None or wanted["encoding"].keys() - {"offline", "cache"}
+    if not study.encodes and given and not preset:
         raise InputError(f"{study.name} needs no vectors: leave the encoder's options out")
+    for option in wanted["encoding"].keys() & set(_WHOLE):
+        if study.encodes and not study.pools and not preset:
+            named = option.replace("_", "-")
+            raise InputError(f"--{named} is for vectors of whole texts, which {study.name} does not use")
     return _fitting(study, wanted)
 
 
@@ -134,7 +147,8 @@ def _fitting(study: Study, wanted: Mapping[str, Any]) -> Setup:
     """Without the options that a study cannot heed."""
     from ..studies.study import Setup
 
-    encoding = wanted["encoding"]
+    useless = set() if study.pools else set(_WHOLE)
+    encoding = {name: value for name, value in wanted["encoding"].items() if name not in useless}
     if not study.encodes:
         encoding = {name: value for name, value in encoding.items() if name in ("offline", "cache")}
     return Setup(
@@ -146,6 +160,18 @@ def _fitting(study: Study, wanted: Mapping[str, Any]) -> Setup:
         wanted["metrics"],
         wanted["model"] if study.masked else None,
     )
+
+
+def _check_data(folder: str | None) -> None:
+    """All folders are there: a missing one must not come to light after hours."""
+    from ..studies.study import list_studies
+
+    if not folder:
+        raise InputError("name the folder that holds the data with --data")
+    needed = dict.fromkeys(name for study in list_studies().values() for name in study.data)
+    missing = [name for name in needed if not (Path(folder) / name).is_dir()]
+    if missing:
+        raise InputError(f"{folder} has no {', '.join(missing)}: see docs/studies.md for what belongs there")
 
 
 def _list() -> None:

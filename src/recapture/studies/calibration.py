@@ -219,6 +219,7 @@ STUDY = Study(
     reproduces="Figure 4",
     data=("realsumm",),
     run=_run,
+    pools=False,
     masked=True,
     chooses=True,
     takes="half a minute on 2 cores, from kept scores",

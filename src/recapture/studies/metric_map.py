@@ -280,6 +280,7 @@ STUDY = Study(
     reproduces="Figure 2",
     data=("realsumm",),
     run=_run,
+    pools=False,
     masked=True,
     chooses=True,
     takes="12 seconds on 2 cores, from kept scores",

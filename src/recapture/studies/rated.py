@@ -72,10 +72,8 @@ def layers_read(setup: Setup) -> int:
 
 def how(setup: Setup) -> Making:
     """The caller's options, as far as they matter to metrics of aligned texts."""
-    options = dict(setup.encoding)
-    for name in ("pooling", "batch_size"):
-        if options.pop(name, None) is not None:
-            raise InputError(f"--{name.replace('_', '-')} is for vectors of whole texts, which this study does not use")
+    # Pooling and batch size are for vectors of whole texts.
+    options = {name: value for name, value in setup.encoding.items() if name not in ("pooling", "batch_size")}
     keep = options.pop("cache", True) is not False
     return making(setup.metrics, encoder=setup.encoder, keep=keep, **options)
 

@@ -24,6 +24,8 @@ PAPERS = {
 _ORDER = ("holds", "holds in part", "does not hold", "cannot be told")
 _BESIDE = "beside-the-paper"
 
+_NEEDED = {"paper", "title", "reproduces", "claims", "tables", "verdict", "quick", "heads", "left", "captions"}
+
 Content = Mapping[str, Any]
 
 
@@ -65,7 +67,7 @@ def results_page(folder: Path, page: Path) -> str:
 def _read(path: Path) -> Content:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        whole = {"paper", "title", "reproduces", "claims", "tables", "verdict", "quick", "heads"} <= content.keys()
+        whole = content.keys() >= _NEEDED
     except (OSError, ValueError, AttributeError):
         whole = False
     if not whole:

@@ -222,6 +222,7 @@ STUDY = Study(
     reproduces="Figure 3",
     data=("realsumm",),
     run=_run,
+    pools=False,
     masked=True,
     chooses=True,
     takes="25 seconds on 2 cores, from kept scores",

@@ -58,8 +58,8 @@ def _run(setup: Setup) -> Findings:
     caption = [
         f"Exact p-values of one candidate: {FEW + 1} or {MANY + 1} partitions a context, so p is at least "
         f"1/{FEW + 1} or 1/{MANY + 1}; the harmonic mean is at least the smallest of them. embedding (BERT in the "
-        "paper): cosine of sentence vectors; BLEU@4: sentence BLEU by sacrebleu. Fisher's joining is right where contexts "
-        "are independent."
+        "paper): cosine of sentence vectors; BLEU@4: sentence BLEU by sacrebleu. Fisher's joining is right where "
+        "contexts are independent."
     ]
     tables = [
         Table("joined", Grid(heads, cells, caption, left=5), "The smallest p that each number of texts allows"),

@@ -92,6 +92,8 @@ class Study:
     run: Callable[[Setup], Findings]
     encodes: bool = True
     """Whether it turns texts into vectors, so that an encoder can be chosen."""
+    pools: bool = True
+    """Whether these are vectors of whole texts, so that pooling and batch size can be chosen."""
     masked: bool = False
     """Whether it uses a masked language model, so that `Setup.model` can name one."""
     chooses: bool = False

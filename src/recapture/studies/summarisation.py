@@ -259,6 +259,7 @@ STUDY = Study(
     reproduces="Figure 1; Mark-Evaluate, Table 3's form",
     data=("realsumm",),
     run=_run,
+    pools=False,
     masked=True,
     chooses=True,
     layout={

@@ -67,18 +67,29 @@ def sweep_findings(swept: Swept, human: Mapping[str, np.ndarray], seed: int) -> 
                 found: Sweep[str] = sweep(by_setting, ratings, folds=_FOLDS, repeats=_REPEATS, seed=seed)
             except InputError:  # too few items or systems, in a quick form
                 continue
-            plain = next(value for setting, value in found.values.items() if setting in _DEFAULTS)
-            folds = [found.flattered, found.honest]
-            lines.append([title, criterion, shown(plain), found.chosen, shown(found.optimistic), *map(shown, folds)])
-            gains.append((found.optimistic - plain, found.optimism))
+            usual = next(setting for setting in by_setting if setting in _DEFAULTS)
+            # With nothing to choose from, the honest figure is the setting's own on the same folds.
+            alone = sweep({usual: by_setting[usual]}, ratings, folds=_FOLDS, repeats=_REPEATS, seed=seed).honest
+            whole = [shown(found.values[usual]), found.chosen, shown(found.optimistic)]
+            lines.append([title, criterion, *whole, *map(shown, (alone, found.flattered, found.honest))])
+            gains.append((found.flattered - alone, found.honest - alone))
     caption = [
         f"System level, Pearson. Default: alpha = beta = 1/2, T = 1. Best: of {len(swept.get('ab', {}))} settings for "
         f"AB, {len(swept.get('alpha', {}))} for alpha and {len(swept.get('fisher_rao', {}))} for Fisher-Rao the one "
-        "that agrees best with people on all items, as the paper chooses. The last two columns are means over "
-        f"{_REPEATS} x {_FOLDS} held-out fifths of the items: of that best setting, which saw them, and of the setting "
-        "chosen without them."
+        "that agrees best with people on all items, as the paper chooses. The last three columns are means over "
+        f"{_REPEATS} x {_FOLDS} held-out fifths of the items: of the default, of that best setting, which saw them, "
+        "and of the setting chosen without them."
     ]
-    heads = ["measure", "criterion", "default", "best setting", "best", "best, on fifths", "honest, on fifths"]
+    heads = [
+        "measure",
+        "criterion",
+        "default",
+        "best setting",
+        "best",
+        "default, fifths",
+        "best, fifths",
+        "honest, fifths",
+    ]
     return Grid(heads, lines, caption, left=2), _claims(gains)
 
 
@@ -88,15 +99,14 @@ _DEFAULTS = ("alpha 0.5, beta 0.5, T 1", "alpha 0.5, T 1", "T 1")
 def _claims(gains: Sequence[tuple[float, float]]) -> list[Claim]:
     if not gains:
         return []
-    gain, optimism = mean(gain for gain, _ in gains), mean(optimism for _, optimism in gains)
-    real = gain - optimism
+    seen, honest = mean(gain for gain, _ in gains), mean(gain for _, gain in gains)
     return [
         Claim(
             "Table 2",
-            "alpha, beta and temperature are chosen for each criterion, and the agreement so reached is reported",
-            "holds" if real > 0.5 * gain > 0 else "holds in part" if real > 0 else "does not hold",
-            f"choosing gains {gain:+.3f} on average over the default; {optimism:+.3f} of it is what looking at the "
-            "answer gives",
-            "" if real > 0.5 * gain > 0 else "few systems: the best of many settings is best by chance, too",
+            "choosing alpha, beta and temperature for each criterion raises the agreement that is reported",
+            "holds" if honest > 0.01 else "holds in part" if honest > 0 else "does not hold",
+            f"on held-out fifths of the items, against the default: {seen:+.3f} on average with the held-out ratings "
+            f"in view, {honest:+.3f} without",
+            "" if honest > 0 else "the best of many settings is best by chance, too, and chance does not come again",
         )
     ]

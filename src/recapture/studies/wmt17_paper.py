@@ -67,9 +67,8 @@ def beside(found: Mapping[tuple[str, str], Found], means: Means, pairs: Sequence
             lines.append([name, "separate program", *("-" for _ in pairs), shown(SEPARATE[name])])
         for title, paper in (("paper, best K", BEST_K), ("paper, K by default", DEFAULT_K)):
             if name in paper:
-                lines.append(
-                    [name, title, *(shown(paper[name][pair]) for pair in pairs), shown(paper_mean(paper, name, pairs))]
-                )
+                cells = [paper[name].get(pair, math.nan) for pair in pairs]
+                lines.append([name, title, *map(shown, cells), shown(paper_mean(paper, name, pairs))])
     caption = [
         "System level. Paper: Mark-Evaluate, Tables 2 and 6, word vectors of BERT-base trained on MNLI, best K chosen "
         "with the human scores in view; here K is 1. Separate program: another implementation with the encoder used "
@@ -144,22 +143,27 @@ def word_claims(means: Means, counted: Sequence[str]) -> list[Claim]:
     theirs = {name: stored[name] for name in rivals if name in stored}
     if not ours or not theirs:
         return []
-    best = ranked(ours)[0]
-    beaten = [name for name in theirs if theirs[name] < ours[best]]
+    printed = ("me-words capture", "me-words petersen", "me-words quality")  # what the paper has numbers for
     told = ", ".join(f"{name} {shown(value)}" for name, value in {**ours, **theirs}.items())
+    wins = sum(stored[name] > value for name in printed if name in stored for value in theirs.values())
+    pairs = sum(name in stored for name in printed) * len(theirs)
+    closest = min(abs(stored[name] - value) for name in printed if name in stored for value in theirs.values())
+    reached = [name for name in printed if name in stored and stored[name] >= paper_mean(DEFAULT_K, name, counted)]
     return [
         Claim(
             "Table 2",
             "over five language pairs Mark-Evaluate of words (.949 to .952 with the best K) agrees with people better "
             "than BERTScore (.905), MoverScore (.940), improved precision (.942) and PRD (.904)",
-            "holds" if len(beaten) == len(theirs) else "holds in part" if beaten else "does not hold",
-            f"mean Pearson over {', '.join(counted)} at k = 1: {told}",
-            "" if len(beaten) == len(theirs) else "margins of a few thousandths on 4 to 16 systems decide nothing",
+            "holds" if wins == pairs else "holds in part" if wins > pairs / 2 else "does not hold",
+            f"of {pairs} comparisons of its three estimators with the four others {wins} go its way; mean Pearson over "
+            f"{', '.join(counted)} at k = 1: {told}",
+            f"the closest differ by {closest:.3f}, which 4 to 16 systems a pair cannot decide",
         ),
         Claim(
             "Table 6",
             "at the default K the estimators reach .934 to .937",
-            "holds" if max(ours.values()) >= 0.934 else "does not hold",
-            f"the best, {best}, reaches {ours[best]:.4f}",
+            "holds" if len(reached) == 3 else "holds in part" if reached else "does not hold",
+            ", ".join(f"{name} {stored[name]:.4f}" for name in printed if name in stored),
+            "another encoder: BERT-base trained on MNLI there",
         ),
     ]
