@@ -22,8 +22,9 @@ import numpy as np
 from ..errors import InputError
 from ..inference.labellings import check_seed
 from ..results.result import Direction
-from .batches import check_choice, check_resamples, common_cells, rounded
+from .batches import check_choice, check_resamples, common_cells
 from .coefficients import oriented
+from .settled import system_means
 
 _TILE = 1 << 21
 """Numbers that are looked at together: what bounds memory."""
@@ -59,7 +60,7 @@ def pairwise_accuracy(
     if metric.ndim == 1:
         metric = np.repeat(metric[:, None], human.shape[1] if human.ndim == 2 else 1, axis=1)
     cells = common_cells([metric], human, "system", "pearson")
-    sides = [each if each.ndim == 1 else rounded(each.mean(axis=1)) for each in (cells.human, cells.metrics[0])]
+    sides = [each if each.ndim == 1 else system_means(each) for each in (cells.human, cells.metrics[0])]
     signs = [np.sign(side[:, None] - side[None, :]) for side in sides]
     counted = np.triu(np.ones(signs[0].shape, bool), 1)
     if alpha is not None:

@@ -10,11 +10,10 @@ import numpy as np
 from ..errors import InputError, nearest_names
 from .coefficients import check_coefficient, row_correlations
 from .levels import check_level, shared_inputs
+from .settled import unit_scale
 
 _TILE = 1 << 20
 """Cells that are looked at together: what bounds memory."""
-_DIGITS = 13
-"""Means of scores on the standard scale are rounded to this, so that equal means are equal in whatever order summed."""
 _ALTERNATIVES = ("two-sided", "greater")
 
 
@@ -79,13 +78,10 @@ def common_cells(metrics: Sequence[np.ndarray], human: np.ndarray, level: str, c
 
 
 def _standard(scores: np.ndarray) -> np.ndarray:
+    scores = unit_scale(scores)
     centred = scores - np.nanmean(scores)
     spread = np.sqrt(np.nanmean(centred**2))
     return np.asarray(centred / spread if spread > 0 else centred)
-
-
-def rounded(means: np.ndarray) -> np.ndarray:
-    return np.round(means, _DIGITS)
 
 
 def mean_known(values: np.ndarray) -> np.ndarray:

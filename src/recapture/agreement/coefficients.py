@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import InputError, nearest_names
 from ..results.result import Direction
 from .kendall import row_taus
+from .settled import unit_scale
 
 _CONSTANT = 1e-12
 """A spread this small beside the numbers is rounding."""
@@ -81,19 +82,27 @@ def check_coefficient(coefficient: str) -> None:
 def _varied(first: np.ndarray, second: np.ndarray, coefficient: str) -> np.ndarray:
     made = np.full(len(first), np.nan)
     varies = np.ones(len(first), bool)
-    for side in (first, second) if coefficient != "acc-eq" else ():
+    for side in map(_unit_rows, (first, second) if coefficient != "acc-eq" else ()):
         varies &= np.ptp(side, axis=1) > _CONSTANT * np.abs(side).max(axis=1)
     if varies.any():
-        made[varies] = np.clip(ALL_COEFFICIENTS[coefficient](first[varies], second[varies]), -1.0, 1.0)
+        found = ALL_COEFFICIENTS[coefficient](first[varies], second[varies])
+        made[varies] = np.where(np.isfinite(found), np.clip(found, -1.0, 1.0), np.nan)
     return made
 
 
 def _pearson(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     sides = []
     for side in (first, second):
+        side = _unit_rows(side)
         centred = side - side.mean(axis=1, keepdims=True)
+        # Squares of small differences of large numbers stay within what a float can hold.
+        centred = centred / np.abs(centred).max(axis=1, keepdims=True)
         sides.append(centred / np.linalg.norm(centred, axis=1, keepdims=True))
     return np.asarray((sides[0] * sides[1]).sum(axis=1))
+
+
+def _unit_rows(side: np.ndarray) -> np.ndarray:
+    return unit_scale(side, axis=1)
 
 
 def _spearman(first: np.ndarray, second: np.ndarray) -> np.ndarray:

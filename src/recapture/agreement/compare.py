@@ -10,7 +10,9 @@ import numpy as np
 
 from ..errors import InputError
 from .correlate import check_prepared
+from .levels import shared_inputs
 from .prepared import Given, Prepared, prepare
+from .settled import system_means
 
 if TYPE_CHECKING:
     from .all_pairs import AllPairs
@@ -56,7 +58,7 @@ def _arrays(prepared: Prepared, criterion: str, test: str) -> tuple[dict[str, np
     if whole and test != "williams":
         raise InputError(f"{', '.join(whole)}: scores of whole systems can only be compared by Williams' test")
     if len(whole) == len(prepared.metrics) and human.ndim == 2:
-        human = human[:, np.isfinite(human).all(axis=0)].mean(axis=1)
+        human = system_means(human[:, shared_inputs([human], human)])
     width = 1 if len(whole) == len(prepared.metrics) else len(prepared.inputs)
     return {
         name: np.repeat(scores[:, None], width, axis=1) if scores.ndim == 1 else scores

@@ -16,6 +16,7 @@ from .levels import FEWEST, LEVELS, Agreement, agreement, check_level
 from .matrix import counted, in_order
 from .prepared import METRIC, Given, Prepared, as_matrix, names_of, prepare
 from .resampling import Case, bootstrap, check_resampling, count_too_few, percentiles
+from .settled import system_means, unit_scale
 
 _CONSTANT = 1e-12
 
@@ -164,7 +165,8 @@ def check_prepared(prepared: Prepared, metric: str, criterion: str, level: str) 
             "means cannot be compared (is the input named by another field, --item-field?)"
         )
     for name, side in sides.items():
-        means = side if side.ndim == 1 else side[:, kept].mean(axis=1)
+        means = side if side.ndim == 1 else system_means(side[:, kept])
+        means = unit_scale(means)
         if np.ptp(means) <= _CONSTANT * np.abs(means).max():
             raise InputError(f"{name!r} is the same for all {count} systems, so it has no correlation")
 

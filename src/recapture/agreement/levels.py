@@ -20,6 +20,7 @@ import numpy as np
 
 from ..errors import InputError, nearest_names
 from .coefficients import correlation, row_correlations
+from .settled import system_means
 
 Level = Literal["system", "text", "global"]
 LEVELS: tuple[Level, ...] = ("system", "text", "global")
@@ -53,12 +54,14 @@ def agreement(metric: np.ndarray, human: np.ndarray, level: str, coefficient: st
     """metric: (systems, inputs). human: the same shape, or (systems,) at the system level."""
     check_level(level)
     metric, human = np.asarray(metric, np.float64), np.asarray(human, np.float64)
+    if human.ndim == 1:  # systems that nobody rated are not there
+        metric, human = metric[np.isfinite(human)], human[np.isfinite(human)]
     both = np.isfinite(metric) & (np.isfinite(human) if human.ndim == 2 else True)
     missing = int((~both).sum())
     if level == "system":
         shared = shared_inputs([metric], human)
-        first = human if human.ndim == 1 else human[:, shared].mean(axis=1)
-        value = correlation(first, metric[:, shared].mean(axis=1), coefficient)
+        first = human if human.ndim == 1 else system_means(human[:, shared])
+        value = correlation(first, system_means(metric[:, shared]), coefficient)
         return Agreement(value, len(metric), int(shared.sum()), int((~shared).sum()), missing)
     if level == "text":
         found = row_correlations(human.T, metric.T, coefficient)

@@ -29,11 +29,11 @@ from .batches import (
     check_resamples,
     common_cells,
     mean_known,
-    rounded,
     rows_agree,
 )
 from .levels import FEWEST
 from .resampling import too_few
+from .settled import settled, slack_of
 
 OVER = ("systems", "inputs", "both")
 _ZERO = 1e-11
@@ -149,7 +149,8 @@ _Agreements = Callable[[_Chosen, _Chosen], list[np.ndarray]]
 def _system(cells: Cells, coefficient: str) -> _Agreements:
     def means(scores: np.ndarray, systems: _Chosen, inputs: _Chosen) -> np.ndarray:
         if scores.ndim == 2:
-            scores = rounded(scores.mean(axis=1) if inputs is None else scores[:, inputs].mean(axis=2).T)
+            made = scores.mean(axis=1) if inputs is None else scores[:, inputs].mean(axis=2).T
+            scores = settled(made, slack_of(scores))
         if systems is None:
             return scores
         return scores[systems] if scores.ndim == 1 else np.take_along_axis(scores, systems, axis=1)

@@ -19,6 +19,7 @@ import numpy as np
 from ..errors import InputError
 from .coefficients import row_correlations
 from .levels import FEWEST, shared_inputs
+from .settled import centred_scores, settled, system_means
 from .weighted import bilinear_correlations, pair_products, rank_correlations, weighted_rank_correlations
 
 OVER = ("both", "systems", "inputs")
@@ -26,8 +27,6 @@ _CELLS = 1 << 22
 """Of the largest array that a block of resamples needs."""
 _TILE = 1 << 18
 """Cells that are sorted together."""
-_DIGITS = 12
-"""Means that agree so far are ties: products do not sum every column in the same order."""
 
 
 @dataclass(frozen=True)
@@ -144,14 +143,14 @@ def _of_means(case: Case, block: Block) -> np.ndarray:
     if shared:
         kept = shared_inputs(shared, np.zeros(0))
         if block.inputs is None:
-            means = [side if side.ndim == 1 else side[:, kept].mean(axis=1) for side in sides]
+            means = [side if side.ndim == 1 else system_means(side[:, kept]) for side in sides]
             rows = [np.broadcast_to(mean, (block.size, len(mean))) for mean in means]
         else:
             weights = block.input_weights[:, kept]
             total = weights.sum(axis=1, keepdims=True)
             weights = np.divide(weights, total, out=np.full_like(weights, np.nan), where=total > 0)
             rows = [
-                np.broadcast_to(side, (block.size, len(side))) if side.ndim == 1 else weights @ side[:, kept].T
+                np.broadcast_to(side, (block.size, len(side))) if side.ndim == 1 else _means(side[:, kept], weights)
                 for side in sides
             ]
     elif block.systems is None:
@@ -160,15 +159,13 @@ def _of_means(case: Case, block: Block) -> np.ndarray:
         rows = [np.broadcast_to(side, (block.size, len(side))) for side in sides]
     if block.systems is not None:
         rows = [np.take_along_axis(side, block.systems, axis=1) for side in rows]
-    if case.coefficient != "pearson":
-        rows = [_settled(side) for side in rows]
     made = row_correlations(rows[0], rows[1], case.coefficient)
     return made if block.systems is None else np.where(too_few(block.systems), np.nan, made)
 
 
-def _settled(side: np.ndarray) -> np.ndarray:
-    scale = np.nanmax(np.abs(side), initial=0.0)
-    return np.asarray(np.round(side / scale, _DIGITS) if scale > 0 else side)
+def _means(side: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    centred, slack = centred_scores(side)
+    return settled(weights @ centred.T, slack)
 
 
 def _of_texts(case: Case, block: Block) -> np.ndarray:

@@ -25,9 +25,9 @@ from .batches import (
     check_resamples,
     common_cells,
     mean_known,
-    rounded,
     rows_agree,
 )
+from .settled import settled, slack_of, system_means
 
 SWAPS = ("both", "inputs", "systems")
 _SLACK = 1e-9
@@ -138,13 +138,13 @@ _Agreements = Callable[[np.ndarray], _Sides]
 def _system(cells: Cells, coefficient: str) -> _Agreements:
     one, other = cells.metrics
     means, apart = (one.mean(axis=1), other.mean(axis=1)), other - one
-    human = cells.human if cells.human.ndim == 1 else rounded(cells.human.mean(axis=1))
+    human, slack = cells.human if cells.human.ndim == 1 else system_means(cells.human), slack_of(one, other)
 
     def agreements(masks: np.ndarray) -> _Sides:
         moved = (masks * apart).mean(axis=2)
         return (
-            rows_agree(human, rounded(means[0] + moved), coefficient),
-            rows_agree(human, rounded(means[1] - moved), coefficient),
+            rows_agree(human, settled(means[0] + moved, slack), coefficient),
+            rows_agree(human, settled(means[1] - moved, slack), coefficient),
         )
 
     return agreements

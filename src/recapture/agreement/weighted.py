@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .settled import unit_scale
+
 _CONSTANT = 1e-12
 """A difference this small beside the numbers is rounding, as in `coefficients`."""
 _CELLS = 1 << 22
@@ -80,7 +82,7 @@ def _differences(
     side: np.ndarray, known: np.ndarray, first: np.ndarray, second: np.ndarray, both: np.ndarray, signs: bool
 ) -> np.ndarray:
     """(pairs, inputs); 0 where a system of the pair has no score."""
-    values = np.where(known, side, 0.0)
+    values = unit_scale(np.where(known, side, 0.0), axis=0)
     scale = np.abs(values).max(axis=0, initial=0.0)
     made = np.where(both, values[first] - values[second], 0.0)
     if signs:
@@ -103,6 +105,7 @@ def _products(sides: list[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
 
 def _standard(side: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Centred and scaled, 0 where there is no score: moments lose little to rounding then."""
+    side = unit_scale(np.where(known, side, 0.0))
     values = side[known]
     centre, spread = (values.mean(), values.std()) if len(values) else (0.0, 0.0)
     return np.where(known, (side - centre) / (spread if spread > 0 else 1.0), 0.0)
@@ -111,4 +114,5 @@ def _standard(side: np.ndarray, known: np.ndarray) -> np.ndarray:
 def _ratio(product: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     usable = (first > 0) & (second > 0)
     below = np.sqrt(np.where(usable, first, 1.0)) * np.sqrt(np.where(usable, second, 1.0))
-    return np.where(usable, np.clip(product / below, -1.0, 1.0), np.nan)
+    usable &= np.isfinite(product) & np.isfinite(below)
+    return np.where(usable, np.clip(np.where(usable, product, 0.0) / below, -1.0, 1.0), np.nan)
