@@ -12,6 +12,7 @@ from scipy import stats
 import recapture as rc
 from recapture.agreement.correlate import metric_correlations
 from recapture.agreement.directions import declared_direction
+from recapture.agreement.levels import agreement
 from recapture.agreement.resampling import Case, blocks, bootstrap
 from recapture.errors import InputError
 
@@ -202,8 +203,49 @@ def test_scores_are_oriented():
     assert penalties.value == pytest.approx(expected) and "ratings errors" in str(penalties)
     with pytest.raises(InputError, match=r"not known of mine: .* --lower-is-better NAME or --higher-is-better"):
         rc.correlate({"mine": metric, "bleu": metric}, human)
-    patterns = rc.correlate({"x.a": -metric, "x.b": metric}, human, directions={"x.*": "lower", "x.b": "higher"})
+    patterns = rc.correlate({"x.a": -metric, "y.b": metric}, human, directions={"x.*": "lower", "y.*": "higher"})
     assert [row.value for row in patterns] == pytest.approx([expected] * 2)
+    for given in ({"x.*": "lower", "x.b": "higher"}, {"x.*": "lower", "*.b": "higher"}):
+        with pytest.raises(InputError, match=r"'x\.b' is said to be better lower \(by 'x\.\*'\) and higher"):
+            rc.correlate({"x.a": -metric, "x.b": metric}, human, directions=given)
+    # A pattern is of ratings, too: both sides turned round agree as before.
+    turned = rc.correlate({"bleu": metric}, {"h.errors": -human}, directions={"h.*": "lower"})
+    assert turned.value == pytest.approx(expected) and turned.rows[0].criterion_direction == "lower"
+
+
+def test_one_name_is_of_one_side():
+    """With one direction for both sides, -x v x would be as good as x v x."""
+    metric, human = made()
+    sides = [rc.ScoreMatrix.from_arrays({"score": side}) for side in (metric, human)]
+    for given, options in (
+        (({"score": metric}, {"score": human}), {"directions": {"score": "lower"}}),
+        (sides, {"metrics": "score", "directions": {"score": "lower"}}),
+    ):
+        with pytest.raises(InputError, match="'score' is named as a metric and as people's ratings"):
+            rc.correlate(*given, **options)
+    # Where nobody asks for it, the scores' copy of a rating is no metric, and its direction is the rating's.
+    scores = rc.ScoreMatrix.from_arrays({"bleu": metric, "errors": metric})
+    found = rc.correlate(scores, rc.ScoreMatrix.from_arrays({"errors": -human}), directions={"errors": "lower"})
+    assert [row.metric for row in found] == ["bleu"]
+    assert found.value == pytest.approx(plainly(metric, human, "system", "pearson"), abs=1e-12)
+
+
+def test_infinite_scores_are_told_of_whatever_the_name():
+    metric, human = made()
+    metric[0, 0] = np.inf
+    found = rc.correlate({"mine: new": metric}, human, **HIGHER)
+    assert found.warnings == ("mine: new: 1 infinite score, treated as missing",)
+    assert rc.correlate(metric, human).warnings == ("metric: 1 infinite score, treated as missing",)
+
+
+def test_systems_that_nobody_rated_do_not_count():
+    """Of five systems four have a rating; the fifth's missing score costs no input."""
+    metric, human = made(5, 6)
+    rated = human.mean(axis=1)
+    rated[4] = metric[4, 0] = np.nan
+    found = agreement(metric, rated, "system")
+    assert (found.systems, found.inputs, found.dropped, found.missing) == (4, 6, 0, 0)
+    assert found.value == pytest.approx(stats.pearsonr(metric[:4].mean(axis=1), rated[:4])[0])
 
 
 def test_the_callers_word_on_a_direction_wins_with_a_warning():

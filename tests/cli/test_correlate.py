@@ -216,6 +216,42 @@ def test_patterns_of_metrics_and_contrary_directions(files, capsys):
     assert "recapture knows it as higher-is-better" in shown.err
 
 
+def test_a_metric_with_a_bad_cell_is_missed(files, capsys):
+    """bleu and ter are metrics that recapture knows; of mine and of length nobody says anything."""
+    bad = [{**row, "bleu": "n.a." if at == 2 else row["bleu"], "mine": "?" if at == 4 else 1, "note": "x"}
+           for at, row in enumerate(ROWS)]  # fmt: skip
+    write("bad.jsonl", bad)
+    shown = correlate(capsys, "bad.jsonl", *BOTH[1:], code=2)
+    assert "bad.jsonl line 3: field 'bleu' must be a number, not the text 'n.a.'" in shown.err
+    write("empty.jsonl", [{**row, "bleu": None} for row in bad])
+    assert "empty.jsonl: field 'bleu' has no score" in correlate(capsys, "empty.jsonl", *BOTH[1:], code=2).err
+    assert correlate(capsys, "bad.jsonl", *BOTH[1:], "--metrics", "ter").err == ""
+    write("mine.jsonl", [{**row, "bleu": 1 + at % 4} for at, row in enumerate(bad)])
+    shown = correlate(capsys, "mine.jsonl", *BOTH[1:])
+    assert "not all of it is numbers: mine.jsonl line 5: field 'mine'" in shown.err and "'note'" not in shown.err
+    for name in ("mine", "mi*"):
+        shown = correlate(
+            capsys, "mine.jsonl", *BOTH[1:], "--lower-is-better", name, "--higher-is-better", "b*", code=2
+        )
+        assert "mine.jsonl line 5: field 'mine' must be a number, not the text '?'" in shown.err
+
+
+def test_directions_of_patterns(files, capsys):
+    """People's numbers as errors: bleu's .8 becomes -.8."""
+    shown = correlate(capsys, *BOTH[:3], "--lower-is-better", "human.*")
+    assert " bleu ↑   -0.8000" in shown.out and "so are the ratings human.fluency" in shown.out
+    shown = correlate(capsys, *BOTH[:3], "--lower-is-better", "b*", "--higher-is-better", "*u", code=2)
+    assert "'bleu' is said to be better" in shown.err and shown.err.count("\n") == 1
+
+
+def test_two_numbers_for_one_cell_in_three_files(files, capsys):
+    """The first file has the cell, but not this column."""
+    for name, column in (("one", "ter"), ("two", "bleu"), ("three", "bleu")):
+        write(f"{name}.jsonl", [{"system": row["system"], "item": row["item"], column: 1, name: 2} for row in ROWS])
+    shown = correlate(capsys, "one.jsonl", "two.jsonl", "three.jsonl", "--human", "one", code=2)
+    assert "two.jsonl line 1 and three.jsonl line 1 both have 'bleu' of system 'a' on input '1'" in shown.err
+
+
 def test_wide_tables_break(files, capsys, monkeypatch):
     monkeypatch.setattr("recapture.cli.correlate.terminal_width", lambda: 24)
     shown = correlate(capsys, *BOTH).out

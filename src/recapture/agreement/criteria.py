@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -40,7 +41,7 @@ def find_criteria(
     if not there:
         return scores, ratings, here
     kept = {name: column for name, column in scores.values.items() if name not in there}
-    rest = ScoreMatrix(scores.systems, scores.inputs, kept, scores.unusable, scores.notes, scores.averaged)
+    rest = replace(scores, values=kept)
     return rest, _joined(ratings, here, scores, there), [*here, *there]
 
 

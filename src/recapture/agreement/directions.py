@@ -28,19 +28,26 @@ def chosen_directions(
 ) -> dict[str, Direction | None]:
     """Of every column: the caller's word, else the declaration's; ratings of which nobody says anything: higher.
 
-    given: by name, where names with * or ? stand for all metrics they fit; or one word for all metrics.
+    given: by name, where names with * or ? stand for all columns they fit; or one word for all metrics.
     """
     metrics = list(metrics)
     made: dict[str, Direction | None] = {name: declared_direction(name) or "higher" for name in criteria}
     made |= {name: declared_direction(name) for name in metrics}
     words = dict.fromkeys(metrics, given) if isinstance(given, str) else dict(given or {})
-    for name in sorted(words, key=lambda name: name in made):  # a name in full goes before a pattern
+    said: dict[str, tuple[str, str]] = {}
+    for name in words:
         if words[name] not in ("higher", "lower"):
             raise InputError(f"the direction of {name!r} must be 'higher' or 'lower', not {words[name]!r}")
-        fits = [name] if name in made else [each for each in metrics if fnmatchcase(each, name)]
+        fits = [name] if name in made else [each for each in made if fnmatchcase(each, name)]
         if not fits:
             raise InputError(f"a direction is given for {name!r}, which is no column: {nearest_names(name, made)}")
-        made |= dict.fromkeys(fits, "lower" if words[name] == "lower" else "higher")
+        for each in fits:
+            before, word = said.setdefault(each, (name, words[name]))
+            if word != words[name]:
+                raise InputError(
+                    f"{each!r} is said to be better {word} (by {before!r}) and {words[name]} (by {name!r})"
+                )
+            made[each] = "lower" if word == "lower" else "higher"
     return made
 
 

@@ -20,7 +20,7 @@ class ScoreMatrix:
 
     systems: tuple[str, ...]
     inputs: tuple[str, ...]
-    """None where all scores are of whole systems."""
+    """Empty where all scores are of whole systems."""
     values: Mapping[str, np.ndarray]
     """By column: (systems, inputs) float64, NaN where there is no score; (systems,) for scores of whole systems."""
     unusable: Mapping[str, str] = field(default_factory=dict)
@@ -29,6 +29,8 @@ class ScoreMatrix:
     """What a reader should know: infinite scores that were left out."""
     averaged: str = ""
     """How many rows were averaged, where some were."""
+    mixed: tuple[str, ...] = ()
+    """Those of the unusable columns that hold numbers, too: metrics with a slip, perhaps."""
 
     def __post_init__(self) -> None:
         for name, column in self.values.items():
@@ -126,7 +128,7 @@ class ScoreMatrix:
         """These systems and inputs, in this order."""
         rows, columns = _places(self.systems, systems), _places(self.inputs, inputs)
         values = {name: c[rows] if c.ndim == 1 else c[np.ix_(rows, columns)] for name, c in self.values.items()}
-        return ScoreMatrix(tuple(systems), tuple(inputs), values, self.unusable, self.notes, self.averaged)
+        return ScoreMatrix(tuple(systems), tuple(inputs), values, self.unusable, self.notes, self.averaged, self.mixed)
 
     def __repr__(self) -> str:
         return f"ScoreMatrix of {self.size}: {', '.join(self.values) or 'no columns'}"
@@ -194,6 +196,7 @@ def from_cells(
     keys: Iterable[tuple[str, str | None]] = (),
     unusable: Mapping[str, str] | None = None,
     averaged: str = "",
+    mixed: tuple[str, ...] = (),
 ) -> ScoreMatrix:
     """By column: scores by (system, input), or by (system, None) for whole systems. keys: all, in order."""
     every = dict.fromkeys((*keys, *(key for column in cells.values() for key in column)))
@@ -218,7 +221,7 @@ def from_cells(
             else:
                 made[systems[system], inputs[item]] = value
         values[name] = made
-    return ScoreMatrix(tuple(systems), tuple(inputs), values, unusable or {}, infinite_notes(infinite), averaged)
+    return ScoreMatrix(tuple(systems), tuple(inputs), values, unusable or {}, infinite_notes(infinite), averaged, mixed)
 
 
 def _items(scores: Any) -> Iterator[tuple[str | None, Any]]:

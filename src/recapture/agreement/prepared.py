@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from ..errors import InputError
 from ..results.result import Direction
 from .coefficients import oriented
-from .directions import chosen_directions, contrary, no_direction
+from .directions import chosen_directions, contrary, declared_direction, no_direction
 from .matrix import Matched, ScoreMatrix, in_order, listed, match
 
 Given = Any
@@ -59,22 +60,31 @@ def prepare(
         raise InputError("there are no ratings to compare scores with")
     aside = chosen if scores is ratings else []
     left = [name for name in scores if name not in aside]
+    by_default = metrics is None and isinstance(metric_scores, ScoreMatrix)
+    _check_unusable(scores, ratings, directions, by_default)
+    if by_default:  # another copy of a rating is no metric
+        left = [name for name in left if name not in chosen]
     wanted = scores.expand(names_of(metrics)) if metrics is not None else left
     for name in wanted:
-        if name in aside:
-            raise InputError(f"{name!r} is named as a metric and as people's ratings")
+        if name in chosen:
+            raise InputError(f"{name!r} is named as a metric and as people's ratings: it can only be one of them")
     if directions is None and not isinstance(metric_scores, (ScoreMatrix, Mapping)):
         directions = "higher"
-    known = chosen_directions(dict.fromkeys([*left, *wanted]), chosen, directions)
+    known = chosen_directions(
+        dict.fromkeys(name for name in (*left, *wanted) if name not in chosen), chosen, directions
+    )
     notes = []
-    if metrics is None and isinstance(metric_scores, ScoreMatrix):
+    if by_default:
+        wanted = [name for name in wanted if not _a_rating_too(name, chosen, directions)]
         strange = [name for name in wanted if known[name] is None]
         wanted = [name for name in wanted if known[name] is not None]
-        told_of = [name for name in strange if name not in chosen and not _beside(name, chosen)]
+        told_of = [name for name in strange if not _beside(name, chosen)]
         if told_of and wanted:
             notes.append(f"left out, since which way is better is not known: {listed(told_of)}")
         if strange and not wanted:
             raise no_direction(strange)
+        mixed = [name for name in scores.mixed if name not in chosen and not _beside(name, chosen)]
+        notes += [f"left out, since not all of it is numbers: {scores.unusable[name]}" for name in mixed]
     if not wanted:
         raise InputError("there are no metrics to compare with the ratings")
     strange = [name for name in wanted if known[name] is None]
@@ -84,7 +94,7 @@ def prepare(
     found = match(scores, ratings)
     rows, silent = _scored(found, wanted, chosen)
     ways: dict[str, Direction] = {name: known[name] or "higher" for name in (*wanted, *chosen)}
-    told = {note for note in (*scores.notes, *ratings.notes) if note.partition(":")[0] in ways}
+    told = {note for note in (*scores.notes, *ratings.notes) if note.rpartition(": ")[0] in ways}
     return Prepared(
         {name: oriented(found.first[name][rows], ways[name]) for name in wanted},
         {name: oriented(found.second[name][rows], ways[name]) for name in chosen},
@@ -96,9 +106,33 @@ def prepare(
     )
 
 
+def _check_unusable(
+    scores: ScoreMatrix, ratings: ScoreMatrix, directions: Mapping[str, str] | str | None, by_default: bool
+) -> None:
+    """Refuse a column of which a direction is known, but no numbers: left out silently, it would not be missed."""
+    given = directions if isinstance(directions, Mapping) else {}
+    for name, why in scores.unusable.items():
+        if name in ratings:
+            continue
+        if name in given:
+            raise InputError(why)
+        fits = name in scores.mixed and any(fnmatchcase(name, each) for each in given)
+        if by_default and (fits or declared_direction(name) is not None):
+            raise InputError(f"{why} (--metrics names those to compare)")
+
+
 def _beside(name: str, criteria: Sequence[str]) -> bool:
     """Whether a column stands in one object with a criterion: another rating then, which nobody takes for a metric."""
     return any("." in each and name.rpartition(".")[0] == each.rpartition(".")[0] for each in criteria)
+
+
+def _a_rating_too(name: str, criteria: Sequence[str], directions: Mapping[str, str] | str | None) -> bool:
+    """Whether a direction was given for a criterion's neighbour only in passing, by a pattern that fits the criterion:
+    'human.*' makes no metric of another rating."""
+    if isinstance(directions, str) or declared_direction(name) or name in (directions or {}):
+        return False
+    patterns = [each for each in directions or {} if fnmatchcase(name, each)]
+    return _beside(name, criteria) and any(fnmatchcase(own, each) for own in criteria for each in patterns)
 
 
 def _scored(found: Matched, metrics: Sequence[str], criteria: Sequence[str]) -> tuple[np.ndarray, list[str]]:

@@ -88,8 +88,11 @@ def gathered(
     many: dict[str, dict[tuple[str, str | None], list[float]]] = {}
     rows_of: Counter[tuple[str, str | None]] = Counter()
     places: dict[tuple[str, str | None], list[str]] = {}
+    origin: dict[str, dict[tuple[str, str | None], str]] = {}
     unusable: dict[str, str] = {}
+    names = []
     for name, rows in files:
+        names.append(name)
         own: dict[tuple[str, str | None], str] = {}
         fields: tuple[str, str | None] | None = None
         for place, record, loose in chosen.kept(rows, name):
@@ -110,9 +113,10 @@ def gathered(
                     many.setdefault(column, {}).setdefault(key, []).append(number)
                     continue
                 if not math.isnan(here.get(key, math.nan)) and not math.isnan(number):
-                    raise _twice(key, places[key][0], place, column)
+                    raise _twice(key, origin[column][key], place, column)
                 if math.isnan(here.get(key, math.nan)):
                     here[key] = number
+                    origin.setdefault(column, {})[key] = place
         for key, place in own.items():
             places.setdefault(key, []).append(place)
     chosen.check_rows()
@@ -120,12 +124,14 @@ def gathered(
         chosen.check_fields()
     for column, lists in many.items():
         cells[column] = {key: mean_of(values) for key, values in lists.items()}
-    usable = {column: by for column, by in cells.items() if column not in unusable}
-    usable = {column: by for column, by in usable.items() if not all(map(math.isnan, by.values()))}
-    empty = {column: f"field {column!r} has no score in any row" for column in cells if column not in usable}
+    some = {column: by for column, by in cells.items() if not all(map(math.isnan, by.values()))}
+    usable = {column: by for column, by in some.items() if column not in unusable}
+    where_from = " and ".join(names)
+    empty = {c: f"{where_from}: field {c!r} has no score in any row" for c in cells if c not in usable}
+    mixed = tuple(column for column in some if column in unusable)
     several = [count for count in rows_of.values() if count > 1] if average else []
     said = f"{sum(several):,} rows are averaged into {len(several):,}, one for each system and input" if several else ""
-    return from_cells(usable, places, {**empty, **unusable}, said)
+    return from_cells(usable, places, {**empty, **unusable}, said, mixed)
 
 
 def mean_of(values: Sequence[float]) -> float:
