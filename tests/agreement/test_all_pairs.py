@@ -179,3 +179,42 @@ def test_realsumm(data_folder):
     assert list(found.agreements.values()) == pytest.approx([0.983, 0.824], abs=5e-4)
     assert found.pairs[0].greater < 0.01
     assert found.clusters() == (("rouge_2_recall",), ("bert_recall_score",))
+
+
+def test_a_metric_does_not_win_by_being_constant():
+    """B is A on four inputs and one number on the six others, on which A agrees badly: on what both tell apart they are
+    one metric, so no test finds a difference, and agreement is that of scipy over the four."""
+    random = np.random.default_rng(2)
+    human = random.normal(size=(6, 10))
+    first = human + 0.5 * random.normal(size=(6, 10))
+    first[:, 4:] = -human[:, 4:] + random.normal(size=(6, 6))
+    second = first.copy()
+    second[:, 4:] = 1.0
+    expected = np.mean([stats.pearsonr(first[:, at], human[:, at])[0] for at in range(4)])
+    for test in ("permutation", "bootstrap"):
+        found = compare_all({"a": first, "b": second}, human, "text", test=test, resamples=50)
+        assert dict(found.agreements) == pytest.approx({"a": expected, "b": expected}, abs=1e-12)
+        assert (found.inputs, found.unvaried, found.pairs[0].pvalue) == (4, 6, 1)
+        assert "4 inputs; 6 inputs left out, where people or some metric do not vary" in str(found)
+    second[:, :4], second[:, 4:] = 1.0, first[:, 4:]
+    other = np.where(np.arange(10) < 4, first, 1.0)
+    with pytest.raises(InputError, match="no input on which people and all metrics tell systems apart"):
+        compare_all({"a": other, "b": second}, human, "text")
+
+
+@pytest.mark.parametrize("coefficient", ["kendall-a", "kendall-c", "gamma", "acc-eq"])
+def test_williams_is_for_correlations(coefficient):
+    human, good, weak, _ = scores()
+    with pytest.raises(InputError, match=f"Williams' test is for pearson, spearman, kendall, not for '{coefficient}'"):
+        compare_all({"good": good, "weak": weak}, human, coefficient=coefficient, test="williams")
+
+
+def test_results_say_what_was_drawn():
+    human, good, weak, none = scores()
+    metrics = {"good": good, "weak": weak, "none": none}
+    found = compare_all(metrics, human, test="bootstrap", over="inputs", resamples=30, seed=4)
+    assert dict(found.settings) == {"over": "inputs", "resamples": 30, "seed": 4}
+    assert "30 resamples of inputs, seed 4" in str(found) and json.loads(found.to_json())["settings"]["seed"] == 4
+    found = compare_all(metrics, human, test="permutation", resamples=30)
+    assert "single cells are swapped; up to 30 swappings, seed 0" in str(found)
+    assert json.loads(found.to_json())["comparisons"][0]["swap"] == "both"

@@ -414,6 +414,27 @@ def test_two_systems_at_the_text_level_bring_a_warning():
     assert "every input's correlation is 1 or -1" in rc.correlate(X[:2], X[:2], "text").warnings[0]
 
 
+def test_inputs_of_two_systems_are_counted():
+    """Of the four inputs, two have two systems only; on one of these people rate both alike, so it is dropped."""
+    metric, human = made(5, 4, seed=1)
+    human[:, :2] = [[np.nan, 1], [1, 2], [2, np.nan], [np.nan, np.nan], [np.nan, np.nan]]
+    metric[:3, 0], metric[:2, 1] = [1, 2, 3], [4, 4]
+    human[:, 2:] += np.arange(5)[:, None]
+    found = rc.correlate(metric, human, "text")
+    assert (found.rows[0].inputs, found.rows[0].dropped) == (3, 1)
+    assert found.warnings == (
+        "metric: on 1 of 3 inputs only two systems have a score and a rating, so that the correlation there is 1 or -1",
+    )
+    assert rc.correlate(metric[:, 2:], human[:, 2:], "text").warnings == ()
+    assert rc.correlate(metric, human, "text", "acc-eq").warnings == ()
+
+
+def test_a_share_of_pairs_is_not_called_a_correlation():
+    metric, human = made()
+    assert "correlation" not in str(rc.correlate(metric, human, "text", "acc-eq")).replace("is no correlation", "")
+    assert str(rc.correlate(metric, human, "text", ["pearson", "acc-eq"])).count("agreement with human") == 1
+
+
 def test_stored_scores_of_realsumm(data_folder):
     """The data's README prints, for the scores that the authors stored, Pearson / Kendall at the system level."""
     printed = {

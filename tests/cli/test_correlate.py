@@ -104,6 +104,24 @@ def test_json_and_csv(files, capsys):
     )  # ter orders as people do, so bleu agrees with it as with them
 
 
+def test_every_table_says_what_it_rests_on(files, capsys):
+    """One input of three lacks a score by ter."""
+    rows = [*ROWS, *({**row, "item": 3, "ter": None if row["system"] == "a" else 1} for row in ROWS[:4])]
+    write("gap.jsonl", rows)
+    options = ("--test", "bootstrap", "--accuracy", "--matrix", "--resamples", "40", "--seed", "3", "--over", "inputs")
+    shown = correlate(capsys, "gap.jsonl", *BOTH[1:3], *options).out
+    assert "40 resamples of inputs, seed 3" in shown
+    assert "bleu v human.fluency: 4 systems, 3 inputs, 0 dropped" in shown
+    assert "ter v human.fluency: 4 systems, 2 inputs, 1 dropped" in shown
+    assert shown.endswith("metrics with each other: system level, pearson\n4 systems, 2 inputs, 1 dropped\n")
+    content = json.loads(correlate(capsys, "gap.jsonl", *BOTH[1:3], *options, "--format", "json").out)
+    assert {(row["over"], row["resamples"], row["seed"]) for row in content["comparisons"]} == {("inputs", 40, 3)}
+    assert [(row["inputs"], row["dropped"], row["seed"]) for row in content["accuracies"]] == [(3, 0, 3), (2, 1, 3)]
+    assert [(row["inputs"], row["dropped"]) for row in content["between"] if row["metric"] != row["other"]] == [
+        (2, 1)
+    ] * 2
+
+
 def test_output_goes_to_a_file(files, capsys):
     shown = correlate(capsys, *BOTH, "--output", "table.md")
     assert Path("table.md").read_text("utf-8") == MARKDOWN and shown.out == "" and "wrote table.md" in shown.err

@@ -21,6 +21,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..inference.labellings import check_seed
+from ..progress import Progress
 from ..results.result import Direction
 from .batches import check_choice, check_resamples, common_cells
 from .coefficients import oriented
@@ -41,6 +42,8 @@ class Accuracy:
     systems: int
     dropped: int
     """Inputs left out, because a score is missing."""
+    inputs: int = 0
+    """That count; 0 where all scores are of whole systems."""
 
 
 def pairwise_accuracy(
@@ -57,6 +60,7 @@ def pairwise_accuracy(
     over inputs, `resamples` random signs; all signs where there are no more).
     """
     metric, human = _turned(metric, direction), np.asarray(human, np.float64)
+    whole = metric.ndim == human.ndim == 1
     if metric.ndim == 1:
         metric = np.repeat(metric[:, None], human.shape[1] if human.ndim == 2 else 1, axis=1)
     cells = common_cells([metric], human, "system", "pearson")
@@ -64,7 +68,7 @@ def pairwise_accuracy(
     signs = [np.sign(side[:, None] - side[None, :]) for side in sides]
     counted = np.triu(np.ones(signs[0].shape, bool), 1)
     if alpha is not None:
-        if not 0 < alpha < 1:
+        if isinstance(alpha, bool) or not isinstance(alpha, (int, float)) or not 0 < alpha < 1:
             raise InputError(f"alpha must lie between 0 and 1, not {alpha!r}")
         if cells.human.ndim == 1 or cells.shape[1] < 2:
             raise InputError("which pairs people tell apart needs ratings of single inputs, not one per system")
@@ -72,7 +76,7 @@ def pairwise_accuracy(
         counted &= 2 * np.minimum(better, better.T) <= alpha
     alike = (signs[0] == signs[1])[counted]
     value = float(alike.mean()) if len(alike) else float("nan")
-    return Accuracy(value, len(alike), cells.shape[0], cells.dropped)
+    return Accuracy(value, len(alike), cells.shape[0], cells.dropped, 0 if whole else cells.shape[1])
 
 
 def soft_pairwise_accuracy(
@@ -89,7 +93,7 @@ def soft_pairwise_accuracy(
     people, scores = _better([cells.human, cells.metrics[0]], resamples, seed)
     pairs = ~np.eye(len(people), dtype=bool)
     value = 1 - float(np.abs(people - scores)[pairs].mean())
-    return Accuracy(value, len(people) * (len(people) - 1) // 2, cells.shape[0], cells.dropped)
+    return Accuracy(value, len(people) * (len(people) - 1) // 2, cells.shape[0], cells.dropped, cells.shape[1])
 
 
 def _turned(metric: np.ndarray, direction: Direction) -> np.ndarray:
@@ -104,11 +108,14 @@ def _better(sides: list[np.ndarray], resamples: int, seed: int) -> list[np.ndarr
     apart = [each[:, None] - each[None, :] - _SLACK * inputs for each in totals]
     counts = [np.zeros((systems, systems), np.int64) for _ in sides]
     rows = 0
-    for signs in _signs(inputs, max(inputs, systems**2), check_resamples(resamples), check_seed(seed)):
-        rows += len(signs)
-        for side, observed, count in zip(sides, apart, counts, strict=True):
-            drawn = signs @ side.T
-            count += (drawn[:, :, None] - drawn[:, None, :] >= observed).sum(axis=0)
+    resamples, width = check_resamples(resamples), max(inputs, systems**2)
+    with Progress("signs of inputs", min(resamples, 2 ** min(inputs, 62)), "resample") as progress:
+        for signs in _signs(inputs, width, resamples, check_seed(seed)):
+            rows += len(signs)
+            for side, observed, count in zip(sides, apart, counts, strict=True):
+                drawn = signs @ side.T
+                count += (drawn[:, :, None] - drawn[:, None, :] >= observed).sum(axis=0)
+            progress.advance(len(signs))
     return [count / rows for count in counts]
 
 

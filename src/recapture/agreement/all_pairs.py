@@ -1,13 +1,14 @@
 """All pairs of metrics compared by their agreement with people, and clusters of metrics that hardly differ.
 
-All metrics are compared on the same cells. Metrics are ordered by agreement, so in every pair the first agrees at least
+All metrics are compared on the same cells; at the text level also on the same inputs, those on which people and all
+metrics tell systems apart. Metrics are ordered by agreement, so in every pair the first agrees at least
 as well as the second.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Literal
 
@@ -16,9 +17,10 @@ import numpy as np
 from ..errors import InputError
 from ..inference.combine import holm
 from .batches import Cells, check_choice, common_cells
+from .coefficients import COEFFICIENTS
 from .levels import agreement, check_level
-from .paired_bootstrap import PairedBootstrap, paired_bootstrap
-from .swapping import swapping_test
+from .paired_bootstrap import PairedBootstrap, resampled_agreements
+from .swapping import Swapping, swapped
 from .williams import williams_test
 
 TESTS = ("williams", "permutation", "bootstrap")
@@ -54,10 +56,14 @@ class AllPairs:
     dropped: int
     """Inputs left out, because a score is missing."""
     dropped_cells: int
-    """Cells left out, those of inputs left out among them."""
+    """Cells left out because a score is missing, those of inputs left out for it among them."""
     criterion: str = "people"
     too_few: int = 0
     """Resamples of the bootstrap that were left out, with fewer than three different systems (system level)."""
+    unvaried: int = 0
+    """Inputs left out at the text level, on which people or some metric do not tell systems apart."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Of what is drawn: resamples, seed, and swap or over."""
 
     def __str__(self) -> str:
         return self._written("table")
@@ -78,7 +84,8 @@ class AllPairs:
         from .comparisons import comparisons_parts
         from .render import written
 
-        return written(comparisons_parts([self]), form, (), {"systems": self.systems, "inputs": self.inputs})
+        settings = {"systems": self.systems, "inputs": self.inputs, **self.settings}
+        return written(comparisons_parts([self]), form, (), settings)
 
     def clusters(
         self, alpha: float = 0.05, by: Literal["greater", "pvalue", "adjusted"] = "greater"
@@ -124,28 +131,26 @@ def compare_all(
             "Williams' test is for one correlation, not for a mean of many: at the text level use the permutation test "
             "or the bootstrap"
         )
+    if test == "williams" and coefficient not in COEFFICIENTS:
+        raise InputError(f"Williams' test is for {', '.join(COEFFICIENTS)}, not for {coefficient!r}")
     options = _checked(test, options)
     cells = common_cells(list(metrics.values()), human, level, coefficient)
-    scores = dict(zip(metrics, cells.metrics, strict=True))
-    found = {name: agreement(each, cells.human, level, coefficient).value for name, each in scores.items()}
+    places = {name: at for at, name in enumerate(metrics)}
+    found = {name: agreement(cells.metrics[at], cells.human, level, coefficient).value for name, at in places.items()}
     for name, value in found.items():
         if np.isnan(value):
             raise InputError(
                 f"the agreement of {name} is undefined: its scores, or people's, do not differ between systems"
             )
     ordered = dict(sorted(found.items(), key=lambda each: -each[1]))
-    compared = []
-    few = 0
-    for first, second in combinations(ordered, 2):
-        if test == "williams":
-            tails = _williams(cells, scores[first], scores[second], ordered[first], ordered[second], level, coefficient)
-        else:
-            one = (swapping_test if test == "permutation" else paired_bootstrap)(
-                scores[first], scores[second], cells.human, level, coefficient, **options
-            )
-            tails = one.under("two-sided"), one.under("greater")
-            few = one.too_few if isinstance(one, PairedBootstrap) else 0  # all pairs share the draws
-        compared.append((first, second, ordered[first] - ordered[second], *tails))
+    pairs = list(combinations(ordered, 2))
+    tails, few = _tails(
+        cells, [(places[one], places[other]) for one, other in pairs], level, coefficient, test, options
+    )
+    compared = [
+        (first, second, ordered[first] - ordered[second], *both)
+        for (first, second), both in zip(pairs, tails, strict=True)
+    ]
     adjusted = holm([each[3] for each in compared])
     return AllPairs(
         agreements=ordered,
@@ -158,12 +163,35 @@ def compare_all(
         dropped=cells.dropped,
         dropped_cells=cells.dropped_cells,
         too_few=few,
+        unvaried=cells.unvaried,
+        settings=options,
     )
 
 
-def _williams(
-    cells: Cells, first: np.ndarray, second: np.ndarray, r12: float, r13: float, level: str, coefficient: str
-) -> tuple[float, float]:
+def _tails(
+    cells: Cells,
+    pairs: Sequence[tuple[int, int]],
+    level: str,
+    coefficient: str,
+    test: str,
+    options: Mapping[str, Any],
+) -> tuple[list[tuple[float, float]], int]:
+    """Of every pair of metrics, by position, the two p-values; and how many resamples have too few systems. All pairs
+    share what is drawn."""
+    if test == "williams":
+        return [_williams(cells, one, other, level, coefficient) for one, other in pairs], 0
+    made: Sequence[Swapping | PairedBootstrap]
+    if test == "permutation":
+        made, few = swapped(cells, pairs, level, coefficient, **options), 0
+    else:
+        drawn = resampled_agreements(cells, level, coefficient, **options)
+        made, few = [drawn.paired(one, other) for one, other in pairs], drawn.too_few
+    return [(each.under("two-sided"), each.under("greater")) for each in made], few
+
+
+def _williams(cells: Cells, one: int, other: int, level: str, coefficient: str) -> tuple[float, float]:
+    first, second = cells.metrics[one], cells.metrics[other]
+    r12, r13 = (agreement(each, cells.human, level, coefficient).value for each in (first, second))
     r23 = agreement(first, second, level, coefficient).value
     number = cells.shape[0] if level == "system" else int(cells.known.sum())
     two_sided, greater = (williams_test(r12, r13, r23, number, tail).pvalue for tail in ("two-sided", "greater"))
@@ -179,4 +207,6 @@ def _checked(test: str, options: Mapping[str, Any]) -> dict[str, Any]:
     for name in options:
         if name not in known[test]:
             raise InputError(f"{test} has no option {name!r}: it has {', '.join(known[test])}")
-    return {} if test == "williams" else dict(options)
+    if test == "williams":
+        return {}
+    return {known[test][0]: "both", "resamples": 1000, "seed": 0, **options}

@@ -30,7 +30,9 @@ class Cells:
     dropped: int
     """Inputs left out: at the system level for any missing score, at others where no cell is left."""
     dropped_cells: int
-    """Cells left out, those of inputs left out among them."""
+    """Cells left out because a score is missing, those of inputs left out for it among them."""
+    unvaried: int = 0
+    """Inputs left out at the text level, on which people or some metric do not tell the systems apart."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -59,8 +61,8 @@ def common_cells(metrics: Sequence[np.ndarray], human: np.ndarray, level: str, c
     if human.ndim == 2:
         known &= np.isfinite(human)
     if level == "system":
-        shared = shared_inputs(scores, human)
         rated = np.isfinite(human) if human.ndim == 1 else np.ones(len(human), bool)
+        shared = shared_inputs([each[rated] for each in scores], human)
     else:
         shared, rated = known.any(axis=0), np.ones(len(human), bool)
         if not shared.any():
@@ -68,13 +70,28 @@ def common_cells(metrics: Sequence[np.ndarray], human: np.ndarray, level: str, c
     chosen = np.ix_(rated, shared)
     known = known[chosen]
     human = human[rated] if human.ndim == 1 else np.where(known, human[chosen], np.nan)
+    scores = [np.where(known, each[chosen], np.nan) for each in scores]
+    missing = int(np.prod(shape)) - int(known.sum())
+    varied = _varied(scores, human, coefficient) if level == "text" else np.ones(known.shape[1], bool)
     return Cells(
-        metrics=tuple(_standard(np.where(known, each[chosen], np.nan)) for each in scores),
-        human=human if human.ndim == 1 else _standard(human),
-        known=known,
+        metrics=tuple(_standard(each[:, varied]) for each in scores),
+        human=human if human.ndim == 1 else _standard(human[:, varied]),
+        known=known[:, varied],
         dropped=int((~shared).sum()),
-        dropped_cells=int(np.prod(shape)) - int(known.sum()),
+        dropped_cells=missing,
+        unvaried=int((~varied).sum()),
     )
+
+
+def _varied(metrics: Sequence[np.ndarray], human: np.ndarray, coefficient: str) -> np.ndarray:
+    """Inputs on which all metrics have a correlation: one that is constant on the hard ones is not to win by that."""
+    defined = [~np.isnan(row_correlations(human.T, each.T, coefficient)) for each in metrics]
+    varied: np.ndarray = np.logical_and.reduce(defined)
+    if varied.any():
+        return varied
+    if all(each.any() for each in defined):
+        raise InputError("there is no input on which people and all metrics tell systems apart")
+    return np.ones(len(varied), bool)  # a metric has no agreement at all, which others say with its name
 
 
 def _standard(scores: np.ndarray) -> np.ndarray:

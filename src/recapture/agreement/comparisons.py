@@ -55,6 +55,8 @@ def _of_one_test(results: Sequence[AllPairs], alpha: float) -> list[Part]:
                     "inputs": result.inputs,
                     "dropped": result.dropped,
                     "dropped_cells": result.dropped_cells,
+                    "unvaried": result.unvaried,
+                    **result.settings,
                 }
             )
         found = result.clusters(alpha)
@@ -82,7 +84,7 @@ def _caption(results: Sequence[AllPairs], alpha: float) -> list[str]:
         f"agreement{with_whom}; the first metric agrees better by the difference; {_TESTS[first.test]}; p two-sided, "
         "for all pairs by Holm's rule, and one-sided"
     ]
-    lines += _cells(results)
+    lines += [*_drawn(results), *_cells(results)]
     few = [result.too_few for result in results if result.too_few]
     if few:
         lines.append(f"system level: {few[0]:,} resamples with fewer than {FEWEST} different systems are left out")
@@ -91,6 +93,20 @@ def _caption(results: Sequence[AllPairs], alpha: float) -> list[str]:
         f"{alpha:g}, not adjusted, opens the next (mt-metrics-eval's rule)"
     )
     return lines
+
+
+def _drawn(results: Sequence[AllPairs]) -> list[str]:
+    """What was drawn, and how often."""
+    made: dict[str, None] = {}
+    for made_by in (result.settings for result in results if result.settings):
+        number_of = f"{made_by['resamples']:,}"
+        if "swap" in made_by:
+            what = {"both": "single cells", "inputs": "whole inputs", "systems": "whole systems"}[made_by["swap"]]
+            made[f"{what} are swapped; up to {number_of} swappings, seed {made_by['seed']}"] = None
+        else:
+            what = {"both": "systems and inputs"}.get(made_by["over"], made_by["over"])
+            made[f"{number_of} resamples of {what}, seed {made_by['seed']}"] = None
+    return list(made)
 
 
 def _cells(results: Sequence[AllPairs]) -> list[str]:
@@ -102,6 +118,8 @@ def _cells(results: Sequence[AllPairs]) -> list[str]:
             said += f", {result.dropped:,} dropped"
         elif result.dropped_cells:
             said += f", {counted(result.dropped_cells, 'cell')} dropped"
+        if result.unvaried:
+            said += f"; {counted(result.unvaried, 'input')} left out, where people or some metric do not vary"
         by.setdefault(result.level, {})[result.criterion] = said
     lines = []
     for level, said_of in by.items():

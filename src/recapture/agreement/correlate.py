@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, nearest_names
+from ..progress import Progress
 from .coefficients import ALL_COEFFICIENTS, oriented
 from .correlations import Correlation, Correlations
 from .directions import chosen_directions, no_direction
@@ -120,13 +121,24 @@ def metric_correlations(
 
 def between(metrics: Mapping[str, np.ndarray], level: str, coefficient: str) -> np.ndarray:
     """Of oriented scores; NaN where two metrics share nothing that varies."""
+    return between_and_counts(metrics, level, coefficient)[0]
+
+
+def between_and_counts(
+    metrics: Mapping[str, np.ndarray], level: str, coefficient: str
+) -> tuple[np.ndarray, dict[tuple[int, int], Agreement]]:
+    """The same, and by place what every two of them share."""
     names = list(metrics)
     made = np.eye(len(names))
-    for row, first in enumerate(names):
-        for column in range(row):
-            value = measured(metrics[first], metrics[names[column]], level, coefficient).value
-            made[row, column] = made[column, row] = value
-    return made
+    shared = {}
+    with Progress("metrics with each other", len(names) * (len(names) - 1) // 2, "pair") as progress:
+        for row, first in enumerate(names):
+            for column in range(row):
+                found = measured(metrics[first], metrics[names[column]], level, coefficient)
+                made[row, column] = made[column, row] = found.value
+                shared[row, column] = shared[column, row] = found
+                progress.advance()
+    return made, shared
 
 
 def measured(metric: np.ndarray, human: np.ndarray, level: str, coefficient: str) -> Agreement:
@@ -136,8 +148,7 @@ def measured(metric: np.ndarray, human: np.ndarray, level: str, coefficient: str
     if level != "system":
         raise InputError(f"scores of whole systems have no {level} level, only the system level")
     if human.ndim == 2:
-        found = agreement(human, metric, level, coefficient)
-        return Agreement(found.value, found.systems, found.inputs, found.dropped, found.missing)
+        return agreement(human, metric, level, coefficient)
     found = agreement(metric[:, None], human, level, coefficient)
     return Agreement(found.value, found.systems, 0, 0)
 
@@ -192,6 +203,11 @@ def _row(
     warnings = []
     if level == "text" and len(prepared.systems) == 2:
         warnings.append("with two systems every input's correlation is 1 or -1")
+    elif found.of_two and coefficient != "acc-eq":
+        warnings.append(
+            f"on {found.of_two:,} of {counted(found.inputs, 'input')} only two systems have a score and a rating, so "
+            "that the correlation there is 1 or -1"
+        )
     if level != "global" and found.dropped > found.inputs:
         warnings.append(f"only {found.inputs:,} of {found.inputs + found.dropped:,} inputs count")
     bounds = None

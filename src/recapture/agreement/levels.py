@@ -48,6 +48,8 @@ class Agreement:
     """Inputs (global: cells) that do not."""
     missing: int = 0
     """Cells (one system, one input) that lack a score or a rating, whether or not their input counts."""
+    of_two: int = 0
+    """Inputs that count at the text level with two systems only, whose correlation is 1 or -1."""
 
 
 def agreement(metric: np.ndarray, human: np.ndarray, level: str, coefficient: str = "pearson") -> Agreement:
@@ -67,7 +69,8 @@ def agreement(metric: np.ndarray, human: np.ndarray, level: str, coefficient: st
         found = row_correlations(human.T, metric.T, coefficient)
         kept = found[~np.isnan(found)]
         value = float(kept.mean()) if len(kept) else float("nan")
-        return Agreement(value, len(metric), len(kept), len(found) - len(kept), missing)
+        of_two = int((~np.isnan(found) & (both.sum(axis=0) == 2)).sum())
+        return Agreement(value, len(metric), len(kept), len(found) - len(kept), missing, of_two)
     value = correlation(human[both], metric[both], coefficient)
     return Agreement(value, len(metric), int(both.any(axis=0).sum()), missing, missing)
 

@@ -86,14 +86,64 @@ def paired_bootstrap(
     """Interval and p-value of the difference in agreement; "greater" means that the first metric agrees better."""
     check_choice("unit to resample", over, OVER)
     check_alternative(alternative)
-    resamples, seed = check_resamples(resamples), check_seed(seed)
-    if not 0 < confidence < 1:
+    if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
         raise InputError(f"confidence must lie between 0 and 1, not {confidence!r}")
     cells = common_cells([first, second], human, level, coefficient)
+    drawn = resampled_agreements(cells, level, coefficient, over, resamples, seed)
+    return drawn.paired(0, 1, confidence, alternative)
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Agreements of several metrics in the same resamples."""
+
+    here: tuple[float, ...]
+    """By metric, in the data as they are."""
+    values: np.ndarray
+    """(metrics, resamples); NaN where there is none."""
+    too_few: int
+    dropped: int
+
+    def paired(
+        self, first: int, second: int, confidence: float = 0.95, alternative: str = "two-sided"
+    ) -> PairedBootstrap:
+        one, other = self.here[first], self.here[second]
+        check_defined(one, other)
+        samples = self.values[first] - self.values[second]
+        left = samples[~np.isnan(samples)]
+        if self.too_few * 2 > len(samples):
+            raise InputError(
+                f"{self.too_few:,} of {len(samples):,} resamples have fewer than {FEWEST} different systems: there are "
+                "too few systems for the bootstrap over systems"
+            )
+        if len(left) < 2:
+            raise InputError("scores or ratings are constant in nearly all resamples: there are too few systems")
+        tail = 50 * (1 - confidence)
+        low, high = np.percentile(left, [tail, 100 - tail])
+        return PairedBootstrap(
+            delta=one - other,
+            first=one,
+            second=other,
+            low=float(low),
+            high=float(high),
+            confidence=confidence,
+            pvalue=_pvalue(left, alternative),
+            left_out=len(samples) - len(left),
+            dropped=self.dropped,
+            samples=left,
+            too_few=self.too_few,
+        )
+
+
+def resampled_agreements(
+    cells: Cells, level: str, coefficient: str, over: str = "both", resamples: int = 1000, seed: int = 0
+) -> Drawn:
+    """Of all the cells' metrics, each measured once in every resample, however many pairs they make."""
+    check_choice("unit to resample", over, OVER)
+    resamples, seed = check_resamples(resamples), check_seed(seed)
     systems, inputs = cells.shape
     agreements = {"system": _system, "text": _text, "global": _global}[level](cells, coefficient)
     here = [float(side[0]) for side in agreements(np.arange(systems)[None], np.arange(inputs)[None])]
-    check_defined(*here)
     rng = np.random.default_rng(seed)
     parts = []
     few = 0
@@ -103,38 +153,14 @@ def paired_bootstrap(
             # One number after another from the stream, so that tiles do not matter.
             chosen = _places(drawn[:, :systems], systems) if over != "inputs" else None
             seen = _places(drawn[:, -inputs:], inputs) if over != "systems" else None
-            sides = agreements(chosen, seen)
-            apart = sides[0] - sides[1]
+            sides = np.stack(agreements(chosen, seen))
             if level == "system" and chosen is not None:
                 lost = too_few(chosen)
                 few += int(lost.sum())
-                apart = np.where(lost, np.nan, apart)
-            parts.append(apart)
+                sides = np.where(lost, np.nan, sides)
+            parts.append(sides)
             progress.advance(count)
-    samples = np.concatenate(parts)
-    left = samples[~np.isnan(samples)]
-    if few * 2 > resamples:
-        raise InputError(
-            f"{few:,} of {resamples:,} resamples have fewer than {FEWEST} different systems: there are too few systems "
-            "for the bootstrap over systems"
-        )
-    if len(left) < 2:
-        raise InputError("scores or ratings are constant in nearly all resamples: there are too few systems")
-    tail = 50 * (1 - confidence)
-    low, high = np.percentile(left, [tail, 100 - tail])
-    return PairedBootstrap(
-        delta=here[0] - here[1],
-        first=here[0],
-        second=here[1],
-        low=float(low),
-        high=float(high),
-        confidence=confidence,
-        pvalue=_pvalue(left, alternative),
-        left_out=len(samples) - len(left),
-        dropped=cells.dropped,
-        samples=left,
-        too_few=few,
-    )
+    return Drawn(tuple(here), np.concatenate(parts, axis=1), few, cells.dropped)
 
 
 def _places(uniform: np.ndarray, size: int) -> np.ndarray:

@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from .. import __version__
 from ..results.grid import Grid
 from ..results.render import finite
@@ -128,17 +126,21 @@ def _cell(row: Correlation) -> str:
 
 def _caption(result: Correlations, varying: Sequence[bool]) -> list[str]:
     first = result.rows[0]
+    each = "share of pairs" if {row.coefficient for row in result.rows} == {"acc-eq"} else "correlation"
     said = {
         "system": "systems' means",
-        "text": "mean over inputs of the correlation across systems",
+        "text": f"mean over inputs of the {each} across systems",
         "global": "all cells",
     }
     levels = list(dict.fromkeys(row.level for row in result.rows))
     criteria = {row.criterion: row.criterion_direction for row in result.rows}
-    what = "correlation" if varying[2] else first.coefficient
+    names = {row.coefficient for row in result.rows}
+    what = first.coefficient if not varying[2] else "correlation" if "acc-eq" not in names else "agreement"
     line = f"{what} with {', '.join(criteria)}; " + "; ".join(f"{level} level: {said[level]}" for level in levels)
     lines = [f"{line}; {counted(first.systems, 'system')}", *_counts(result)]
     turned = [name for name, way in criteria.items() if way == "lower"]
+    if "acc-eq" in names:
+        lines.append("acc-eq is no correlation but a share of pairs, those ordered or tied as people do")
     lines.append(
         "scores where lower is better (↓) are turned round first, so that 1 is best for all"
         + (f"; so are the ratings {', '.join(turned)}" if turned else "")
@@ -195,34 +197,3 @@ def concerns(rows: Sequence[Correlation], among: Sequence[Correlation]) -> str:
         return listed(list(dict.fromkeys(f"{row.metric} v {row.criterion}" for row in rows)), 3)
     named = "all metrics" if len(metrics) == len(every) > 1 else listed(metrics, 3)
     return named if {row.criterion for row in among} == set(criteria) else f"{named} v {listed(criteria, 3)}"
-
-
-def accuracies_part(rows: Sequence[Mapping[str, Any]], resamples: int, seed: int) -> Part:
-    lines = [
-        [row["metric"], row["criterion"], number(row["accuracy"]), "-" if row["soft"] is None else number(row["soft"])]
-        for row in rows
-    ]
-    pairs = ", ".join(dict.fromkeys(str(row["pairs"]) for row in rows))
-    caption = [
-        f"share of {pairs} pairs of systems ranked as people rank them; soft: 1 - mean difference of people's and the "
-        "metric's p-value of each pair",
-        f"p-values by up to {resamples:,} random signs of inputs, seed {seed}",
-    ]
-    return Part("accuracies", Grid(["metric", "criterion", "pairwise accuracy", "soft"], lines, caption, left=2), rows)
-
-
-def between_part(names: Sequence[str], found: Sequence[tuple[str, str, np.ndarray]]) -> Part:
-    """Of metrics with each other; found: level, coefficient, matrix."""
-    lines, rows = [], []
-    several = len(found) > 1
-    for level, coefficient, matrix in found:
-        for at, name in enumerate(names):
-            cells = [number(value) for value in matrix[at]]
-            lines.append([*([f"{level} {coefficient}"] if several else []), name, *cells])
-            rows += [
-                {"metric": name, "other": other, "level": level, "coefficient": coefficient, "value": float(value)}
-                for other, value in zip(names, matrix[at], strict=True)
-            ]
-    what = "" if several else f": {found[0][0]} level, {found[0][1]}"
-    heads = [*(["how"] if several else []), "metric", *names]
-    return Part("between", Grid(heads, lines, [f"metrics with each other{what}"], left=1 + several), rows)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
+from ..progress import Progress
 from .coefficients import row_correlations
 from .levels import FEWEST, shared_inputs
 from .settled import centred_scores, settled, system_means
@@ -86,10 +87,14 @@ def bootstrap(
     cases: Sequence[Case], systems: int, inputs: int, over: str, resamples: int, seed: int, cells: int = _CELLS
 ) -> np.ndarray:
     """(cases, resamples): the correlation of every case in every resample; NaN where a side does not vary."""
-    parts = [
-        np.stack([resampled(case, block) for case in cases])
-        for block in blocks(systems, inputs, over, resamples, seed, cells)
-    ]
+    parts = []
+    with Progress("resamples", resamples * len(cases), "resample") as progress:
+        for block in blocks(systems, inputs, over, resamples, seed, cells):
+            made = []
+            for case in cases:
+                made.append(resampled(case, block))
+                progress.advance(block.size)
+            parts.append(np.stack(made))
     return np.concatenate(parts, axis=1)
 
 

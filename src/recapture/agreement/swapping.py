@@ -10,7 +10,7 @@ whole inputs, under that name), "inputs" all systems' scores of an input togethe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,23 +84,43 @@ def swapping_test(
     """
     check_choice("swap", swap, SWAPS)
     check_alternative(alternative)
-    resamples, seed = check_resamples(resamples), check_seed(seed)
     cells = common_cells([first, second], human, level, coefficient)
-    agreements = {"system": _system, "text": _text, "global": _global}[level](cells, coefficient)
+    return swapped(cells, [(0, 1)], level, coefficient, swap, resamples, seed, alternative)[0]
+
+
+def swapped(
+    cells: Cells,
+    pairs: Sequence[tuple[int, int]],
+    level: str,
+    coefficient: str,
+    swap: str = "both",
+    resamples: int = 1000,
+    seed: int = 0,
+    alternative: str = "two-sided",
+) -> list[Swapping]:
+    """The same of pairs of the cells' metrics, by position: what is swapped is drawn once for all of them."""
+    check_choice("swap", swap, SWAPS)
+    resamples, seed = check_resamples(resamples), check_seed(seed)
+    make = {"system": _system, "text": _text, "global": _global}[level]
+    agreements = [make(cells, (cells.metrics[one], cells.metrics[other]), coefficient) for one, other in pairs]
     units = {"both": int(cells.known.sum()), "inputs": cells.shape[1], "systems": cells.shape[0]}[swap]
     exact = units < 63 and 2**units <= resamples
     rows = 2**units if exact else 1 + resamples
-    parts: list[np.ndarray] = []
-    with Progress("swappings", rows, "swapping") as progress:
+    parts: list[list[np.ndarray]] = [[] for _ in pairs]
+    here: list[tuple[float, float]] = []
+    with Progress("swappings", rows * len(pairs), "swapping") as progress:
         for masks in _enumerated(cells, swap, units) if exact else _sampled(cells, swap, rows, seed):
-            sides = agreements(masks)
-            if not parts:
-                here = float(sides[0][0]), float(sides[1][0])
-                check_defined(*here)
-            parts.append(sides[0] - sides[1])
-            progress.advance(len(masks))
-    null = np.concatenate(parts)
-    return Swapping(float(null[0]), *here, _pvalue(null, alternative), exact, cells.dropped, null)
+            for own, agree in zip(parts, agreements, strict=True):
+                sides = agree(masks)
+                if not own:
+                    here.append((float(sides[0][0]), float(sides[1][0])))
+                    check_defined(*here[-1])
+                own.append(sides[0] - sides[1])
+                progress.advance(len(masks))
+    return [
+        Swapping(float(null[0]), *both, _pvalue(null, alternative), exact, cells.dropped, null)
+        for null, both in zip(map(np.concatenate, parts), here, strict=True)
+    ]
 
 
 def _sampled(cells: Cells, swap: str, rows: int, seed: int) -> Iterator[np.ndarray]:
@@ -135,8 +155,8 @@ _Sides = tuple[np.ndarray, np.ndarray]
 _Agreements = Callable[[np.ndarray], _Sides]
 
 
-def _system(cells: Cells, coefficient: str) -> _Agreements:
-    one, other = cells.metrics
+def _system(cells: Cells, pair: _Sides, coefficient: str) -> _Agreements:
+    one, other = pair
     means, apart = (one.mean(axis=1), other.mean(axis=1)), other - one
     human, slack = cells.human if cells.human.ndim == 1 else system_means(cells.human), slack_of(one, other)
 
@@ -150,8 +170,8 @@ def _system(cells: Cells, coefficient: str) -> _Agreements:
     return agreements
 
 
-def _text(cells: Cells, coefficient: str) -> _Agreements:
-    one, other = (np.ascontiguousarray(each.T) for each in cells.metrics)
+def _text(cells: Cells, pair: _Sides, coefficient: str) -> _Agreements:
+    one, other = (np.ascontiguousarray(each.T) for each in pair)
     human = np.ascontiguousarray(cells.human.T)
 
     def agreements(masks: np.ndarray) -> _Sides:
@@ -164,8 +184,8 @@ def _text(cells: Cells, coefficient: str) -> _Agreements:
     return agreements
 
 
-def _global(cells: Cells, coefficient: str) -> _Agreements:
-    one, other = (each[cells.known] for each in cells.metrics)
+def _global(cells: Cells, pair: _Sides, coefficient: str) -> _Agreements:
+    one, other = (each[cells.known] for each in pair)
     human = cells.human[cells.known]
 
     def agreements(masks: np.ndarray) -> _Sides:

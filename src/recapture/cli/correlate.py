@@ -213,7 +213,7 @@ def _comparisons(
 def _accuracies(prepared: Prepared, resamples: int, seed: int) -> Part:
     from ..agreement.accuracy import pairwise_accuracy, soft_pairwise_accuracy
     from ..agreement.correlate import check_prepared
-    from ..agreement.render import accuracies_part
+    from ..agreement.side_tables import accuracies_part
 
     rows = []
     for criterion, ratings in prepared.human.items():
@@ -224,17 +224,18 @@ def _accuracies(prepared: Prepared, resamples: int, seed: int) -> Part:
             soft = None if whole else soft_pairwise_accuracy(scores, ratings, resamples, seed).value
             rows.append(
                 {"metric": metric, "criterion": criterion, "accuracy": plain.value, "soft": soft, "pairs": plain.pairs,
-                 "systems": plain.systems, "dropped": plain.dropped}
+                 "systems": plain.systems, "inputs": plain.inputs, "dropped": plain.dropped, "resamples": resamples,
+                 "seed": seed}
             )  # fmt: skip
     return accuracies_part(rows, resamples, seed)
 
 
 def _between(prepared: Prepared, levels: Sequence[str], coefficients: Sequence[str]) -> Part:
-    from ..agreement.correlate import between
-    from ..agreement.render import between_part
+    from ..agreement.correlate import between_and_counts
+    from ..agreement.side_tables import between_part
 
     found = [
-        (level, coefficient, between(prepared.metrics, level, coefficient))
+        (level, coefficient, *between_and_counts(prepared.metrics, level, coefficient))
         for level in levels
         for coefficient in coefficients
     ]
