@@ -103,6 +103,32 @@ def test_until_the_correlation_drops():
         assert [fold.chosen for fold in found.folds] == [chosen] * 5
 
 
+def plateau():
+    """By Spearman over four systems 1 - 6 sum d^2 / 60: .6 (d^2 = 4), .8 (2), .8 (2, otherwise ordered), .4 (6), 1."""
+    by_k = {1: [2, 1, 4, 3], 2: [1, 3, 2, 4], 3: [2, 1, 3, 4], 4: [2, 3, 1, 4], 5: [1, 2, 3, 4]}
+    return {k: np.repeat(np.array([each], float).T, 5, axis=1) for k, each in by_k.items()}
+
+
+def test_the_last_of_a_plateau_is_the_last_before_the_fall():
+    human = np.repeat(np.array([[1.0], [2], [3], [4]]), 5, axis=1)
+    scores = plateau()
+    found = sweep(scores, human, coefficient="spearman", rule="until-drop")
+    assert list(found.values.values()) == pytest.approx([0.6, 0.8, 0.8, 0.4, 1])
+    assert found.chosen == 3 and found.counts == {1: 0, 2: 0, 3: 5, 4: 0, 5: 0}
+    assert sweep({k: scores[k] for k in (1, 2, 3)}, human, coefficient="spearman").chosen == 2  # best: the first
+
+
+def test_skipped_folds_choose_nothing():
+    """On one input people tell nothing apart: held out alone, it has no correlation."""
+    scores, human = made(3, 6, 5)
+    human[:, 2] = 1.0
+    found = sweep(scores, human, "text", folds=5)
+    assert found.skipped == 1 and sum(found.counts.values()) == 4 and len(found.folds) == 5
+    chosen = [fold.chosen for fold in found.folds if not np.isnan(fold.value)]
+    assert found.counts == {k: chosen.count(k) for k in scores}
+    assert "held out, 4 folds" in str(found) and "1 fold without a correlation left out" in str(found)
+
+
 def test_groups_are_held_out_one_by_one():
     """Language pairs: k is chosen by the mean over the others."""
     scores, human = {k: {} for k in range(3)}, {}
@@ -133,6 +159,7 @@ def test_cells_that_a_setting_lacks_count_for_none():
     ({"over": "rows"}, "inputs or systems"), ({"folds": 1}, "folds must be"), ({"rule": "worst"}, "rule must be"),
     ({"folds": 30}, "30 folds with 1 or more inputs each need 30, but there are 20"),
     ({"over": "systems", "folds": 3}, "3 folds with 3 or more systems each need 9, but there are 6"),
+    ({"direction": "up"}, "unknown direction 'up'"), ({"coefficient": 3}, "unknown coefficient 3"),
     ({"level": "word"}, "unknown level"), ({"repeats": 0}, "repeats must be"),
 ])  # fmt: skip
 def test_bad_input(options, message):

@@ -89,5 +89,10 @@ def test_bad_input():
         williams_test(0.9, -0.9, 0.9, 9)
     with pytest.raises(InputError, match="mirror image"):
         williams_test(0.4, -0.4, -1.0, 9)
+    for number in ("10", 10.5, None, True):
+        with pytest.raises(InputError, match="n must be a whole number of systems"):
+            williams_test(0.5, 0.4, 0.3, number)
+    with pytest.raises(InputError, match="correlations must be numbers"):
+        williams_test("x", 0.4, 0.3, 9)
     with pytest.raises(InputError, match="unknown alternative"):
         williams_test(0.4, 0.3, 0.2, 9, "both")

@@ -23,8 +23,8 @@ from ..errors import InputError
 from ..inference.labellings import check_seed
 from ..progress import Progress
 from ..results.result import Direction
-from .batches import check_choice, check_resamples, common_cells
-from .coefficients import oriented
+from .batches import check_choice, check_resamples, check_share, common_cells
+from .coefficients import as_floats, oriented
 from .settled import system_means
 
 _TILE = 1 << 21
@@ -59,7 +59,7 @@ def pairwise_accuracy(
     alpha: only pairs whose human scores differ with a two-sided p-value of at most this count (paired permutation test
     over inputs, `resamples` random signs; all signs where there are no more).
     """
-    metric, human = _turned(metric, direction), np.asarray(human, np.float64)
+    metric, human = _turned(metric, direction), as_floats(human, "ratings")
     whole = metric.ndim == human.ndim == 1
     if metric.ndim == 1:
         metric = np.repeat(metric[:, None], human.shape[1] if human.ndim == 2 else 1, axis=1)
@@ -68,8 +68,7 @@ def pairwise_accuracy(
     signs = [np.sign(side[:, None] - side[None, :]) for side in sides]
     counted = np.triu(np.ones(signs[0].shape, bool), 1)
     if alpha is not None:
-        if isinstance(alpha, bool) or not isinstance(alpha, (int, float)) or not 0 < alpha < 1:
-            raise InputError(f"alpha must lie between 0 and 1, not {alpha!r}")
+        check_share("alpha", alpha)
         if cells.human.ndim == 1 or cells.shape[1] < 2:
             raise InputError("which pairs people tell apart needs ratings of single inputs, not one per system")
         (better,) = _better([cells.human], resamples, seed)
@@ -84,7 +83,7 @@ def soft_pairwise_accuracy(
 ) -> Accuracy:
     """metric, human: (systems, inputs). All signs are looked at where there are no more than `resamples`. direction:
     which way the metric is better."""
-    metric, human = _turned(metric, direction), np.asarray(human, np.float64)
+    metric, human = _turned(metric, direction), as_floats(human, "ratings")
     if human.ndim != 2 or metric.ndim != 2:
         raise InputError("soft pairwise accuracy needs scores of single inputs: (systems, inputs) for both sides")
     cells = common_cells([metric], human, "system", "pearson")

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..inference.combine import holm
-from .batches import Cells, check_choice, common_cells
-from .coefficients import COEFFICIENTS
+from .batches import Cells, check_choice, check_share, common_cells
+from .coefficients import COEFFICIENTS, check_coefficient
 from .levels import agreement, check_level
 from .paired_bootstrap import PairedBootstrap, resampled_agreements
 from .swapping import Swapping, swapped
@@ -97,8 +97,7 @@ class AllPairs:
         lower cluster need not be beaten by all above. WMT's p-values are one-sided and not adjusted, the default.
         """
         check_choice("p-value", by, ("greater", "pvalue", "adjusted"))
-        if not 0 < alpha < 1:
-            raise InputError(f"alpha must lie between 0 and 1, not {alpha!r}")
+        check_share("alpha", alpha)
         beaten = {(each.first, each.second) for each in self.pairs if getattr(each, by) <= alpha}
         made: list[list[str]] = []
         for name in self.agreements:
@@ -124,6 +123,7 @@ def compare_all(
     """
     check_choice("test", test, TESTS)
     check_level(level)
+    check_coefficient(coefficient)
     if len(metrics) < 2:
         raise InputError(f"comparing metrics needs at least two, but there is {len(metrics) or 'none'}")
     if test == "williams" and level == "text":

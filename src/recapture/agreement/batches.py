@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..errors import InputError, nearest_names
-from .coefficients import check_coefficient, row_correlations
+from .coefficients import as_floats, check_coefficient, row_correlations
 from .levels import check_level, shared_inputs
 from .settled import unit_scale
 
@@ -49,8 +50,7 @@ def common_cells(metrics: Sequence[np.ndarray], human: np.ndarray, level: str, c
     """Checked, and without what some metric, or people, lack."""
     check_level(level)
     check_coefficient(coefficient)
-    scores = [np.asarray(metric, np.float64) for metric in metrics]
-    human = np.asarray(human, np.float64)
+    scores, human = [as_floats(metric) for metric in metrics], as_floats(human, "ratings")
     shape = scores[0].shape
     for each in scores:
         if each.ndim != 2 or each.shape != shape:
@@ -129,8 +129,17 @@ def check_alternative(alternative: str, known: tuple[str, ...] = _ALTERNATIVES) 
 
 
 def check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
+    if not isinstance(value, str) or value not in known:
         raise InputError(f"unknown {what} {value!r}: {nearest_names(str(value), known)}")
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def check_share(what: str, value: Any) -> None:
+    if not (is_number(value) and 0 < value < 1):
+        raise InputError(f"{what} must lie between 0 and 1, not {value!r}")
 
 
 def check_resamples(resamples: int) -> int:

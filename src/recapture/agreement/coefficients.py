@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,14 @@ class Agreement:
 
 def oriented(scores: np.ndarray, direction: Direction) -> np.ndarray:
     """Scores for which higher is better."""
-    return -np.asarray(scores, np.float64) if direction == "lower" else np.asarray(scores, np.float64)
+    return -as_floats(scores) if direction == "lower" else as_floats(scores)
+
+
+def as_floats(scores: Any, what: str = "scores") -> np.ndarray:
+    try:
+        return np.asarray(scores, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must be numbers, in rows of one length") from None
 
 
 def correlation(human: np.ndarray, scores: np.ndarray, coefficient: str = "pearson") -> float:
@@ -75,8 +83,8 @@ def row_correlations(first: np.ndarray, second: np.ndarray, coefficient: str) ->
 
 
 def check_coefficient(coefficient: str) -> None:
-    if coefficient not in ALL_COEFFICIENTS:
-        raise InputError(f"unknown coefficient {coefficient!r}: {nearest_names(coefficient, ALL_COEFFICIENTS)}")
+    if not isinstance(coefficient, str) or coefficient not in ALL_COEFFICIENTS:
+        raise InputError(f"unknown coefficient {coefficient!r}: {nearest_names(str(coefficient), ALL_COEFFICIENTS)}")
 
 
 def _varied(first: np.ndarray, second: np.ndarray, coefficient: str) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import InputError, nearest_names
 from ..progress import Progress
+from .batches import is_number
 from .coefficients import ALL_COEFFICIENTS, oriented
 from .correlations import Correlation, Correlations
 from .directions import chosen_directions, no_direction
@@ -50,7 +51,7 @@ def correlate(
         chosen_names("level", level, LEVELS),
         chosen_names("coefficient", coefficient, ALL_COEFFICIENTS),
     )
-    if interval is not None and (isinstance(interval, bool) or not 0 < interval < 1):
+    if interval is not None and not (is_number(interval) and 0 < interval < 1):
         raise InputError(f"interval must be a level between 0 and 1 such as 0.95, not {interval!r}")
     check_resampling(over, resamples, seed)
     prepared = prepare(metric_scores, human_scores, metrics, criteria, directions)
@@ -229,7 +230,7 @@ def _row(
 
 def chosen_names(what: str, given: str | Sequence[str], known: Any) -> list[str]:
     others = {"kendall-b": "kendall", "tau": "kendall", "tau-b": "kendall"} if what == "coefficient" else {}
-    names = list(dict.fromkeys(others.get(name, name) for name in names_of(given)))
+    names = list(dict.fromkeys(others.get(name, name) for name in names_of(given, what)))
     for name in names:
         if what == "level":
             check_level(name)

@@ -31,6 +31,8 @@ def chosen_directions(
     given: by name, where names with * or ? stand for all columns they fit; or one word for all metrics.
     """
     metrics = list(metrics)
+    if given is not None and not isinstance(given, (str, Mapping)):
+        raise InputError(f"directions are 'higher', 'lower' or a mapping from names to these, not {given!r}")
     made: dict[str, Direction | None] = {name: declared_direction(name) or "higher" for name in criteria}
     made |= {name: declared_direction(name) for name in metrics}
     words = dict.fromkeys(metrics, given) if isinstance(given, str) else dict(given or {})

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..results.result import Direction
-from .coefficients import oriented
+from .batches import check_choice, is_number
+from .coefficients import as_floats, oriented
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,13 +52,16 @@ def score_distributions(
     metric, human: arrays of one shape; cells with a NaN are left out and counted. Ratings that are equal fall into one
     group, so groups by quantiles may be fewer and of unequal size.
     """
-    scores, ratings = np.asarray(metric, np.float64), np.asarray(human, np.float64)
+    check_choice("direction", direction, ("higher", "lower"))
+    scores, ratings = as_floats(metric), as_floats(human, "ratings")
     if scores.shape != ratings.shape:
         raise InputError(f"ratings have the shape {ratings.shape}, but scores {scores.shape}")
     known = np.isfinite(scores) & np.isfinite(ratings)
     scores, ratings = scores[known], ratings[known]
     if not len(scores):
         raise InputError("no text has both a score and a rating")
+    if quantiles is None and not is_number(threshold):
+        raise InputError(f"threshold must be a number, not {threshold!r}")
     if quantiles is None:
         inner = np.array([float(threshold)])
     elif isinstance(quantiles, bool) or not isinstance(quantiles, (int, np.integer)) or quantiles < 2:

@@ -86,7 +86,7 @@ def shared_inputs(metrics: list[np.ndarray], human: np.ndarray) -> np.ndarray:
 
 
 def check_level(level: str) -> None:
-    if level not in LEVELS:
+    if not isinstance(level, str) or level not in LEVELS:
         other = _SAME_LEVEL.get(str(level).lower())
         near = f"did you mean {other}?" if other else nearest_names(str(level), LEVELS)
         raise InputError(f"unknown level {level!r}: {near}")

@@ -50,9 +50,14 @@ class ScoreMatrix:
         inputs: Sequence[str] | None = None,
     ) -> ScoreMatrix:
         """From arrays (systems, inputs), or (systems,); without names, positions from 0 are the names."""
+        if not isinstance(columns, Mapping):
+            raise InputError(f"columns are given by name, as a mapping, not as {type(columns).__name__}")
         arrays = {str(name): _numbers(column, str(name)) for name, column in columns.items()}
         if not arrays:
             raise InputError("there are no scores")
+        single = [name for name, array in arrays.items() if not array.ndim]
+        if single:
+            raise InputError(f"{single[0]!r} must be numbers, systems x inputs, not {columns[single[0]]!r}")
         first = next(iter(arrays.values()))
         widths = [array.shape[1] for array in arrays.values() if array.ndim == 2]
         systems = [str(at) for at in range(len(first))] if systems is None else list(map(str, systems))
@@ -88,6 +93,8 @@ class ScoreMatrix:
         """From one record per system and input, as `read_scores` reads them from files."""
         from .reading import gathered
 
+        if isinstance(records, (str, Mapping)) or not isinstance(records, Iterable):
+            raise InputError(f"records are given as a list of mappings, not as {type(records).__name__}")
         placed = ((f"record {number}", record, False) for number, record in enumerate(records, 1))
         return gathered([("the records", placed)], system_field, item_field, where, average)
 

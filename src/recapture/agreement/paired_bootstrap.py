@@ -27,6 +27,7 @@ from .batches import (
     check_choice,
     check_defined,
     check_resamples,
+    check_share,
     common_cells,
     mean_known,
     rows_agree,
@@ -86,8 +87,7 @@ def paired_bootstrap(
     """Interval and p-value of the difference in agreement; "greater" means that the first metric agrees better."""
     check_choice("unit to resample", over, OVER)
     check_alternative(alternative)
-    if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
-        raise InputError(f"confidence must lie between 0 and 1, not {confidence!r}")
+    check_share("confidence", confidence)
     cells = common_cells([first, second], human, level, coefficient)
     drawn = resampled_agreements(cells, level, coefficient, over, resamples, seed)
     return drawn.paired(0, 1, confidence, alternative)

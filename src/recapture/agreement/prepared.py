@@ -176,8 +176,10 @@ def as_matrix(given: Given, name: str, like: ScoreMatrix | None = None) -> Score
     return ScoreMatrix(like.systems, (like.inputs or made.inputs) if made.inputs else (), made.values, notes=made.notes)
 
 
-def names_of(given: str | Iterable[str]) -> list[str]:
+def names_of(given: str | Iterable[str], what: str = "column") -> list[str]:
     """Names given as a list or as one; commas stand between several."""
+    if isinstance(given, (bytes, Mapping)) or not isinstance(given, Iterable):
+        raise InputError(f"a {what} is named by a text, several by a list of texts, not by {given!r}")
     listed = given.split(",") if isinstance(given, str) else list(given)
     return list(dict.fromkeys(str(name).strip() for name in listed if str(name).strip()))
 

@@ -65,7 +65,9 @@ def opened(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], input_format: str | None = None
 ) -> list[tuple[str, Placed]]:
     """The files by name, with their rows."""
-    listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths) if isinstance(paths, Iterable) else None
+    if listed is None or not all(isinstance(path, (str, os.PathLike)) for path in listed):
+        raise InputError(f"files of scores are named by a path or a list of paths, not by {paths!r}")
     if not listed:
         raise InputError("no file of scores was named")
     return [(Source(os.fspath(path)).name, placed_rows(os.fspath(path), input_format)) for path in listed]
@@ -96,6 +98,8 @@ def gathered(
         own: dict[tuple[str, str | None], str] = {}
         fields: tuple[str, str | None] | None = None
         for place, record, loose in chosen.kept(rows, name):
+            if not isinstance(record, Mapping):
+                raise InputError(f"{place} is not an object but {kind(record)}")
             fields = fields or _fields(record, place, system_field, item_field)
             key = _key(record, place, *fields)
             rows_of[key] += 1

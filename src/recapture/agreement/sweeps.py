@@ -18,10 +18,14 @@ import numpy as np
 
 from ..errors import InputError
 from ..results.result import Direction
-from .coefficients import oriented
+from .batches import check_choice
+from .coefficients import as_floats, check_coefficient, oriented
 from .levels import FEWEST, agreement, check_level
+from .matrix import counted
 
 _RULES = ("best", "until-drop")
+_ROUNDING = 1e-12
+"""Agreements this near are equal."""
 Setting = TypeVar("Setting", bound=Hashable)
 
 
@@ -35,6 +39,11 @@ class Fold(Generic[Setting]):
     """Its agreement on what was held out."""
     flattered: float
     """There, of the setting chosen on all data."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether both have a correlation there; the fold is skipped if not."""
+        return not (math.isnan(self.value) or math.isnan(self.flattered))
 
 
 @dataclass(frozen=True)
@@ -60,8 +69,8 @@ class Sweep(Generic[Setting]):
 
     @property
     def counts(self) -> dict[Setting, int]:
-        """In how many folds each setting was chosen."""
-        found = Counter(fold.chosen for fold in self.folds)
+        """In how many folds each setting was chosen, of those that have a correlation."""
+        found = Counter(fold.chosen for fold in self.folds if fold.counts)
         return {setting: found[setting] for setting in self.values}
 
     def __str__(self) -> str:
@@ -70,13 +79,14 @@ class Sweep(Generic[Setting]):
         from ..results.result import short
 
         lines = [[str(setting), short(value), str(self.counts[setting])] for setting, value in self.values.items()]
+        kept = len(self.folds) - self.skipped
         caption = [
             f"chosen on all data: {self.chosen}, {short(self.optimistic)}",
-            f"held out, {len(self.folds)} folds: {short(self.honest)}; the setting chosen on all data there: "
+            f"held out, {kept} folds: {short(self.honest)}; the setting chosen on all data there: "
             f"{short(self.flattered)}, so the choice flatters by {short(self.optimism)}",
         ]
         if self.skipped:
-            caption.append(f"{self.skipped} folds without a correlation")
+            caption.append(f"{counted(self.skipped, 'fold')} without a correlation left out")
         return Grid(["setting", "agreement", "folds that choose it"], lines, caption).to_table()
 
     __repr__ = __str__
@@ -100,12 +110,17 @@ def sweep(
     scores_by_setting: by setting (systems, inputs); human: the same shape. Or both by group ({"de-en": array, ...} for
     every setting), where agreement is the mean over groups and groups are held out one by one. over: hold out inputs (5
     folds, unless `folds` says otherwise) or systems (2 folds). repeats: so many random splits. rule: "best", or
-    "until-drop" (settings in the order given; the last before agreement falls for the first time). direction: which
+    "until-drop" (settings in the order given; the last before agreement falls for the first time, so the last of equal
+    ones). direction: which
     way the scores are better. Cells that some setting lacks count for none.
     """
     check_level(level)
     if rule not in _RULES:
         raise InputError(f"rule must be {' or '.join(_RULES)}, not {rule!r}")
+    check_choice("direction", direction, ("higher", "lower"))
+    check_coefficient(coefficient)
+    if not isinstance(scores_by_setting, Mapping):
+        raise InputError(f"scores are given by setting, as a mapping, not as {type(scores_by_setting).__name__}")
     if not scores_by_setting:
         raise InputError("there are no settings")
     if isinstance(human, Mapping):
@@ -140,7 +155,7 @@ def _swept(
         rest = np.setdiff1d(whole, part)
         own = _choice({setting: measure(setting, rest) for setting in settings}, rule)
         made.append(Fold(len(part), own, measure(own, part), measure(chosen, part)))
-    kept = [fold for fold in made if not math.isnan(fold.value) and not math.isnan(fold.flattered)]
+    kept = [fold for fold in made if fold.counts]
     if not kept:
         raise InputError("nothing that is held out has a correlation: there are too few inputs or systems")
     return Sweep(
@@ -155,17 +170,20 @@ def _swept(
 
 
 def _choice(values: Mapping[Setting, float], rule: str) -> Setting:
-    """The first of the best; settings without a number are never chosen, and are a fall."""
+    """The first of the best, or the last before a fall, which of equal ones is the last; settings without a number are
+    never chosen, and are a fall."""
     if all(math.isnan(value) for value in values.values()):
         raise InputError("no setting has a correlation with the ratings: scores or ratings do not vary")
     best = next(iter(values))
     highest = last = -math.inf
     for setting, value in values.items():
-        if rule == "until-drop" and last > -math.inf and not value >= last:
-            break
-        if value > highest:
+        if rule == "until-drop":
+            if last > -math.inf and not value >= last - _ROUNDING:
+                break
+            if not math.isnan(value):
+                best, last = setting, value
+        elif value > highest + _ROUNDING:
             best, highest = setting, value
-        last = value if not math.isnan(value) else last
     return best
 
 
@@ -192,7 +210,7 @@ def _checked(
     scores_by_setting: Mapping[Setting, Any], human: Any, level: str, direction: Direction
 ) -> tuple[dict[Setting, np.ndarray], np.ndarray]:
     """Oriented; cells that a setting or people lack are missing for all, inputs that miss one too at system level."""
-    ratings = np.asarray(human, np.float64)
+    ratings = as_floats(human, "ratings")
     scores = {setting: oriented(each, direction) for setting, each in scores_by_setting.items()}
     for setting, each in scores.items():
         if each.shape != ratings.shape or each.ndim != 2:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..errors import InputError
 from .batches import check_alternative
+from .coefficients import as_floats
 
 _ROUNDING = 1e-9
 _SAME = 1 - 1e-12
@@ -39,9 +40,11 @@ def williams_test(r12: float, r13: float, r23: float, n: int, alternative: str =
     images (r23 = -1) the statistic is 0/0, which is an error.
     """
     check_alternative(alternative, ("two-sided", "greater", "less"))
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
+        raise InputError(f"n must be a whole number of systems, not {n!r}")
     if n < 4:
         raise InputError(f"Williams' test needs at least four systems, but there are {n}")
-    given = np.array([r12, r13, r23], np.float64)
+    given = as_floats([r12, r13, r23], "correlations")
     if not (np.abs(given) <= 1 + _ROUNDING).all():
         raise InputError(f"correlations lie between -1 and 1, not {', '.join(f'{each:g}' for each in given)}")
     r12, r13, r23 = (float(each) for each in np.clip(given, -1, 1))
