@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import InputError, nearest_names
 from ..results.result import Direction
 from .kendall import row_taus
-from .settled import unit_scale
+from .settled import exponents
 
 _CONSTANT = 1e-12
 """A spread this small beside the numbers is rounding."""
@@ -90,10 +90,20 @@ def check_coefficient(coefficient: str) -> None:
 def _varied(first: np.ndarray, second: np.ndarray, coefficient: str) -> np.ndarray:
     made = np.full(len(first), np.nan)
     varies = np.ones(len(first), bool)
-    for side in map(_unit_rows, (first, second) if coefficient != "acc-eq" else ()):
-        varies &= np.ptp(side, axis=1) > _CONSTANT * np.abs(side).max(axis=1)
+    sides = []
+    for side in (first, second):
+        if coefficient != "acc-eq":
+            high, low = side.max(axis=1), side.min(axis=1)
+            shift = exponents(np.maximum(high, -low))
+            if shift is not None:
+                high, low = np.ldexp(high, shift), np.ldexp(low, shift)
+                # Ranks keep the numbers themselves: of very different ones the small would become 0.
+                side = np.ldexp(side, shift[:, None]) if coefficient == "pearson" else side
+            varies &= high - low > _CONSTANT * np.maximum(high, -low)
+        sides.append(side)
     if varies.any():
-        found = ALL_COEFFICIENTS[coefficient](first[varies], second[varies])
+        every = varies.all()
+        found = ALL_COEFFICIENTS[coefficient](*(side if every else side[varies] for side in sides))
         made[varies] = np.where(np.isfinite(found), np.clip(found, -1.0, 1.0), np.nan)
     return made
 
@@ -101,16 +111,9 @@ def _varied(first: np.ndarray, second: np.ndarray, coefficient: str) -> np.ndarr
 def _pearson(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     sides = []
     for side in (first, second):
-        side = _unit_rows(side)
         centred = side - side.mean(axis=1, keepdims=True)
-        # Squares of small differences of large numbers stay within what a float can hold.
-        centred = centred / np.abs(centred).max(axis=1, keepdims=True)
         sides.append(centred / np.linalg.norm(centred, axis=1, keepdims=True))
     return np.asarray((sides[0] * sides[1]).sum(axis=1))
-
-
-def _unit_rows(side: np.ndarray) -> np.ndarray:
-    return unit_scale(side, axis=1)
 
 
 def _spearman(first: np.ndarray, second: np.ndarray) -> np.ndarray:

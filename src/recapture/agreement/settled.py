@@ -14,12 +14,21 @@ _SHARE = 1e-12
 _UNITS = 8
 """Roundings of the largest score: 0.1 is not quite a tenth, and beside a large number that is much."""
 
+_SMALL = 1e-100
+
 
 def unit_scale(scores: np.ndarray, axis: int | None = None) -> np.ndarray:
-    """Scores times a power of two, which is exact: the largest lies between 1/2 and 1, so that no square, sum or
-    difference is too large or too small for a float."""
-    largest = np.max(np.abs(scores), axis=axis, keepdims=True, initial=0.0, where=np.isfinite(scores))
-    return np.asarray(np.ldexp(scores, -np.frexp(largest)[1]))
+    """Scores of a size whose squares, sums and differences are neither too large nor too small for a float: as they
+    are if they can be, else times a power of two, which is exact, that takes the largest to between 1/2 and 1."""
+    shift = exponents(np.fmax.reduce(np.abs(scores), axis=axis, keepdims=True, initial=0.0))
+    return scores if shift is None else np.asarray(np.ldexp(scores, shift))
+
+
+def exponents(largest: np.ndarray) -> np.ndarray | None:
+    """Of those powers of two; None where all numbers may stay as they are."""
+    if ((largest == 0) | (largest > _SMALL) & (largest < 1 / _SMALL)).all():
+        return None
+    return np.asarray(-np.frexp(largest)[1])
 
 
 def system_means(scores: np.ndarray) -> np.ndarray:
