@@ -103,7 +103,9 @@ def _varied(first: np.ndarray, second: np.ndarray, coefficient: str) -> np.ndarr
         sides.append(side)
     if varies.any():
         every = varies.all()
-        found = ALL_COEFFICIENTS[coefficient](*(side if every else side[varies] for side in sides))
+        # Contiguous rows are summed in one order, however many there are.
+        kept = [np.ascontiguousarray(side) if every else side[varies] for side in sides]
+        found = ALL_COEFFICIENTS[coefficient](kept[0], kept[1])
         made[varies] = np.where(np.isfinite(found), np.clip(found, -1.0, 1.0), np.nan)
     return made
 

@@ -202,9 +202,10 @@ def _row(
 ) -> Correlation:
     metric, criterion, level, coefficient = names
     warnings = []
-    if level == "text" and len(prepared.systems) == 2:
+    shares = coefficient == "acc-eq"  # from 0 to 1, of few pairs as of many
+    if level == "text" and len(prepared.systems) == 2 and not shares:
         warnings.append("with two systems every input's correlation is 1 or -1")
-    elif found.of_two and coefficient != "acc-eq":
+    elif found.of_two and not shares:
         warnings.append(
             f"on {found.of_two:,} of {counted(found.inputs, 'input')} only two systems have a score and a rating, so "
             "that the correlation there is 1 or -1"
