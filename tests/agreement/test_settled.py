@@ -36,8 +36,6 @@ def test_ties_are_those_of_fractions(seed):
     random = np.random.default_rng(seed)
     tenths = random.integers(1, 6, size=(2, 8, 3 + seed % 9))  # few values: many equal means
     (metric_ranks, metric_means), (human_ranks, human_means) = map(ranks_of_exact_means, tenths)
-    if len(set(metric_ranks)) == 1 or len(set(human_ranks)) == 1:
-        pytest.skip("constant")
     metric, human = tenths / 10
     expected = {
         "pearson": stats.pearsonr(metric_means, human_means)[0],

@@ -18,7 +18,7 @@ from ..results.result import Direction
 from .kendall import row_taus
 from .settled import exponents
 
-_CONSTANT = 1e-12
+CONSTANT = 1e-12
 """A spread this small beside the numbers is rounding."""
 
 
@@ -99,7 +99,7 @@ def _varied(first: np.ndarray, second: np.ndarray, coefficient: str) -> np.ndarr
                 high, low = np.ldexp(high, shift), np.ldexp(low, shift)
                 # Ranks keep the numbers themselves: of very different ones the small would become 0.
                 side = np.ldexp(side, shift[:, None]) if coefficient == "pearson" else side
-            varies &= high - low > _CONSTANT * np.maximum(high, -low)
+            varies &= high - low > CONSTANT * np.maximum(high, -low)
         sides.append(side)
     if varies.any():
         every = varies.all()

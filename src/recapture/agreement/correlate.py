@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InputError, nearest_names
 from ..progress import Progress
 from .batches import is_number
-from .coefficients import ALL_COEFFICIENTS, oriented
+from .coefficients import ALL_COEFFICIENTS, CONSTANT, oriented
 from .correlations import Correlation, Correlations
 from .directions import chosen_directions, no_direction
 from .levels import FEWEST, LEVELS, Agreement, agreement, check_level
@@ -19,8 +19,6 @@ from .matrix import counted, in_order
 from .prepared import METRIC, Given, Prepared, as_matrix, names_of, prepare
 from .resampling import Case, bootstrap, check_resampling, count_too_few, percentiles
 from .settled import system_means, unit_scale
-
-_CONSTANT = 1e-12
 
 
 def correlate(
@@ -179,7 +177,7 @@ def check_prepared(prepared: Prepared, metric: str, criterion: str, level: str) 
     for name, side in sides.items():
         means = side if side.ndim == 1 else system_means(side[:, kept])
         means = unit_scale(means)
-        if np.ptp(means) <= _CONSTANT * np.abs(means).max():
+        if np.ptp(means) <= CONSTANT * np.abs(means).max():
             raise InputError(f"{name!r} is the same for all {count} systems, so it has no correlation")
 
 

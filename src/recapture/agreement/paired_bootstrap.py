@@ -33,10 +33,9 @@ from .batches import (
     rows_agree,
 )
 from .levels import FEWEST
-from .resampling import too_few
+from .resampling import OVER, too_few
 from .settled import settled, slack_of
 
-OVER = ("systems", "inputs", "both")
 _ZERO = 1e-11
 """Differences this near to 0 are rounding."""
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from .coefficients import CONSTANT
 from .settled import unit_scale
 
-_CONSTANT = 1e-12
-"""A difference this small beside the numbers is rounding, as in `coefficients`."""
 _CELLS = 1 << 22
 
 
@@ -55,7 +54,7 @@ def bilinear_correlations(human: np.ndarray, metric: np.ndarray, systems: np.nda
     moments = []
     for (a, b), (c, d) in zip(_products(sides), _products(means), strict=True):
         moments.append(((systems @ (a * b)) * inputs).sum(axis=1) / total - c * d)
-    spread = [np.where(moment > _CONSTANT, moment, 0.0) for moment in moments[1:]]
+    spread = [np.where(moment > CONSTANT, moment, 0.0) for moment in moments[1:]]
     return _ratio(moments[0], spread[0], spread[1])
 
 
@@ -89,8 +88,8 @@ def _differences(
         return np.sign(made)
     # Differences of inputs are scaled, so that no square is too small or too large for a float.
     largest = np.abs(made).max(axis=0, initial=0.0)
-    usable = largest > _CONSTANT * scale
-    return np.where(np.abs(made) > _CONSTANT * scale, made, 0.0) / np.where(usable, largest, 1.0)
+    usable = largest > CONSTANT * scale
+    return np.where(np.abs(made) > CONSTANT * scale, made, 0.0) / np.where(usable, largest, 1.0)
 
 
 def _below(side: np.ndarray) -> np.ndarray:

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..agreement.coefficients import correlation
+from ..agreement.coefficients import correlation, oriented
+from ..metrics.metric import find_metric
 from ..progress import Progress
 from ..representations.encode import encode
 from ..representations.encoder import resolve_encoder
@@ -36,7 +37,6 @@ SEPARATE = {
     "mark-evaluate capture": 0.599,
 }
 """Another implementation with all-MiniLM-L6-v2, k = 1, text as stored: mean over five language pairs."""
-_LOWER = ("frechet",)
 _REVISION = 2
 
 
@@ -73,9 +73,9 @@ def sentence_level(setup: Setup, sides: Iterable[Side], files: Sequence[Path]) -
                 progress.advance()
         for key, values in numbers.items():
             label, _, k = key.partition("@")
-            oriented = -np.array(values) if label.startswith(_LOWER) else np.array(values)
+            better = oriented(np.array(values), find_metric(label.split()[0]).direction)
             by_k = found.setdefault(label, {}).setdefault(int(k), {})
-            by_k[side.pair] = correlation(np.array(side.ratings), oriented)
+            by_k[side.pair] = correlation(np.array(side.ratings), better)
     return found
 
 
@@ -113,7 +113,6 @@ class _Vectors:
 
 def _scores(reference: np.ndarray, candidate: np.ndarray, seed: int) -> dict[str, float]:
     """By metric, output and k."""
-    from ..metrics.metric import find_metric
     from ..metrics.run import Job, make_pair, measure_pair
 
     neighbours = [find_metric(name) for name in ("mark-evaluate", "precision-recall")]
