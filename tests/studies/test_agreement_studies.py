@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recapture.agreement.coefficients import COEFFICIENTS, correlation, oriented, text_level
+from recapture.agreement.coefficients import COEFFICIENTS, correlation, oriented
+from recapture.agreement.levels import agreement
 from recapture.cli.app import run
 from recapture.errors import InputError
 from recapture.studies import item_scores, summarisation, webnlg, wmt17
@@ -60,23 +61,23 @@ def test_text_level_is_a_loop_over_inputs(coefficient):
         known = ~np.isnan(one)
         if len(set(one[known])) > 1 and len(set(np.round(other[known], 12))) > 1:
             expected.append(SCIPY[coefficient](one[known], other[known]))
-    found = text_level(human, scores, coefficient)
+    found = agreement(scores, human, "text", coefficient)
     assert found.value == pytest.approx(np.mean(expected), abs=1e-12)
-    assert (found.used, found.dropped) == (len(expected), 40 - len(expected))
+    assert (found.inputs, found.dropped) == (len(expected), 40 - len(expected))
     assert found.dropped >= 4
 
 
 def test_nothing_to_compare():
     assert math.isnan(correlation(np.ones(4), np.arange(4)))
     assert math.isnan(correlation(np.arange(1), np.arange(1)))
-    nothing = text_level(np.ones((3, 2)), np.ones((3, 2)))
+    nothing = agreement(np.ones((3, 2)), np.ones((3, 2)), "text")
     assert math.isnan(nothing.value) and nothing.dropped == 2 and shown(nothing.value) == "-"
     with pytest.raises(InputError, match="did you mean kendall"):
         correlation(np.arange(3), np.arange(3), "kendal")
     with pytest.raises(InputError, match="one vector each"):
         correlation(np.arange(3), np.arange(4))
     with pytest.raises(InputError, match="systems x inputs"):
-        text_level(np.ones((2, 3)), np.ones((3, 2)))
+        agreement(np.ones((3, 2)), np.ones((2, 3)), "text")
 
 
 def test_shown_numbers():

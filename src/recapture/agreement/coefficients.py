@@ -7,7 +7,6 @@ systems; inputs on which either side does not vary say nothing, so they are left
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -20,17 +19,6 @@ from .settled import exponents
 
 CONSTANT = 1e-12
 """A spread this small beside the numbers is rounding."""
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """The mean correlation over inputs."""
-
-    value: float
-    """NaN where no input is left."""
-    used: int
-    dropped: int
-    """Inputs on which people, or the scores, do not tell the systems apart."""
 
 
 def oriented(scores: np.ndarray, direction: Direction) -> np.ndarray:
@@ -51,16 +39,6 @@ def correlation(human: np.ndarray, scores: np.ndarray, coefficient: str = "pears
     if first.shape != second.shape or first.ndim != 1:
         raise InputError(f"ratings have the shape {first.shape}, but scores {second.shape}: one vector each")
     return float(row_correlations(first[None], second[None], coefficient)[0])
-
-
-def text_level(human: np.ndarray, scores: np.ndarray, coefficient: str = "pearson") -> Agreement:
-    """(systems, inputs) each: the mean over inputs of the correlation across systems."""
-    human, scores = np.asarray(human, np.float64), np.asarray(scores, np.float64)
-    if human.shape != scores.shape or human.ndim != 2:
-        raise InputError(f"ratings have the shape {human.shape}, but scores {scores.shape}: systems x inputs each")
-    found = row_correlations(human.T, scores.T, coefficient)
-    kept = found[~np.isnan(found)]
-    return Agreement(float(kept.mean()) if len(kept) else float("nan"), len(kept), len(found) - len(kept))
 
 
 def row_correlations(first: np.ndarray, second: np.ndarray, coefficient: str) -> np.ndarray:

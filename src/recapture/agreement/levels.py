@@ -56,6 +56,9 @@ def agreement(metric: np.ndarray, human: np.ndarray, level: str, coefficient: st
     """metric: (systems, inputs). human: the same shape, or (systems,) at the system level."""
     check_level(level)
     metric, human = np.asarray(metric, np.float64), np.asarray(human, np.float64)
+    fits = human.shape == metric.shape or (level == "system" and human.shape == metric.shape[:1])
+    if metric.ndim != 2 or not fits:
+        raise InputError(f"scores have the shape {metric.shape}, but ratings {human.shape}: systems x inputs each")
     if human.ndim == 1:  # systems that nobody rated are not there
         metric, human = metric[np.isfinite(human)], human[np.isfinite(human)]
     both = np.isfinite(metric) & (np.isfinite(human) if human.ndim == 2 else True)

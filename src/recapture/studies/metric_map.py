@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..agreement.coefficients import correlation, oriented, row_correlations, text_level
+from ..agreement.coefficients import correlation, oriented, row_correlations
+from ..agreement.levels import agreement
 from ..results.grid import Grid
 from .item_scores import Part
 from .rated import HALF, Seen, leaders, mean, row_name, shown
@@ -74,7 +75,7 @@ class _Map:
         return min((correlation(self.totals[one], self.totals[other]) for one, other in pairs), default=math.nan)
 
     def text_level_of(self, pairs: Pairs) -> float:
-        return mean(text_level(self.items[one], self.items[other]).value for one, other in pairs)
+        return mean(agreement(self.items[other], self.items[one], "text").value for one, other in pairs)
 
     def interval_of(self, pairs: Pairs, seed: int) -> tuple[float, float]:
         """95 % of the mean over pairs when systems are drawn anew."""

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..agreement.coefficients import COEFFICIENTS, correlation, oriented, text_level
+from ..agreement.coefficients import COEFFICIENTS, correlation, oriented
+from ..agreement.levels import agreement
 from ..errors import InputError
 from ..results.grid import Grid
 from .item_scores import Part
@@ -86,7 +87,7 @@ def _run(setup: Setup) -> Findings:
         for coefficient in COEFFICIENTS:
             by = found.setdefault(name, {})
             by[kind, "system", coefficient] = correlation(np.nanmean(human, axis=1), totals, coefficient)
-            single = text_level(human, items, coefficient)
+            single = agreement(items, human, "text", coefficient)
             by[kind, "text", coefficient] = single.value
             dropped[kind] = max(dropped.get(kind, 0), single.dropped)
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..agreement.coefficients import COEFFICIENTS, correlation, oriented, text_level
+from ..agreement.coefficients import COEFFICIENTS, correlation, oriented
+from ..agreement.levels import agreement
 from ..errors import InputError
 from ..results.grid import Grid
 from .item_scores import Part
@@ -86,7 +87,7 @@ def _run(setup: Setup) -> Findings:
                     at = criterion, coefficient
                     value = correlation(np.nanmean(ratings, axis=1), totals, coefficient)
                     found["system"].setdefault(name, {})[at] = value
-                    single = text_level(ratings, items, coefficient)
+                    single = agreement(items, ratings, "text", coefficient)
                     found["text"].setdefault(name, {})[at] = single.value
                     dropped[criterion] = max(dropped.get(criterion, 0), single.dropped)
 
