@@ -16,7 +16,7 @@ import bert_score
 import numpy as np
 from transformers.utils import logging
 
-from recapture.pairs.bertscore import bertscore
+from recapture.pairs.metrics.bertscore import bertscore
 from recapture.representations.loading import transformer_folder
 from recapture.representations.locate import find_weights
 

@@ -8,8 +8,8 @@ import numpy as np
 from pycocoevalcap.cider.cider_scorer import CiderScorer
 
 from recapture.lexical.ngrams import DocumentFrequencies
-from recapture.pairs.cider import cider
-from recapture.pairwise.base import find_pairwise
+from recapture.pairs.metrics.cider import cider
+from recapture.similarity.scorer import find_pairwise
 
 from .timing import ratio, seconds, side_by_side
 

@@ -26,7 +26,7 @@ from torchmetrics.functional.text.helper_embedding_metric import TokenizedDatase
 from transformers import AutoTokenizer, BertConfig, BertForMaskedLM
 from transformers.utils import logging
 
-from recapture.pairs.infolm import infolm
+from recapture.pairs.metrics.infolm import infolm
 from recapture.representations.loading import transformer_folder
 from recapture.representations.locate import find_weights
 from recapture.representations.shipped import HEAD, load_shipped
@@ -142,7 +142,7 @@ def compare(what: str, model: Any, folder: str, pairs: int, distinct: int, bar: 
 _CHILD = """
 import sys
 import numpy as np
-from recapture.pairs.base import find_pair_metric
+from recapture.pairs.declaration import find_pair_metric
 from recapture.pairs.shared import Shared
 from recapture.representations.masked_model import MaskedModel
 words = "the old river ran under a small green tree and then the bird sang to us".split()

@@ -10,8 +10,8 @@ import numpy as np
 import recapture as rc
 from recapture.geometry.labels import Labels
 from recapture.geometry.points import PointSet
-from recapture.metrics.metric import find_metric
-from recapture.metrics.pair import Pair
+from recapture.sets.declaration import find_metric
+from recapture.sets.pair import Pair
 
 from .timing import embeddings, ratio, run, seconds, side_by_side
 

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from recapture.lexical.meteor_tokens import meteor_tokens
-from recapture.pairwise.meteor import PAIRWISE
+from recapture.similarity.sentence_meteor import PAIRWISE
 
 from .timing import ratio, seconds, side_by_side
 

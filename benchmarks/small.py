@@ -9,8 +9,8 @@ import numpy as np
 import recapture as rc
 from recapture.geometry.small import small_counts
 from recapture.geometry.small_prd import small_histograms
-from recapture.metrics.prd import f_scores
 from recapture.population import mark_evaluate_scores
+from recapture.sets.metrics.prd import f_scores
 
 from .timing import ratio, run, side_by_side
 

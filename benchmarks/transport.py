@@ -42,7 +42,7 @@ def main() -> None:
 
     from recapture.geometry.parallel import engine, engine_options
     from recapture.geometry.transport import Problem, transport_costs
-    from recapture.pairs.moverscore import Pieces, mover_costs
+    from recapture.pairs.metrics.moverscore import Pieces, mover_costs
 
     print(f"transport, {engine_options().thread_count()} threads, POT {ot.__version__}")
     rng = np.random.default_rng(0)

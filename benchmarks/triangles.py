@@ -41,8 +41,8 @@ def _sampler(distances: np.ndarray) -> float:
 
 
 def main() -> None:
-    from recapture.contexts.scored import Asked
-    from recapture.contexts.triangle_rank import score_triangles
+    from recapture.contexts.metrics.triangle_rank import score_triangles
+    from recapture.contexts.uncertainty import Asked
 
     print("triangle rank, exact p-values, distances given")
     rng = np.random.default_rng(0)

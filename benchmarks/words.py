@@ -10,7 +10,7 @@ from typing import cast
 
 from transformers.utils import logging
 
-from recapture.pairs.base import TextPairScorer, find_pair_metric
+from recapture.pairs.declaration import TextPairScorer, find_pair_metric
 from recapture.pairs.shared import Shared
 
 from .timing import ratio, run, seconds

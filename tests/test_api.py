@@ -41,9 +41,9 @@ def test_a_new_metric_is_one_file(monkeypatch):
     import pkgutil
     import types
 
-    from recapture.metrics import metric as registry
+    from recapture.sets import declaration as registry
 
-    module = types.ModuleType("recapture.metrics.mean_gap")
+    module = types.ModuleType("recapture.sets.metrics.mean_gap")
     module.METRIC = registry.Metric(
         name="mean-gap",
         title="Distance of means",

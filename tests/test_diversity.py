@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
 
-from recapture.diversity import distinct_n, self_bleu
 from recapture.errors import InputError
 from recapture.lexical.tokens import caption_tokens
+from recapture.similarity.diversity import distinct_n, self_bleu
 
 WORDS = ["the", "The", "dog", "cat", "runs", "on", "grass", ",", "ball.", "red", "isn't"]
 few = settings(max_examples=30, deadline=None)

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from recapture.pairs import base
-from recapture.pairs.base import INFINITY, GroupScorer, Output, PairMetric, Scored, TextPairScorer
+from recapture.pairs import declaration as base
+from recapture.pairs.declaration import INFINITY, GroupScorer, Output, PairMetric, Scored, TextPairScorer
 
 
 class Overlap(TextPairScorer):

@@ -22,45 +22,45 @@ if TYPE_CHECKING:
     from .agreement.reading import read_scores
     from .agreement.sweeps import sweep
     from .agreement.williams import williams_test
-    from .contexts.aggregate import aggregate
-    from .contexts.dispersion import dispersion
-    from .contexts.evaluation import evaluate_contexts
-    from .contexts.triangle_rank import triangle_rank
-    from .diversity import distinct_n, self_bleu
+    from .contexts.evaluate import evaluate_contexts
+    from .contexts.metrics.aggregate import aggregate
+    from .contexts.metrics.dispersion import dispersion
+    from .contexts.metrics.triangle_rank import triangle_rank
+    from .divergences.measures import list_measures
     from .errors import InputError
-    from .evaluation import evaluate
-    from .inference.combine import benjamini_hochberg, fisher, harmonic_mean_p, holm
-    from .inference.permutation import permutation_test
-    from .information.measures import list_measures
+    from .labellings.combine import benjamini_hochberg, fisher, harmonic_mean_p, holm
+    from .labellings.permutation import permutation_test
     from .lexical.ngrams import DocumentFrequencies
-    from .metrics.density_coverage import density_coverage
-    from .metrics.frechet import frechet
-    from .metrics.mark_evaluate import mark_evaluate, mark_evaluate_sweep
-    from .metrics.mauve import mauve
-    from .metrics.metric import list_metrics
-    from .metrics.mmd import mmd
-    from .metrics.prd import prd
-    from .metrics.precision_recall import precision_recall
-    from .pairs.base import list_pair_metrics
-    from .pairs.bertscore import bertscore
-    from .pairs.bleu import bleu
-    from .pairs.chrf import chrf
-    from .pairs.cider import cider
-    from .pairs.cross_entropy import cross_entropy
-    from .pairs.infolm import infolm
-    from .pairs.mark_evaluate_words import mark_evaluate_words
-    from .pairs.meteor import meteor
-    from .pairs.moverscore import moverscore
-    from .pairs.prd_words import prd_words
-    from .pairs.precision_recall_words import precision_recall_words
-    from .pairs.rouge import rouge
-    from .pairs.run import evaluate_pairs
-    from .pairs.ter import ter
-    from .pairwise.base import list_pairwise
+    from .pairs.declaration import list_pair_metrics
+    from .pairs.evaluate import evaluate_pairs
+    from .pairs.metrics.bertscore import bertscore
+    from .pairs.metrics.bleu import bleu
+    from .pairs.metrics.chrf import chrf
+    from .pairs.metrics.cider import cider
+    from .pairs.metrics.cross_entropy import cross_entropy
+    from .pairs.metrics.infolm import infolm
+    from .pairs.metrics.mark_evaluate_words import mark_evaluate_words
+    from .pairs.metrics.meteor import meteor
+    from .pairs.metrics.moverscore import moverscore
+    from .pairs.metrics.prd_words import prd_words
+    from .pairs.metrics.precision_recall_words import precision_recall_words
+    from .pairs.metrics.rouge import rouge
+    from .pairs.metrics.ter import ter
+    from .report import Result, Results
     from .representations.encode import encode
-    from .results import Result, Results
+    from .sets.declaration import list_metrics
+    from .sets.evaluate import evaluate
+    from .sets.metrics.density_coverage import density_coverage
+    from .sets.metrics.frechet import frechet
+    from .sets.metrics.mark_evaluate import mark_evaluate, mark_evaluate_sweep
+    from .sets.metrics.mauve import mauve
+    from .sets.metrics.mmd import mmd
+    from .sets.metrics.prd import prd
+    from .sets.metrics.precision_recall import precision_recall
+    from .similarity.diversity import distinct_n, self_bleu
+    from .similarity.scorer import list_pairwise
     from .texts import read
-    from .texts.contexts import read_contexts
+    from .texts.context_files import read_contexts
 
 _PAIRS = (
     "bertscore",
@@ -79,8 +79,8 @@ _PAIRS = (
 )
 _HOME = {
     "InputError": "errors",
-    "Result": "results",
-    "Results": "results",
+    "Result": "report",
+    "Results": "report",
     "ScoreMatrix": "agreement.matrix",
     "read_scores": "agreement.reading",
     "correlate": "agreement.correlate",
@@ -92,25 +92,25 @@ _HOME = {
     "pairwise_accuracy": "agreement.accuracy",
     "soft_pairwise_accuracy": "agreement.accuracy",
     "encode": "representations.encode",
-    "evaluate": "evaluation",
-    "list_metrics": "metrics.metric",
-    "mark_evaluate_sweep": "metrics.mark_evaluate",
+    "evaluate": "sets.evaluate",
+    "list_metrics": "sets.declaration",
+    "mark_evaluate_sweep": "sets.metrics.mark_evaluate",
     "read": "texts",
-    "read_contexts": "texts.contexts",
-    "aggregate": "contexts.aggregate",
-    "dispersion": "contexts.dispersion",
-    "evaluate_contexts": "contexts.evaluation",
-    "triangle_rank": "contexts.triangle_rank",
-    "distinct_n": "diversity",
-    "self_bleu": "diversity",
-    "permutation_test": "inference.permutation",
+    "read_contexts": "texts.context_files",
+    "aggregate": "contexts.metrics.aggregate",
+    "dispersion": "contexts.metrics.dispersion",
+    "evaluate_contexts": "contexts.evaluate",
+    "triangle_rank": "contexts.metrics.triangle_rank",
+    "distinct_n": "similarity.diversity",
+    "self_bleu": "similarity.diversity",
+    "permutation_test": "labellings.permutation",
     "DocumentFrequencies": "lexical.ngrams",
-    "list_pairwise": "pairwise.base",
-    "list_measures": "information.measures",
-    "list_pair_metrics": "pairs.base",
-    "evaluate_pairs": "pairs.run",
-    **{name: f"pairs.{name}" for name in _PAIRS},
-    **dict.fromkeys(("benjamini_hochberg", "fisher", "harmonic_mean_p", "holm"), "inference.combine"),
+    "list_pairwise": "similarity.scorer",
+    "list_measures": "divergences.measures",
+    "list_pair_metrics": "pairs.declaration",
+    "evaluate_pairs": "pairs.evaluate",
+    **{name: f"pairs.metrics.{name}" for name in _PAIRS},
+    **dict.fromkeys(("benjamini_hochberg", "fisher", "harmonic_mean_p", "holm"), "labellings.combine"),
 }
 __all__ = [
     "DocumentFrequencies",
@@ -176,7 +176,7 @@ def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        module = importlib.import_module(f"{__name__}.{_HOME.get(name, f'metrics.{name}')}")
+        module = importlib.import_module(f"{__name__}.{_HOME.get(name, f'sets.metrics.{name}')}")
     except ModuleNotFoundError as error:
         if error.name and not error.name.startswith(__name__):
             raise

@@ -12,9 +12,9 @@ from scipy import stats
 
 import recapture as rc
 from recapture.cli.app import run
-from recapture.contexts import evaluation
-from recapture.pairwise import base
-from recapture.pairwise.base import Pairwise, Scorer
+from recapture.contexts import evaluate as evaluation
+from recapture.similarity import scorer as base
+from recapture.similarity.scorer import Pairwise, Scorer
 
 # By the metric below, 1 for equal texts and 0 for others:
 # - "pairs": within edges 0, cross edges 1. All within edges are the shortest, Q = 4/3 both ways round, TRM = 8/3.

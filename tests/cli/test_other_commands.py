@@ -67,7 +67,7 @@ def test_list_shows_every_declaration(capsys):
 
 
 def test_cache_shows_and_prunes(tmp_path, monkeypatch, capsys):
-    from recapture.representations.cache import VectorCache
+    from recapture.representations.vector_cache import VectorCache
 
     monkeypatch.setenv("RECAPTURE_CACHE", str(tmp_path / "kept"))
     space = {"encoder": "toy", "kind": "test", "revision": "1"}

@@ -13,7 +13,7 @@ from test_population import log_likelihood
 
 import recapture as rc
 from recapture.cli.app import run
-from recapture.results import render
+from recapture.report import render
 
 X = np.random.RandomState(0).randn(200, 8)
 Y = np.random.RandomState(1).randn(150, 8) * 1.3 + 0.7

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from brute_force import overlap
 
-from recapture.pairwise import base
-from recapture.pairwise.base import Pairwise, Scorer
+from recapture.similarity import scorer as base
+from recapture.similarity.scorer import Pairwise, Scorer
 
 
 class Toy(Scorer):

@@ -8,9 +8,9 @@ import re
 
 import pytest
 
-from recapture.contexts.results import ContextResults
+from recapture.contexts.table import ContextResults
 from recapture.contexts.totals import Combined, Total
-from recapture.results.grid import Grid, latex
+from recapture.report.grid import Grid, latex
 
 FORMATS = {"table": Grid.to_table, "md": Grid.to_markdown, "latex": Grid.to_latex, "csv": Grid.to_csv}
 NASTY = "a|b\\c<i>&x_1% $y$ #{z}~^\nend"

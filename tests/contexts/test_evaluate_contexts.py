@@ -8,8 +8,8 @@ from brute_force import aggregate_test, overlap, trm_test
 from scipy import stats
 
 import recapture as rc
-from recapture.contexts import evaluation
-from recapture.contexts.metric import find_context_metrics, known_context_metrics
+from recapture.contexts import evaluate as evaluation
+from recapture.contexts.declaration import find_context_metrics, known_context_metrics
 from recapture.contexts.totals import _combined
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import recapture as rc
-from recapture.contexts import evaluation
-from recapture.contexts.journal import Journal, unfinished
-from recapture.pairwise import base
+from recapture.contexts import evaluate as evaluation
+from recapture.journal import Journal, unfinished
+from recapture.similarity import scorer as base
 
 LETTERS = "abcdefgh"
 CONTEXTS = [

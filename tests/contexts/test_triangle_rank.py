@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recapture as rc
-from recapture.contexts import scored as scored_module
-from recapture.contexts.scored import Asked
-from recapture.contexts.triangle_rank import score_triangles
+from recapture.contexts import uncertainty as scored_module
+from recapture.contexts.metrics.triangle_rank import score_triangles
+from recapture.contexts.uncertainty import Asked
 from recapture.geometry import triangles
 from recapture.geometry.labels import Labels
 from recapture.geometry.triangles import counts_under, observed_counts
-from recapture.inference import labellings
+from recapture.labellings import plans as labellings
 
 
 def euclidean(points):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import recapture as rc
-from recapture.contexts.metric import Batch, Settings, find_context_metrics
-from recapture.contexts.scored import Asked
+from recapture.contexts.declaration import Batch, Settings, find_context_metrics
+from recapture.contexts.uncertainty import Asked
 from recapture.geometry.points import PointSet
-from recapture.metrics.metric import list_metrics
-from recapture.metrics.pair import Pair
+from recapture.sets.declaration import list_metrics
+from recapture.sets.pair import Pair
 
 RNG = np.random.default_rng(0)
 KINDS = {

@@ -17,9 +17,9 @@ import pytest
 
 from recapture.errors import InputError
 from recapture.pairs import greedy
-from recapture.pairs.base import find_pair_metric
-from recapture.pairs.bertscore import bertscore, default_layer
-from recapture.pairs.run import evaluate_pairs
+from recapture.pairs.declaration import find_pair_metric
+from recapture.pairs.evaluate import evaluate_pairs
+from recapture.pairs.metrics.bertscore import bertscore, default_layer
 
 OUTPUTS = ("precision", "recall", "f1")
 ROW_2 = {"precision": 0.35, "recall": 0.36, "f1": 0.4}
@@ -358,7 +358,7 @@ def test_default_layers(name: str, count: int, layer: int) -> None:
 
 def test_layers_agree_with_bert_score() -> None:
     utils = pytest.importorskip("bert_score.utils", reason="needs bert-score, the package to compare with")
-    from recapture.pairs.bertscore import _TUNED
+    from recapture.pairs.metrics.bertscore import _TUNED
 
     theirs = {name.rsplit("/", 1)[-1].lower(): layer for name, layer in utils.model2layers.items()}
     assert {name: theirs[name] for name in _TUNED if name != "all-minilm-l6-v2"} == {

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from recapture.errors import InputError
-from recapture.pairs import infolm as infolm_module
-from recapture.pairs.base import find_pair_metric
-from recapture.pairs.infolm import infolm
-from recapture.pairs.run import evaluate_pairs
+from recapture.pairs.declaration import find_pair_metric
+from recapture.pairs.evaluate import evaluate_pairs
+from recapture.pairs.metrics import infolm as infolm_module
+from recapture.pairs.metrics.infolm import infolm
 from recapture.representations.masked_body import MaskedBody
 from recapture.representations.masked_model import MaskedModel
 

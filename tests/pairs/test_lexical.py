@@ -16,15 +16,15 @@ from sacrebleu.metrics import BLEU, CHRF, TER
 
 from recapture.errors import InputError
 from recapture.lexical.kneser_ney import KneserNey
-from recapture.pairs.base import list_pair_metrics
-from recapture.pairs.bleu import bleu
-from recapture.pairs.chrf import chrf
-from recapture.pairs.cider import cider
-from recapture.pairs.cross_entropy import cross_entropy
-from recapture.pairs.meteor import meteor
-from recapture.pairs.rouge import rouge
-from recapture.pairs.run import evaluate_pairs
-from recapture.pairs.ter import ter
+from recapture.pairs.declaration import list_pair_metrics
+from recapture.pairs.evaluate import evaluate_pairs
+from recapture.pairs.metrics.bleu import bleu
+from recapture.pairs.metrics.chrf import chrf
+from recapture.pairs.metrics.cider import cider
+from recapture.pairs.metrics.cross_entropy import cross_entropy
+from recapture.pairs.metrics.meteor import meteor
+from recapture.pairs.metrics.rouge import rouge
+from recapture.pairs.metrics.ter import ter
 
 few = settings(max_examples=20, deadline=None)
 WORDS = ["the", "a", "Dog", "dogs", "cat", "runs", "running", "quickly", ",", ".", "on", "don't", "grass-fed", "(red)"]

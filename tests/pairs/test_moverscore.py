@@ -13,8 +13,8 @@ from scipy.optimize import linprog
 
 from recapture.errors import InputError
 from recapture.geometry.parallel import engine
-from recapture.pairs import moverscore as module
-from recapture.pairs.moverscore import PAIR, Pieces, mover_costs, moverscore, power_means
+from recapture.pairs.metrics import moverscore as module
+from recapture.pairs.metrics.moverscore import PAIR, Pieces, mover_costs, moverscore, power_means
 
 pytest.importorskip("ot", reason="needs POT")
 

@@ -11,8 +11,8 @@ from scipy import stats
 
 import recapture as rc
 from recapture.errors import InputError
-from recapture.pairs import run
-from recapture.pairs.intervals import Intervals
+from recapture.pairs import evaluate as run
+from recapture.pairs.uncertainty import Intervals
 from toy_pairs import toys
 
 

@@ -14,10 +14,11 @@ from pair_texts import CANDIDATES, REFERENCES
 import recapture as rc
 from recapture.errors import InputError
 from recapture.geometry.parallel import engine
-from recapture.pairs import run, word_sets
-from recapture.pairs.mark_evaluate_words import mark_evaluate_words
-from recapture.pairs.prd_words import prd_words
-from recapture.pairs.precision_recall_words import precision_recall_words
+from recapture.pairs import evaluate as run
+from recapture.pairs import word_sets
+from recapture.pairs.metrics.mark_evaluate_words import mark_evaluate_words
+from recapture.pairs.metrics.prd_words import prd_words
+from recapture.pairs.metrics.precision_recall_words import precision_recall_words
 
 PAIRS = list(zip(REFERENCES, CANDIDATES, strict=True))
 ME = ("capture", "petersen", "quality", "diversity")

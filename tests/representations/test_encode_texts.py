@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from recapture.errors import InputError
-from recapture.representations.cache import VectorCache
 from recapture.representations.encode import CHUNK, encode
+from recapture.representations.vector_cache import VectorCache
 
 
 def letters(text: str) -> list[float]:

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from recapture.errors import InputError
-from recapture.representations.cache import VectorCache
 from recapture.representations.encode import encode
 from recapture.representations.encoder import resolve_encoder
+from recapture.representations.vector_cache import VectorCache
 
 SHORT = ["the cat sat on the mat .", "", "a red dog", "the dog ran under a green tree and then sat .", "unknown", "cat"]
 VARIED = [

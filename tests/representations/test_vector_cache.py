@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from recapture.errors import InputError
-from recapture.representations import cache as cache_module
-from recapture.representations.cache import VectorCache
+from recapture.representations import vector_cache as cache_module
+from recapture.representations.vector_cache import VectorCache
 
 SPACE = {"encoder": "owner/one", "revision": "1"}
 OTHER = {"encoder": "two", "revision": "1"}
@@ -244,7 +244,7 @@ def test_prune_shrinks_the_file(store: VectorCache) -> None:
 
 WRITER = """
 import sys, numpy as np
-from recapture.representations.cache import VectorCache
+from recapture.representations.vector_cache import VectorCache
 folder, own = sys.argv[1:]
 store = VectorCache(folder)
 for turn in range(25):

@@ -16,10 +16,10 @@ import pytest
 import recapture as rc
 from recapture.cli.app import run
 from recapture.errors import InputError
-from recapture.representations.cache import VectorCache
 from recapture.representations.encode import encode
 from recapture.representations.encoder import Encoder, resolve_encoder
 from recapture.representations.encoders.word_vectors import WordVectors, words
+from recapture.representations.vector_cache import VectorCache
 from recapture.representations.word_table import WordTable
 
 LINES = ["the 1 0 0.5", "cat 3 -2 0.5", "Paris 0 8 1", "paris 9 9 9", "sat 0 0 -1e-1", "do 2 4 8", "n't 4 0 0"]

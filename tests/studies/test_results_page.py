@@ -7,7 +7,7 @@ import pytest
 
 from recapture.cli.app import run
 from recapture.errors import InputError
-from recapture.results.grid import Grid
+from recapture.report.grid import Grid
 from recapture.studies.presets import PRESETS, find_preset
 from recapture.studies.results_page import results_page
 from recapture.studies.steps import Steps

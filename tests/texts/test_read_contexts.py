@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from recapture import InputError
-from recapture.texts.contexts import Context, given_contexts, read_contexts, read_grouped
+from recapture.texts.context_files import Context, given_contexts, read_contexts, read_grouped
 
 DOGS = {"id": "dogs", "references": ["a dog", "one dog"], "candidates": ["dogs"]}
 

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
-from ..inference.labellings import check_seed
+from ..labellings.plans import check_seed
 from ..progress import Progress
-from ..results.result import Direction
+from ..report.result import Direction
 from .batches import check_choice, check_resamples, check_share, common_cells
 from .coefficients import as_floats, oriented
 from .settled import system_means

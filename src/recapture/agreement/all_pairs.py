@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..errors import InputError
-from ..inference.combine import holm
+from ..labellings.combine import holm
 from .batches import Cells, check_choice, check_share, common_cells
 from .coefficients import COEFFICIENTS, check_coefficient
 from .levels import agreement, check_level

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, nearest_names
-from ..results.result import Direction
+from ..report.result import Direction
 from .kendall import row_taus
 from .settled import exponents
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError, nearest_names
-from ..results.result import Direction, freeze
+from ..report.result import Direction, freeze
 
 
 @dataclass(frozen=True)

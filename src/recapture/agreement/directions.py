@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from ..errors import InputError, nearest_names
-from ..results.result import Direction
+from ..report.result import Direction
 from .matrix import listed
 
 OPTIONS = "--lower-is-better NAME or --higher-is-better NAME; in Python directions={NAME: 'lower'}"
@@ -73,9 +73,9 @@ def contrary(metrics: Iterable[str], chosen: Mapping[str, Direction | None]) -> 
 @lru_cache(maxsize=1)
 def _declared() -> dict[str, tuple[Direction, frozenset[str] | None]]:
     """By metric: the direction, and its numbers (None: they hang on parameters)."""
-    from ..contexts.metric import known_context_metrics
-    from ..metrics.metric import list_metrics
-    from ..pairs.base import list_pair_metrics
+    from ..contexts.declaration import known_context_metrics
+    from ..pairs.declaration import list_pair_metrics
+    from ..sets.declaration import list_metrics
 
     made: dict[str, tuple[Direction, frozenset[str] | None]] = {}
     for name, make in known_context_metrics().items():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
-from ..results.result import Direction
+from ..report.result import Direction
 from .batches import check_choice, is_number
 from .coefficients import as_floats, oriented
 

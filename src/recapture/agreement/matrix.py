@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, nearest_names
-from ..results.result import freeze
+from ..report.result import freeze
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
-from ..inference.labellings import check_seed
+from ..labellings.plans import check_seed
 from ..progress import Progress
 from .batches import (
     Cells,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..results.result import Direction
+from ..report.result import Direction
 from .coefficients import oriented
 from .directions import chosen_directions, contrary, declared_direction, no_direction
 from .matrix import Matched, ScoreMatrix, in_order, listed, match

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import __version__
-from ..results.grid import Grid
-from ..results.render import finite
-from ..results.result import short
+from ..report.grid import Grid
+from ..report.render import finite
+from ..report.result import short
 from .correlations import Correlation, Correlations
 from .levels import FEWEST
 from .matrix import counted, listed

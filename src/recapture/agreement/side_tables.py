@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..results.grid import Grid
+from ..report.grid import Grid
 from .levels import Agreement
 from .matrix import counted, listed
 from .render import Part, number

@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from ..errors import InputError
-from ..results.result import Direction
+from ..report.result import Direction
 from .batches import check_choice
 from .coefficients import as_floats, check_coefficient, oriented
 from .levels import FEWEST, agreement, check_level
@@ -75,8 +75,8 @@ class Sweep(Generic[Setting]):
 
     def __str__(self) -> str:
         """A table of settings, and the honest figure below."""
-        from ..results.grid import Grid
-        from ..results.result import short
+        from ..report.grid import Grid
+        from ..report.result import short
 
         lines = [[str(setting), short(value), str(self.counts[setting])] for setting, value in self.values.items()]
         kept = len(self.folds) - self.skipped

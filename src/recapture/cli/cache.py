@@ -37,8 +37,8 @@ def cache(max_size: int | None, older_than: int | None, encoder: str | None, eve
       recapture cache --max-size 500MB
       recapture cache --older-than 30
     """
-    from ..contexts.journal import unfinished
-    from ..representations.cache import VectorCache
+    from ..journal import unfinished
+    from ..representations.vector_cache import VectorCache
 
     if everything and encoder is not None:
         raise InputError("--all removes everything: leave --encoder out, or --all")

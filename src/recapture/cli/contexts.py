@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ..errors import InputError
-from ..texts.contexts import Context, read_contexts, read_grouped
+from ..texts.context_files import Context, read_contexts, read_grouped
 from .options import chosen_encoding, encoding_options, inference_options, output_format, say
 from .outputs import FORMS, check_stdin, check_targets, chosen_form
 
@@ -79,9 +79,9 @@ def contexts(
       recapture contexts captions.jsonl --candidates-field model_b --interval 0.95 --format md
       recapture contexts -r human.csv -c model.csv --group image --field caption --metrics meteor
     """
-    from ..contexts.evaluation import evaluate_contexts
-    from ..contexts.metric import find_context_metrics
-    from ..results.write import write_text
+    from ..contexts.declaration import find_context_metrics
+    from ..contexts.evaluate import evaluate_contexts
+    from ..files import write_text
 
     form = chosen_form(form, output)
     inputs = _inputs(file, reference, candidate, group, field)

@@ -243,7 +243,7 @@ def _between(prepared: Prepared, levels: Sequence[str], coefficients: Sequence[s
 
 
 def _deliver(text: str, output: str | None) -> None:
-    from ..results.write import write_text
+    from ..files import write_text
 
     if output:
         write_text(output, text)

@@ -38,8 +38,8 @@ def embed(
       recapture embed model.jsonl --field text --encoder sentence-transformers/all-mpnet-base-v2 -o model.safetensors
       recapture embed model.txt --encoder bag-of-words --fit human.txt -o model.npz
     """
+    from ..files import check_writable, whole_file
     from ..representations.vectors import vectors_of
-    from ..results.write import check_writable, whole_file
 
     if fit and encoder != "bag-of-words":
         raise InputError("--fit goes with --encoder bag-of-words: other encoders do not learn")

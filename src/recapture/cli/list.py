@@ -7,11 +7,11 @@ import math
 
 import click
 
-from ..information.measures import list_measures
-from ..metrics.metric import Metric, list_metrics
-from ..pairs.base import list_pair_metrics
-from ..pairwise.base import list_pairwise
-from ..results.result import plain
+from ..divergences.measures import list_measures
+from ..pairs.declaration import list_pair_metrics
+from ..report.result import plain
+from ..sets.declaration import Metric, list_metrics
+from ..similarity.scorer import list_pairwise
 from .options import output_format
 
 

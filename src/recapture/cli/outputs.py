@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ..errors import InputError
-from ..results import Results
+from ..report import Results
 from .options import say, terminal_width
 
 FORMS = ["table", "json", "csv", "md", "latex"]
@@ -26,7 +26,7 @@ def check_stdin(*inputs: str) -> None:
 
 def check_targets(output: str | None, per_item: str | None, inputs: tuple[str, ...]) -> None:
     """Both can be written, and neither is an input or the other."""
-    from ..results.write import check_writable
+    from ..files import check_writable
 
     if "-" in (output, per_item):
         raise InputError("--output and --per-item name files; without --output the totals go to stdout")
@@ -38,7 +38,7 @@ def check_targets(output: str | None, per_item: str | None, inputs: tuple[str, .
 
 
 def rendered(results: Results, form: str, output: str | None, arrays: bool = False) -> str:
-    from ..results import render
+    from ..report import render
 
     if form == "table":
         width = None if output else terminal_width()
@@ -64,7 +64,7 @@ def candidate_names(paths: tuple[str, ...], given: tuple[str, ...]) -> list[str]
 
 def deliver(results: Results, form: str, output: str | None, arrays: bool = False) -> None:
     """To the file or to stdout; then what the user should know, unless it is part of the result."""
-    from ..results.write import write_text
+    from ..files import write_text
 
     text = rendered(results, form, output, arrays)
     if output:
@@ -78,7 +78,7 @@ def deliver(results: Results, form: str, output: str | None, arrays: bool = Fals
 
 def warn(results: Results) -> None:
     """Each warning once: with the metrics it concerns, and with the candidate unless it holds for all."""
-    from ..results.captions import warned
+    from ..report.captions import warned
 
     for warning, candidates, metrics in warned(results):
         shared = len(candidates) == len(results) or all(repr(name) in warning for name in candidates)

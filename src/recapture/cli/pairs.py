@@ -13,7 +13,7 @@ from .options import input_options, interval_option, output_format, say
 from .outputs import FORMS, candidate_names, check_stdin, check_targets, chosen_form, deliver
 
 if TYPE_CHECKING:
-    from ..pairs.base import PairMetric
+    from ..pairs.declaration import PairMetric
 
 _ONLY = {"alpha": "infolm", "beta": "infolm"}
 """Options that belong to one metric, though others have parameters of that name."""
@@ -101,10 +101,10 @@ def pairs(
       recapture pairs -r refs.jsonl -c a.jsonl --field output --metrics infolm --measure l1,l2 --temperature 0.5,1
       recapture pairs -r refs.txt -c a.txt --metrics me-words,meteor --interval 0.95 --format md
     """
-    from ..pairs.base import choose_pair_metrics
-    from ..pairs.run import DEFAULT, checked_parameters, evaluate_pairs
-    from ..results.items import item_lines
-    from ..results.write import write_text
+    from ..files import write_text
+    from ..pairs.declaration import choose_pair_metrics
+    from ..pairs.evaluate import DEFAULT, checked_parameters, evaluate_pairs
+    from ..report.items import item_lines
     from ..texts.aligned import check_distinct, read_aligned
 
     form = chosen_form(form, output)
@@ -177,7 +177,7 @@ def _check_uses(chosen: Sequence[PairMetric], given: Mapping[str, Any]) -> None:
 
 def _taking(name: str, chosen: Sequence[PairMetric], option: str) -> list[PairMetric]:
     """Which of the chosen metrics have a parameter; an option that would do nothing is refused."""
-    from ..pairs.base import list_pair_metrics
+    from ..pairs.declaration import list_pair_metrics
 
     wanted = (name,) if name not in ("device", "batch-tokens") else _MODELS
 

@@ -58,8 +58,8 @@ def reproduce(
       recapture reproduce wmt17 --data data --metrics infolm --device cuda
       recapture reproduce all --data data --output results --page results.md
     """
-    from ..pairs.base import choose_pair_metrics
-    from ..results.write import check_writable
+    from ..files import check_writable
+    from ..pairs.declaration import choose_pair_metrics
     from ..studies.presets import find_preset
     from ..studies.study import find_study, list_studies
     from ..studies.write import check_output
@@ -106,7 +106,7 @@ def reproduce(
         check_output(target)
         _carry_out(study, setup, target)
     if page is not None and output is not None:
-        from ..results.write import write_text
+        from ..files import write_text
         from ..studies.results_page import results_page
 
         write_text(page, results_page(Path(output), Path(page)))

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ..errors import InputError
-from ..metrics.run import DEFAULT_DRAWS
+from ..sets.measure import DEFAULT_DRAWS
 from ..texts import read_samples, read_together
 from .options import chosen_encoding, encoding_options, inference_options, input_options, output_format, say
 from .outputs import FORMS, candidate_names, check_stdin, chosen_form, deliver
@@ -73,8 +73,8 @@ def score(
       recapture score -r human.npy -c model.npy --interval 0.95 --pvalue --output scores.json
       generate | recapture score -r human.txt -c - --encoder bag-of-words
     """
-    from ..evaluation import choose_metrics, evaluate
-    from ..results.write import check_writable
+    from ..files import check_writable
+    from ..sets.evaluate import choose_metrics, evaluate
 
     form = chosen_form(form, output)
     if arrays and form != "json":

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
-from ..pairwise.base import Pairwise, Scorer, find_pairwise
+from ..similarity.scorer import Pairwise, Scorer, find_pairwise
 
 _SELF = 1e-6
 """Farthest a text may be from itself, for a function that claims to be a distance."""
@@ -46,7 +46,7 @@ def square(
 def scorer_for(declared: Pairwise, references: Sequence[str], options: Mapping[str, Any]) -> Scorer:
     """The metric made ready; what learns from texts learns from the references alone."""
     if declared.name == "embedding":
-        from ..pairwise.embedding import learning_from
+        from ..similarity.embedding import learning_from
 
         options = learning_from(references, options)
     return declared.scorer(**options)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..inference.combine import benjamini_hochberg, fisher, harmonic_mean_p, holm
-from ..results.result import Direction
-from .metric import ContextMetric
+from ..labellings.combine import benjamini_hochberg, fisher, harmonic_mean_p, holm
+from ..report.result import Direction
+from .declaration import ContextMetric
 
 LEVEL = 0.05
 

@@ -202,7 +202,7 @@ class DocumentFrequencies:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """As JSON, compressed where the name ends in .gz. Equal tables make equal files."""
-        from ..results.write import whole_file
+        from ..files import whole_file
 
         counts = {}
         for ngram, count in sorted(self.items()):

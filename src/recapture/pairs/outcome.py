@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from ..results import Result
-from ..results.items import array_name
+from ..report import Result
+from ..report.items import array_name
 from ..versions import installed_version
-from .aligned import is_empty
-from .base import Output, PairMetric, PairScorer, Rule, Scored
-from .intervals import Intervals
+from .declaration import Output, PairMetric, PairScorer, Rule, Scored
+from .inputs import is_empty
+from .uncertainty import Intervals
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..progress import Progress
-from .aligned import is_empty
-from .base import GroupScorer, Scored
+from .declaration import GroupScorer, Scored
+from .inputs import is_empty
 
 _TOGETHER = 100
 """Items between two steps of the progress bar."""

@@ -10,9 +10,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..geometry.small import SmallCounts, small_counts
-from .base import TextPairScorer
+from .declaration import TextPairScorer
+from .idf import about_windows
 from .shared import Shared
-from .words import about_windows
 
 if TYPE_CHECKING:
     from ..representations.words import WordStore

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..progress import Progress
-from .cache import VectorCache
 from .encoder import Encoder, resolve_encoder
+from .vector_cache import VectorCache
 
 # Written to the cache together; what an interrupted run has finished of these is not made again.
 CHUNK = 256

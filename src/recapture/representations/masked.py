@@ -14,10 +14,10 @@ import numpy as np
 
 from ..progress import Progress
 from .batches import GPU_TOKENS, token_batches
-from .cache import VectorCache
 from .kept import Kept
 from .masked_model import MaskedModel, find_masked_model
 from .pieces import Pieces
+from .vector_cache import VectorCache
 from .windows import windows
 
 _KEPT_BYTES = 256 << 20

@@ -19,7 +19,7 @@ import numpy as np
 from ..agreement.coefficients import COEFFICIENTS, oriented, row_correlations
 from ..agreement.levels import agreement
 from ..agreement.sweeps import Sweep, sweep
-from ..results.grid import Grid
+from ..report.grid import Grid
 from .item_scores import Part
 from .metric_map import summaries
 from .rated import Seen, shown, tasks

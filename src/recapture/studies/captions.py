@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..contexts.metric import Batch, ContextMetric, Settings, find_context_metrics
-from ..contexts.scored import Asked, Scored
+from ..contexts.declaration import Batch, ContextMetric, Settings, find_context_metrics
+from ..contexts.uncertainty import Asked, Scored
 from ..errors import InputError
 from ..lexical.ngrams import DocumentFrequencies
-from ..pairwise.base import find_pairwise
 from ..progress import Progress
-from ..texts.contexts import Context, read_contexts
+from ..similarity.scorer import find_pairwise
+from ..texts.context_files import Context, read_contexts
 from .steps import Steps
 from .study import Setup
 
@@ -88,7 +88,7 @@ class Scoring:
 
 
 def _learnt(setup: Setup, corpus: Sequence[Sequence[str]]) -> dict[str, Any]:
-    from ..pairwise.embedding import learning_from
+    from ..similarity.embedding import learning_from
 
     texts = [text for references in corpus for text in references]
     return learning_from(texts, {"encoder": setup.encoder, **setup.encoding})

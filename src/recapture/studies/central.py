@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..results.grid import Grid
+from ..report.grid import Grid
 from .captions import LAYOUT, data_file
 from .central_sets import CENTRAL, METRICS, PEOPLE, SETS, SIDE, Detail, loaded, walked
 from .steps import Steps

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..contexts.declaration import Batch
 from ..contexts.distances import as_distances
-from ..contexts.metric import Batch
 from ..lexical.tokens import caption_tokens
-from ..pairwise.base import find_pairwise
 from ..progress import Progress
-from ..texts.contexts import Context
+from ..similarity.scorer import find_pairwise
+from ..texts.context_files import Context
 from .captions import Scoring, data_file, load
 from .steps import Steps
 from .study import Setup

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..results.grid import Grid
-from ..results.result import short, short_p
+from ..report.grid import Grid
+from ..report.result import short, short_p
 from .captions import LAYOUT
 from .decoding_sets import (
     AS_THEY_ARE,

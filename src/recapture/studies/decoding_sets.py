@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..contexts.metric import Batch
+from ..contexts.declaration import Batch
 from ..errors import InputError
-from ..evaluation import evaluate
 from ..progress import Progress
+from ..sets.evaluate import evaluate
 from .captions import Scoring, data_file, load
 from .rated import records
 from .steps import Steps

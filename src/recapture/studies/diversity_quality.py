@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..contexts.metric import Batch
+from ..contexts.declaration import Batch
 from ..progress import Progress
-from ..results.grid import Grid
-from ..results.result import short
+from ..report.grid import Grid
+from ..report.result import short
 from .captions import LAYOUT, Scoring, data_file, load
 from .steps import Steps
 from .study import Claim, Findings, Setup, Study, Table

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..progress import Progress
-from ..results.grid import Grid
+from ..report.grid import Grid
 from .captions import LAYOUT, Scoring, data_file, load
 from .study import Claim, Findings, Holds, Setup, Study, Table
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
+from ..report.grid import Grid
 from ..representations.encode import encode
 from ..representations.encoder import DEFAULT_ENCODER, resolve_encoder
-from ..results.grid import Grid
 from .captions import LAYOUT, Case, Scoring, data_file, kept_tests, load
 from .steps import Steps
 from .study import Claim, Findings, Setup, Study, Table

@@ -102,9 +102,9 @@ def _repeats(setup: Setup) -> int:
 
 def _text_scores(setup: Setup, rated: Rated, paths: Sequence[Any]) -> dict[str, np.ndarray]:
     """Oriented: higher is better."""
-    from ..diversity import distinct_n
-    from ..pairs.bleu import bleu
-    from ..pairs.cross_entropy import cross_entropy
+    from ..pairs.metrics.bleu import bleu
+    from ..pairs.metrics.cross_entropy import cross_entropy
+    from ..similarity.diversity import distinct_n
 
     steps = Steps(setup, "fluency-texts", {"revision": 2}, paths, encodes=False)
 

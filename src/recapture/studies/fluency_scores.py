@@ -12,10 +12,10 @@ import numpy as np
 
 from ..agreement.coefficients import oriented
 from ..geometry.points import PointSet
-from ..metrics.metric import find_metric
-from ..metrics.pair import Pair
-from ..metrics.run import Job, measure_pair
 from ..progress import Progress
+from ..sets.declaration import find_metric
+from ..sets.measure import Job, measure_pair
+from ..sets.pair import Pair
 from .e2e_ratings import Rated
 from .steps import Steps
 from .study import Setup

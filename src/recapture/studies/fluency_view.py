@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..results.grid import Grid
+from ..report.grid import Grid
 from .e2e_ratings import CRITERIA, Rated
 from .fluency_paper import BEST_K, DEFAULT_K
 from .fluency_scores import METHODS, Sizes

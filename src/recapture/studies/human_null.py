@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..inference.combine import harmonic_mean_p
+from ..labellings.combine import harmonic_mean_p
 from ..progress import Progress
-from ..results.grid import Grid
-from ..results.result import short_p
+from ..report.grid import Grid
+from ..report.result import short_p
 from .captions import FIGURE_3, LAYOUT, Scoring, data_file, load
 from .steps import Steps
 from .study import Claim, Findings, Setup, Study, Table

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..geometry.points import PointSet
-from ..inference.corpus import intervals
-from ..metrics.metric import list_metrics
-from ..metrics.pair import Pair
-from ..metrics.run import Job, with_defaults
 from ..progress import Progress
-from ..results.grid import Grid
-from ..results.result import short
+from ..report.grid import Grid
+from ..report.result import short
+from ..sets.declaration import list_metrics
+from ..sets.measure import Job, with_defaults
+from ..sets.pair import Pair
+from ..sets.uncertainty import intervals
 from .study import Findings, Setup, Study, Table
 
 _LEVEL = 0.95

@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..pairs.base import PairMetric, choose_pair_metrics, find_pair_metric
-from ..pairs.run import evaluate_pairs
-from ..representations.cache import cache_folder
-from ..results.items import array_name
-from ..results.result import Result, plain
+from ..pairs.declaration import PairMetric, choose_pair_metrics, find_pair_metric
+from ..pairs.evaluate import evaluate_pairs
+from ..report.items import array_name
+from ..report.result import Result, plain
+from ..representations.vector_cache import cache_folder
 from .score_files import Scores, read_scores, write_scores
 
 _FORM = 1

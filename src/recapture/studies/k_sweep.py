@@ -13,8 +13,8 @@ from functools import partial
 
 import numpy as np
 
-from ..metrics.mark_evaluate import mark_evaluate_sweep
 from ..progress import Progress
+from ..sets.metrics.mark_evaluate import mark_evaluate_sweep
 from .genres import BROWN, LAYOUT, XNLI, Space, balanced, balanced_size, data_file, load
 from .k_sweep_view import (
     ESTIMATORS,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..results.grid import Grid
+from ..report.grid import Grid
 from .perturbed_view import number
 from .study import Table
 

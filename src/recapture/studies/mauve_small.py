@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..contexts.metric import Batch
-from ..metrics.mauve import mauve
+from ..contexts.declaration import Batch
 from ..progress import Progress
-from ..results.grid import Grid
+from ..report.grid import Grid
+from ..sets.metrics.mauve import mauve
 from .captions import LAYOUT, Scoring, data_file, load
 from .steps import Steps
 from .study import Claim, Findings, Setup, Study, Table

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..agreement.coefficients import correlation, oriented, row_correlations
 from ..agreement.levels import agreement
-from ..results.grid import Grid
+from ..report.grid import Grid
 from .item_scores import Part
 from .rated import HALF, Seen, leaders, mean, row_name, shown
 from .score_files import Scores

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..results.grid import Grid
+from ..report.grid import Grid
 from .genres import BROWN, LAYOUT, XNLI, Genres, balanced_size, data_file, load
 from .mode_collapse_draws import draw, room
 from .perturbed import JOBS, Track, every, run_draws, unless

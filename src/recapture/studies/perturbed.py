@@ -15,10 +15,10 @@ import numpy as np
 
 from ..agreement.coefficients import correlation
 from ..geometry.points import PointSet
-from ..metrics.metric import find_metric
-from ..metrics.pair import Pair
-from ..metrics.run import Job, with_defaults
 from ..progress import Progress
+from ..sets.declaration import find_metric
+from ..sets.measure import Job, with_defaults
+from ..sets.pair import Pair
 from .genres import Space
 from .steps import Steps
 from .study import Holds, Setup

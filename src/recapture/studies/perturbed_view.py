@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..results.grid import Grid
-from ..results.result import short
+from ..report.grid import Grid
+from ..report.result import short
 from .perturbed import CURVES, LEAST, MONOTONE, STEADY, Track
 from .study import Table
 

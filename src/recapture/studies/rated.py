@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..results.grid import Grid
+from ..report.grid import Grid
 from ..texts.source import Source
 from .item_scores import Making, Part, Task, making, scores_of
 from .score_files import Scores
@@ -51,7 +51,7 @@ def tasks(setup: Setup, names: Sequence[str], options: Mapping[str, Mapping[str,
 
 
 def _infolm(setup: Setup, parameters: Mapping[str, Any]) -> list[Task]:
-    from ..information.measures import list_measures
+    from ..divergences.measures import list_measures
     from ..representations.shipped import SHIPPED
 
     every = {"measure": list(list_measures()), "alpha": HALF, "beta": HALF, **parameters}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..results.grid import Grid
+from ..report.grid import Grid
 from .study import list_studies
 
 PAPERS = {

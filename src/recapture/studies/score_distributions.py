@@ -12,7 +12,7 @@ import numpy as np
 
 from ..agreement.coefficients import oriented
 from ..agreement.distributions import Distributions, area_under_curve, score_distributions
-from ..results.grid import Grid
+from ..report.grid import Grid
 from .item_scores import Part
 from .metric_map import models, summaries
 from .rated import HALF, Seen, leaders, row_name, shown

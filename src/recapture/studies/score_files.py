@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..results.result import Direction, plain
-from ..results.write import whole_file
+from ..files import whole_file
+from ..report.result import Direction, plain
 
 
 @dataclass(frozen=True)

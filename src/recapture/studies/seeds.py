@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..contexts.evaluation import evaluate_contexts
+from ..contexts.evaluate import evaluate_contexts
 from .captions import LAYOUT, data_file, load
 from .study import Claim, Findings, Setup, Study, Table
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..progress import Progress
-from ..results.grid import Grid
+from ..report.grid import Grid
 from .captions import FIGURE_3, LAYOUT, Scoring, chosen, data_file, load, pvalues
 from .steps import Steps
 from .study import Claim, Findings, Holds, Setup, Study, Table

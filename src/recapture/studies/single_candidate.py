@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..results.grid import Grid
-from ..results.result import short_p
-from ..texts.contexts import Context
+from ..report.grid import Grid
+from ..report.result import short_p
+from ..texts.context_files import Context
 from .captions import LAYOUT, Case, Scoring, data_file, kept_tests, load
 from .single_candidate_paper import FEW, JOINED, MANY, METRICS, PAPER, closest, equal_shares
 from .steps import Steps

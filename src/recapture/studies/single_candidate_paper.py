@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..inference.combine import fisher, harmonic_mean_p
+from ..labellings.combine import fisher, harmonic_mean_p
 
 METRICS = {"embedding": "embedding", "cider": "CIDEr-D", "bleu": "BLEU@4", "meteor": "METEOR", "rouge-l": "ROUGE-L"}
 FEW, MANY = 4, 19

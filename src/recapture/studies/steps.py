@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..representations.cache import cache_folder
-from ..results.result import plain
+from ..report.result import plain
+from ..representations.vector_cache import cache_folder
 from .study import Setup
 
 

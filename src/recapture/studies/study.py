@@ -8,9 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
+from ..declarations import declared
 from ..errors import InputError, nearest_names
-from ..registry import declared
-from ..results.grid import Grid
+from ..report.grid import Grid
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 from ..agreement.coefficients import COEFFICIENTS, correlation, oriented
 from ..agreement.levels import agreement
 from ..errors import InputError
-from ..results.grid import Grid
+from ..report.grid import Grid
 from .item_scores import Part
 from .rated import HALF, Seen, leaders, ranked, records, row_name, shown, tasks
 from .score_files import Scores

@@ -14,8 +14,8 @@ import numpy as np
 from ..agreement.coefficients import oriented
 from ..agreement.sweeps import Sweep, sweep
 from ..errors import InputError
+from ..report.grid import Grid
 from ..representations.shipped import SHIPPED
-from ..results.grid import Grid
 from .item_scores import Task
 from .rated import mean, shown
 from .score_files import Scores

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..agreement.coefficients import correlation
 from ..agreement.williams import williams_test
-from ..inference.combine import holm
-from ..results.grid import Grid
-from ..results.result import short_p
+from ..labellings.combine import holm
+from ..report.grid import Grid
+from ..report.result import short_p
 from .rated import shown
 from .study import Claim, Holds
 

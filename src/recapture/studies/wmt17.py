@@ -12,7 +12,7 @@ import numpy as np
 
 from ..agreement.coefficients import correlation, oriented
 from ..errors import InputError
-from ..results.grid import Grid
+from ..report.grid import Grid
 from ..texts.source import Source
 from .item_scores import Part
 from .moses import detokenised

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..results.grid import Grid
+from ..report.grid import Grid
 from .rated import leaders, mean, ranked, shown
 from .study import Claim
 

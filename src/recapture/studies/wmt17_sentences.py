@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..agreement.coefficients import correlation, oriented
-from ..metrics.metric import find_metric
 from ..progress import Progress
+from ..report.grid import Grid
 from ..representations.encode import encode
 from ..representations.encoder import resolve_encoder
-from ..results.grid import Grid
+from ..sets.declaration import find_metric
 from .rated import mean, shown
 from .steps import Steps
 from .study import Claim, Setup
@@ -113,7 +113,7 @@ class _Vectors:
 
 def _scores(reference: np.ndarray, candidate: np.ndarray, seed: int) -> dict[str, float]:
     """By metric, output and k."""
-    from ..metrics.run import Job, make_pair, measure_pair
+    from ..sets.measure import Job, make_pair, measure_pair
 
     neighbours = [find_metric(name) for name in ("mark-evaluate", "precision-recall")]
     most = min(len(reference), len(candidate)) - 1

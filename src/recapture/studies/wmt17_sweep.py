@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from ..results.grid import Grid
+from ..report.grid import Grid
 from .item_scores import Task
 from .rated import mean, shown
 from .study import Claim

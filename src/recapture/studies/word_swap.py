@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..results.grid import Grid
+from ..report.grid import Grid
 from .genres import LAYOUT, XNLI, balanced, balanced_size, data_file, load
 from .perturbed import JOBS, STEADY, Draw, Track, every, run_draws, unless
 from .perturbed_view import RULE, curves_table, doubles, draw_panels, number, pairs_of, strongest

@@ -12,11 +12,11 @@ from typing import Any
 
 from .. import __version__
 from ..errors import InputError
+from ..files import cannot_write, whole_file, write_text
+from ..report.grid import Grid
+from ..report.result import plain
 from ..representations.encoder import DEFAULT_ENCODER
 from ..representations.shipped import SHIPPED
-from ..results.grid import Grid
-from ..results.result import plain
-from ..results.write import cannot_write, whole_file, write_text
 from .study import Claim, Findings, Setup, Study
 
 

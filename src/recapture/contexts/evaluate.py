@@ -1,0 +1,300 @@
+"""Many contexts by many metrics: distances and vectors once, contexts of one shape together, finished ones kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from ..errors import InputError
+from ..geometry.triangles import Ties
+from ..journal import Journal, Record
+from ..labellings.plans import check_seed
+from ..progress import Progress
+from ..sets.uncertainty import check_level
+from ..similarity.scorer import Scorer, find_pairwise
+from ..texts.context_files import Context, given_contexts
+from ..versions import installed_version
+from .declaration import Batch, ContextMetric, Settings, find_context_metrics
+from .metrics.triangle_rank import check_ties
+from .table import ContextResults
+from .totals import pvalue_name, relabelled_name, smallest_name, totals_of
+from .uncertainty import Asked, Scored
+
+_CHUNK = 16
+"""Most contexts between two entries of the journal."""
+_CELLS = 1 << 21
+"""Most pairs of texts between them."""
+
+
+def evaluate_contexts(
+    contexts: Iterable[Any],
+    metrics: str | Sequence[str] | None = None,
+    *,
+    pvalue: bool | int | str = False,
+    interval: float | None = None,
+    ties: Ties = "split",
+    directed: bool = False,
+    encoder: Any = None,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    seed: int = 0,
+    resume: bool = True,
+    pooling: str | None = None,
+    device: str | None = None,
+    batch_size: int | None = None,
+    offline: bool | None = None,
+    cache: Any = None,
+) -> ContextResults:
+    """Scores of every context and their totals.
+
+    contexts: mappings with `id`, `references` and `candidates`. metrics: names (see `recapture contexts --help`).
+    Contexts without candidates, with fewer than two references, or too small for a metric are left out of it, counted
+    and named. pvalue, ties, directed: as for `triangle_rank`; interval: a level such as 0.95 for the means.
+    options: a pairwise metric's own, by its name: {"meteor": {"wordnet": folder}}; CIDEr-D takes its document
+    frequencies from all references given here unless options say otherwise. encoder and all after resume: as for
+    `encode`. resume: keep finished contexts on disk until the run is complete; repeated, it goes on from there.
+    """
+    check_ties(ties)
+    level = check_level(interval)
+    loading = {"pooling": pooling, "device": device, "offline": offline}
+    encoding = {"batch_size": batch_size, "cache": cache}
+    run = _Run(
+        given_contexts(contexts),
+        find_context_metrics(metrics),
+        Settings(ties, directed, check_seed(seed)),
+        Asked(pvalue, seed, nulls=False),
+        encoder,
+        options or {},
+        {name: value for name, value in loading.items() if value is not None},
+        {name: value for name, value in encoding.items() if value is not None},
+    )
+    records = run.score(resume)
+    totals = totals_of(run.metrics, records, level)
+    return ContextResults(records, totals, {**run.signature(), "interval": level}, run.warnings())
+
+
+class _Run:
+    def __init__(
+        self,
+        contexts: list[Context],
+        metrics: list[ContextMetric],
+        settings: Settings,
+        asked: Asked,
+        encoder: Any,
+        options: Mapping[str, Mapping[str, Any]],
+        loading: Mapping[str, Any],
+        encoding: Mapping[str, Any],
+    ) -> None:
+        self.contexts = contexts
+        self.metrics = metrics
+        self._settings = settings
+        self._asked = asked
+        self._encoding = encoding
+        wanted = list(dict.fromkeys(metric.pairwise for metric in metrics if metric.pairwise))
+        options = {name.replace("_", "-"): given for name, given in options.items()}
+        for name in options:
+            if name not in wanted:
+                raise InputError(f"options for {name!r}, but no metric is built on it")
+        if asked.pvalue is not False and not any(metric.tested for metric in metrics):
+            raise InputError(f"{', '.join(metric.name for metric in metrics)} has no p-value")
+        ranked = any(metric.name.startswith("trm-") for metric in metrics)
+        if not ranked and (settings.directed or settings.ties != "split"):
+            raise InputError(
+                f"{'directed' if settings.directed else 'ties'} is about triangle ranks: name a trm- metric"
+            )
+        self._check_partitions()
+        needed = any(metric.vectors for metric in metrics) or "embedding" in wanted
+        # Texts are encoded once for all metrics of vectors.
+        self._shared = "embedding" in wanted and "encoder" not in options.get("embedding", {})
+        self._encoder = self._fitted(encoder, loading, needed)
+        self._scorers = {name: self._scorer(name, dict(options.get(name, {}))) for name in wanted}
+        # Nobody knows what a caller's function depends on, so what it gave before may be out of date.
+        made_up = self._encoder is not None and self._encoder.identity().get("kind") == "function"
+        self._repeatable = not made_up and not any(
+            callable(value) for given in options.values() for value in given.values()
+        )
+
+    def _check_partitions(self) -> None:
+        """Refuse p-values that some context cannot have before the first one is scored."""
+        self._asked.plan(1, 1, symmetric=False)
+        tested = [metric for metric in self.metrics if metric.tested]
+        seen: set[tuple[int, int]] = set()
+        for context in self.contexts:
+            sizes = len(context.references), len(context.candidates)
+            if sizes in seen or all(metric.too_small(*sizes) for metric in tested):
+                continue
+            seen.add(sizes)
+            try:
+                self._asked.plan(*sizes, symmetric=False)
+            except InputError as error:
+                raise InputError(f"context {context.id}: {error}") from None
+
+    def _fitted(self, encoder: Any, loading: Mapping[str, Any], needed: bool) -> Any:
+        """The encoder, which has learnt from all references if it learns."""
+        if not needed:
+            useless = [name for name in ("pooling", "device") if name in loading]
+            useless += ["batch_size"] if "batch_size" in self._encoding else []
+            if encoder is not None or useless:
+                what = "an encoder" if encoder is not None else useless[0]
+                raise InputError(f"{what} was named, but no metric needs vectors")
+            return None
+        from ..representations.encoder import resolve_encoder
+
+        resolved = resolve_encoder(encoder, **loading)
+        return resolved.fit([text for context in self.contexts for text in context.references])
+
+    def _scorer(self, name: str, options: dict[str, Any]) -> Scorer:
+        if name == "cider" and "df" not in options:
+            from ..lexical.ngrams import DocumentFrequencies
+
+            # A context without references is no document.
+            groups = [context.references for context in self.contexts if context.references]
+            options["df"] = DocumentFrequencies.from_references(groups or [()])
+        if name == "embedding":
+            options = {"encoder": self._encoder, **self._encoding, **options}
+        return find_pairwise(name).scorer(**options)
+
+    def signature(self) -> dict[str, Any]:
+        """Everything the numbers depend on, apart from the texts."""
+        libraries = sorted({library for metric in self.metrics for library in metric.libraries})
+        return {
+            "metrics": [metric.name for metric in self.metrics],
+            "pvalue": self._asked.pvalue,
+            **asdict(self._settings),
+            "pairwise": {name: dict(scorer.settings) for name, scorer in self._scorers.items()},
+            "encoder": dict(self._encoder.identity()) if self._encoder is not None else None,
+            "versions": {"recapture": __version__, **{name: installed_version(name) for name in libraries}},
+        }
+
+    def warnings(self) -> list[str]:
+        """What makes numbers say less than they seem to."""
+        texts = [text for context in self.contexts for text in (*context.references, *context.candidates)]
+        empty = sum(not text.strip() for text in texts)
+        found = [f"{empty:,} of {len(texts):,} texts are empty; they were kept"] if empty else []
+        # Not every encoder has something to say about the texts it was given.
+        found += getattr(self._encoder, "notes", lambda texts, name: [])(texts, "the contexts")
+        cider = self._scorers.get("cider")
+        alone = [m.name for m in self.metrics if m.name == "self-bleu" or m.name.startswith("distinct-")]
+        uneven = sum(0 < len(context.candidates) != len(context.references) for context in self.contexts)
+        if alone and uneven:
+            found.append(
+                f"{', '.join(alone)}: sides differ in size in {uneven:,} contexts, and more texts look less varied; "
+                "compare dispersion instead"
+            )
+        if cider is not None and cider.settings["df"]["documents"] == 1:
+            found.append("CIDEr-D's document frequencies come from a single document: all its n-grams weigh 0")
+        return found
+
+    def score(self, resume: bool) -> list[Record]:
+        texts = json.dumps([asdict(context) for context in self.contexts], ensure_ascii=False)
+        digest = hashlib.blake2b(texts.encode(), digest_size=16).hexdigest()
+        keep = resume and self._repeatable
+        journal = Journal.of({**self.signature(), "contexts": digest}) if keep else Journal(None)
+        finished = journal.finished()
+        waiting = [context for context in self.contexts if context.id not in finished]
+        try:
+            with Progress("contexts", len(self.contexts), "context") as progress:
+                progress.advance(len(finished))
+                for chunk in _chunks(waiting):
+                    records = self._chunk(chunk)
+                    journal.add(records)
+                    finished |= {record["id"]: record for record in records}
+                    progress.advance(len(chunk))
+        except KeyboardInterrupt:
+            kept = f"{len(finished):,} of {len(self.contexts):,} contexts are kept"
+            raise KeyboardInterrupt(
+                f"{kept}: the same command goes on from there" if finished and keep else ""
+            ) from None
+        journal.close()
+        return [finished[context.id] for context in self.contexts]
+
+    def _chunk(self, chunk: Sequence[Context]) -> list[Record]:
+        records: dict[str, Record] = {
+            context.id: {
+                "id": context.id,
+                "references": len(context.references),
+                "candidates": len(context.candidates),
+                "scores": {},
+                "left_out": {},
+            }
+            for context in chunk
+        }
+        shapes: dict[tuple[int, int], list[Context]] = defaultdict(list)
+        for context in chunk:
+            shapes[len(context.references), len(context.candidates)].append(context)
+        vectors = self._vectors([context for context in chunk if self._any_fits(context)])
+        for (references, candidates), group in shapes.items():
+            reasons = {metric.name: metric.too_small(references, candidates) for metric in self.metrics}
+            able = [metric for metric in self.metrics if reasons[metric.name] is None]
+            for context in group:
+                records[context.id]["left_out"] = {name: reason for name, reason in reasons.items() if reason}
+            if not able:
+                continue
+            texts = [[*context.references, *context.candidates] for context in group]
+            needed = dict.fromkeys(metric.pairwise for metric in able if metric.pairwise)
+            own = [vectors[context.id] for context in group if context.id in vectors]
+            squares = {name: np.stack(self._squares(name, texts, own)) for name in needed}
+            batch = Batch(references, candidates, texts, squares, own)
+            for metric in able:
+                for context, scored in zip(group, metric.score(batch, self._settings, self._asked), strict=True):
+                    nothing = [output for output, value in scored.values.items() if value is None]
+                    if nothing:
+                        records[context.id]["left_out"][metric.name] = f"nothing to measure in {nothing[0]} texts"
+                    else:
+                        records[context.id]["scores"][metric.name] = _flat(scored)
+        return list(records.values())
+
+    def _squares(self, name: str, texts: Sequence[Sequence[str]], vectors: Sequence[np.ndarray]) -> list[np.ndarray]:
+        scorer = self._scorers[name]
+        if name == "embedding" and self._shared:
+            return scorer.squares_of(texts, vectors)  # type: ignore[attr-defined, no-any-return]
+        return scorer.squares(texts)
+
+    def _any_fits(self, context: Context) -> bool:
+        sizes = len(context.references), len(context.candidates)
+        encoded = [m for m in self.metrics if m.vectors or (m.pairwise == "embedding" and self._shared)]
+        return any(metric.too_small(*sizes) is None for metric in encoded)
+
+    def _vectors(self, chunk: Sequence[Context]) -> dict[str, np.ndarray]:
+        if not chunk:
+            return {}
+        from ..representations.encode import encode
+
+        texts = [text for context in chunk for text in (*context.references, *context.candidates)]
+        made = encode(texts, self._encoder, **self._encoding)
+        ends = np.cumsum([len(context.references) + len(context.candidates) for context in chunk])
+        return dict(zip((context.id for context in chunk), np.split(made, ends[:-1]), strict=True))
+
+
+def _chunks(contexts: Sequence[Context]) -> Iterator[list[Context]]:
+    """Few enough contexts that all distances among their texts are no burden."""
+    chunk: list[Context] = []
+    cells = 0
+    for context in contexts:
+        size = (len(context.references) + len(context.candidates)) ** 2
+        if chunk and (len(chunk) == _CHUNK or cells + size > _CELLS):
+            yield chunk
+            chunk, cells = [], 0
+        chunk.append(context)
+        cells += size
+    if chunk:
+        yield chunk
+
+
+def _flat(scored: Scored) -> dict[str, Any]:
+    """One level, as it stands in the file of contexts."""
+    flat: dict[str, Any] = dict(scored.values)
+    for output, test in scored.tests.items():
+        flat[pvalue_name(output)] = test.pvalue
+        flat[smallest_name(output)] = test.smallest
+        flat[relabelled_name(output)] = scored.relabelled[output]
+    if scored.tests:
+        test = next(iter(scored.tests.values()))
+        flat |= {"exact": test.exact, "labellings": test.labellings, "tied": test.equal}
+    return {**flat, **scored.details}

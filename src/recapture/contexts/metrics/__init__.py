@@ -1,0 +1,1 @@
+"""Metrics of contexts: one family, one file, one declaration."""

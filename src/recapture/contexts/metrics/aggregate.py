@@ -1,0 +1,128 @@
+"""Any pairwise score averaged over candidates: the baseline that set metrics are compared with.
+
+Chan et al. (2022), Eq. 1: the mean over candidates c of S(c, R), where S(c, R) is the best or the mean score of c
+against the references. For a p-value the same mean is taken for every partition of the texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from ... import __version__
+from ...errors import InputError
+from ...geometry.labels import Labels
+from ...labellings.plans import check_seed
+from ...report.result import Result
+from ...similarity.scorer import Pairwise, find_pairwise
+from ...versions import installed_version
+from ..distances import check_sizes, check_texts, scorer_for
+from ..uncertainty import Asked, Scored, describe, tests_of
+
+Rule = Literal["max", "mean"]
+
+
+def aggregate(
+    references: Sequence[str],
+    candidates: Sequence[str],
+    metric: str = "meteor",
+    over_references: Rule | None = None,
+    pvalue: bool | int | str = False,
+    *,
+    seed: int = 0,
+    **options: Any,
+) -> Result:
+    """Mean over candidates of a pairwise score against the references: `.value`, and `.pvalue` where asked for.
+
+    over_references: "max" or "mean" (None: the metric's own rule, such as max for METEOR and mean for CIDEr-D);
+    options: the metric's own, such as df= for cider. pvalue: as for `triangle_rank`.
+    """
+    check_sizes(references, candidates, least=1)
+    check_seed(seed)
+    declared = find_pairwise(metric)
+    rule = check_rule(over_references, declared)
+    texts = check_texts(references, candidates)
+    scorer = scorer_for(declared, references, options)
+    scores = scorer.squares([texts])[0]
+    n = len(references)
+    scored = score_aggregate(scores[None], n, declared, rule, Asked(pvalue, seed))[0]
+    test = scored.tests.get("value")
+    return Result(
+        metric=declared.name,
+        values=scored.values,
+        direction=declared.direction,
+        ranges={"value": declared.range},
+        sizes={"reference": n, "candidate": len(candidates)},
+        signature={
+            "metric": declared.name,
+            **scorer.settings,
+            "over_references": rule,
+            "versions": {"recapture": __version__, **{name: installed_version(name) for name in declared.libraries}},
+        },
+        arrays={"scores": -_towards(declared) * _joined(-_towards(declared) * scores[n:, :n], rule)},
+        pvalues={"value": test.pvalue} if test else {},
+        nulls={"value": test.null * _towards(declared)} if test else {},
+        inference={"pvalues": describe(test, seed)} if test else {},
+    )
+
+
+def check_rule(over_references: Any, declared: Pairwise) -> Rule:
+    rule = declared.over_references if over_references is None else over_references
+    if rule not in ("max", "mean"):
+        raise InputError(f"over_references must be max or mean, not {rule!r}")
+    return rule
+
+
+def score_aggregate(scores: np.ndarray, n: int, declared: Pairwise, rule: Rule, asked: Asked) -> list[Scored]:
+    """Contexts of one shape at once. scores: (contexts, texts, texts), hypotheses down; the first n are references."""
+    made = asked.plan(n, scores.shape[1] - n, symmetric=False)
+    # Oriented so that larger means closer: the best reference is then always the largest.
+    closer = -_towards(declared) * scores
+    tests = None
+    if made is not None:
+        # Means of scores near 0 keep the rounding of the scores they are made of.
+        rounding = 1e-13 * max(map(abs, declared.range))
+        tests = tests_of(
+            lambda chosen, labels: -_under(closer[chosen], labels, rule), len(scores), made, asked.nulls, rounding
+        )
+    values = -_towards(declared) * np.array([_joined(context[n:, :n], rule).mean() for context in closer])
+    scored = []
+    for at, value in enumerate(values):
+        test = tests[at] if tests else None
+        expected = {"value": _towards(declared) * test.expected} if test else {}
+        scored.append(Scored({"value": float(value)}, {"value": test} if test else {}, relabelled=expected))
+    return scored
+
+
+def _towards(declared: Pairwise) -> int:
+    return -1 if declared.direction == "higher" else 1
+
+
+def _joined(scores: np.ndarray, rule: Rule) -> np.ndarray:
+    joined: np.ndarray = scores.max(axis=1) if rule == "max" else scores.mean(axis=1)
+    return joined
+
+
+def _under(closer: np.ndarray, labels: Labels, rule: Rule) -> np.ndarray:
+    """(contexts, labellings) means over candidates."""
+    n, m = labels.sizes
+    means = np.empty((len(closer), len(labels)))
+    alone = labels.candidate.astype(np.float64)
+    for at, context in enumerate(closer):
+        if rule == "mean":
+            means[at] = np.einsum("bi,bi->b", alone @ context, labels.reference) / (n * m)
+        else:
+            means[at] = _best_mean(context, labels, alone) / m
+    return means
+
+
+def _best_mean(context: np.ndarray, labels: Labels, alone: np.ndarray) -> np.ndarray:
+    """Sum over candidates of their best reference's score: the first reference down each text's ranking."""
+    total = np.zeros(len(labels))
+    for text, scores in enumerate(context):
+        ranking = np.argsort(-scores, kind="stable")
+        best = scores[ranking][np.argmax(labels.reference[:, ranking], axis=1)]
+        total += alone[:, text] * best
+    return total

@@ -1,0 +1,132 @@
+"""Triangle-rank metrics: is the edge within one side shorter, or longer, than the edges across?
+
+Chan et al. (2022), Distribution Aware Metrics for Conditional Natural Language Generation, Eqs. 2 to 4, after Liu and
+Modarres (2011), A triangle test for equality of distribution functions in high dimensions. For single points c of C
+and ordered pairs r, r' of R, let I_0, I_1, I_2 be the shares of triangles whose within edge D[r, r'] is the shortest,
+the middle and the longest beside D[c, r] and D[c, r'].
+
+    Q(C, R) = |I_0 - 1/3| + |I_1 - 1/3| + |I_2 - 1/3|        TRM = Q(C, R) + Q(R, C)
+
+Every triangle counts; edges that tie share the credit. 0 is best: the within edge is then as often first as last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import __version__
+from ...errors import InputError, nearest_names
+from ...geometry.labels import Labels
+from ...geometry.triangles import SIXTHS, Ties, counts_under, observed_counts
+from ...labellings.plans import check_seed
+from ...report.result import Result
+from ...versions import installed_version
+from ..distances import check_sizes, square
+from ..uncertainty import Asked, Scored, describe, tests_of
+from .dispersion import central_and_dispersion
+
+TIES = ("split", "paper")
+
+
+def triangle_rank(
+    references: Sequence[Any],
+    candidates: Sequence[Any],
+    distance: Any = "meteor",
+    ties: Ties = "split",
+    directed: bool = False,
+    pvalue: bool | int | str = False,
+    *,
+    seed: int = 0,
+    **options: Any,
+) -> Result:
+    """TRM of one context's candidates against its references: `.value`, 0 at best, and `.pvalue` where asked for.
+
+    distance: a pairwise metric's name (meteor, cider, embedding, bleu, rouge-l, chrf; `options` are its own, such as
+    df= for cider), a function d(hypothesis, reference), or a square matrix of distances, references first.
+    ties: "split" shares a triangle's credit among equal edges; "paper" is the printed rule, where each takes all.
+    directed: Q(candidates, references) alone. With one candidate there is nothing else.
+    pvalue: of "both sides come from one distribution": True looks at all partitions up to 200,000, beyond at 9,999
+    seeded ones; "exact", "sampled" or a number of labellings decide.
+    """
+    check_sizes(references, candidates)
+    check_ties(ties)
+    check_seed(seed)
+    made = square(references, candidates, distance, options)
+    n, m = len(references), len(candidates)
+    scored = score_triangles(made.distances[None], n, ties, directed, Asked(pvalue, seed))[0]
+    test = scored.tests.get("value")
+    form = scored.details["form"]
+    return Result(
+        metric="triangle-rank",
+        values=scored.values,
+        direction="lower",
+        ranges={"value": (0.0, _largest(ties, form))},
+        sizes={"reference": n, "candidate": m},
+        warnings=(f"one candidate makes no pair: the value is {form} alone",) if m == 1 and not directed else (),
+        signature={
+            "metric": "triangle-rank",
+            "form": form,
+            "distance": made.name,
+            **made.settings,
+            "ties": ties,
+            "versions": {"recapture": __version__, "numpy": installed_version("numpy")},
+        },
+        details={**scored.details, **central_and_dispersion(made.distances, n)},
+        pvalues={"value": test.pvalue} if test else {},
+        nulls={"value": test.null * scored.details["unit"]} if test else {},
+        inference={"pvalues": describe(test, seed)} if test else {},
+    )
+
+
+def check_ties(ties: Any) -> None:
+    if ties not in TIES:
+        raise InputError(f"unknown rule for ties {ties!r}: {nearest_names(str(ties), TIES)}")
+
+
+def score_triangles(distances: np.ndarray, n: int, ties: Ties, directed: bool, asked: Asked) -> list[Scored]:
+    """Contexts of one shape at once. distances: (contexts, texts, texts), the first n texts references."""
+    m = distances.shape[1] - n
+    one_way = directed or m == 1
+    unit = 1 / (SIXTHS * n * m * (n - 1) * (1 if one_way else m - 1))
+    made = asked.plan(n, m, symmetric=not one_way)
+    tests = None
+    if made is not None:
+        tests = tests_of(
+            lambda chosen, labels: _under(distances[chosen], labels, ties, one_way), len(distances), made, asked.nulls
+        )
+    scored = []
+    for at, context in enumerate(distances):
+        counts = observed_counts(context, n, ties)
+        shares = [counts[0] / (SIXTHS * n * m * (n - 1))]
+        shares += [counts[1] / (SIXTHS * n * m * (m - 1))] if m > 1 else []
+        names = ("candidates amid references", "references amid candidates")
+        details = {
+            "form": "Q(C, R)" if one_way else "Q(C, R) + Q(R, C)",
+            "parts": {name: float(np.abs(share - 1 / 3).sum()) for name, share in zip(names, shares, strict=False)},
+            "shares": {name: share.tolist() for name, share in zip(names, shares, strict=False)},
+            "unit": unit,
+        }
+        value = float(_statistic(counts, n, m, one_way) * unit)
+        expected = {"value": tests[at].expected * unit} if tests else {}
+        scored.append(Scored({"value": value}, {"value": tests[at]} if tests else {}, details, expected))
+    return scored
+
+
+def _under(distances: np.ndarray, labels: Labels, ties: Ties, one_way: bool) -> np.ndarray:
+    return _statistic(counts_under(distances, labels, ties), *labels.sizes, one_way)
+
+
+def _statistic(counts: np.ndarray, n: int, m: int, one_way: bool) -> np.ndarray:
+    """Q or TRM as a whole number of units, from (..., 2, 3) sixths."""
+    triangles = n * m * (n - 1), n * m * (m - 1)
+    off = [np.abs(counts[..., side, :] - SIXTHS // 3 * triangles[side]).sum(axis=-1) for side in range(2)]
+    made: np.ndarray = off[0] if one_way else off[0] * (m - 1) + off[1] * (n - 1)
+    return made
+
+
+def _largest(ties: str, form: str) -> float:
+    """All triangles of one rank: 2/3 + 1/3 + 1/3 a side; by the printed rule all ranks at once: 3 x 2/3."""
+    return (4 / 3 if ties == "split" else 2.0) * (2 if "+" in form else 1)

@@ -1,0 +1,79 @@
+"""What every metric of a context gives back, and the tests of many contexts of one shape at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..geometry.labels import Labels
+from ..labellings.permutation import Permutation, judge
+from ..labellings.plans import Plan, plan
+
+_NULL_CELLS = 1 << 21
+"""Statistics (contexts x labellings) held at a time."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One context's numbers by one metric."""
+
+    values: Mapping[str, Any]
+    """By output; None where there is none to give (no bigrams in texts of one word)."""
+    tests: Mapping[str, Permutation] = field(default_factory=dict)
+    """By output; empty where no p-value was asked for."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    relabelled: Mapping[str, float] = field(default_factory=dict)
+    """By output: the mean value over relabelled sides, which is what sides that do not differ would score."""
+
+
+class Asked(NamedTuple):
+    """How p-values are to be made; `pvalue` False: not at all."""
+
+    pvalue: bool | int | str = False
+    seed: int = 0
+    samples: int = 9_999
+    nulls: bool = True
+    """Whether every labelling's statistic is kept once the test is made."""
+
+    def plan(self, references: int, candidates: int, symmetric: bool) -> Plan | None:
+        if self.pvalue is False or self.pvalue is None:
+            return None
+        return plan(
+            references, candidates, pvalue=self.pvalue, samples=self.samples, seed=self.seed, symmetric=symmetric
+        )
+
+
+def describe(test: Permutation, seed: int) -> dict[str, Any]:
+    """How a test was made, for `Result.inference`."""
+    return {
+        "method": "exact" if test.exact else "sampled",
+        "labellings": test.labellings,
+        "smallest": {"value": test.smallest},
+        "greater": test.greater,
+        "equal": test.equal,
+        "seed": None if test.exact else seed,
+    }
+
+
+def tests_of(
+    under: Callable[[slice, Labels], np.ndarray], groups: int, made: Plan, nulls: bool = True, rounding: float = 0.0
+) -> list[Permutation]:
+    """One test per context. under: (contexts, labellings) -> their statistics, larger = more different."""
+    together = max(1, min(groups, _NULL_CELLS // made.rows))
+    tests = []
+    for start in range(0, groups, together):
+        chosen = slice(start, min(start + together, groups))
+        null = np.concatenate(
+            [under(chosen, labels) for labels in made.blocks(max(1, _NULL_CELLS // together))], axis=1
+        )
+        tests += [judged(row, made, nulls, rounding) for row in null]
+    return tests
+
+
+def judged(null: np.ndarray, made: Plan, nulls: bool, rounding: float = 0.0) -> Permutation:
+    """The test, with its null distribution or without it: those of many contexts would fill the memory."""
+    test = judge(null, made, rounding)
+    return test if nulls else replace(test, null=null[:0].copy())

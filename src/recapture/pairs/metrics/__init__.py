@@ -1,0 +1,1 @@
+"""Metrics of aligned texts: one metric, one file, one declaration."""

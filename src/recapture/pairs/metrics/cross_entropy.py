@@ -1,0 +1,151 @@
+"""Cross-entropy under n-gram models: do the texts of one side look likely to a model of the other side?
+
+With p a Kneser-Ney model of some texts (`lexical.kneser_ney`), the cross-entropy of others is the mean over their
+tokens of -ln p, in nats: `forward` of the candidates under a model of the references, which fluent candidates keep low;
+`reverse` of the references under a model of the candidates, which candidates keep low only if they are as varied. Two
+sets of texts are compared, not pairs, so they need not be of one size. Empty texts are left out on both sides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import __version__
+from ...lexical.kneser_ney import Entropy, KneserNey, check_model
+from ...report import Result
+from ...report.items import array_name
+from ...versions import installed_version
+from ..declaration import INFINITY, GroupScorer, Output, PairMetric, Scored
+from ..evaluate import run_metric
+from ..inputs import aligned_texts, is_empty
+
+
+def cross_entropy(
+    references: Any,
+    candidates: Any,
+    *,
+    order: int = 3,
+    tokenize: Callable[[str], Sequence[str]] | None = None,
+) -> Any:
+    """Nats per token, lower is better: `.forward` and `.reverse` over all tokens of a side.
+
+    `.forward_scores` has one entry per candidate, `.reverse_scores` one per entry of the references, where several
+    texts give their mean; each is the text's own mean over its tokens, its end among them.
+
+    references: texts, or lists of texts; candidates: texts, or several such lists by name, as many as references or
+    not. order: words in the longest n-grams, 1 to 5. tokenize: from a text to its tokens; without it lower-cased words
+    and single punctuation marks.
+    """
+    parameters = {"order": order, "tokenize": tokenize}
+    references = _listed(references)
+    if isinstance(candidates, Mapping):
+        systems = {name: _listed(texts) for name, texts in candidates.items()}
+        if _as_many(references, *systems.values()):
+            return run_metric(PAIR, references, systems, parameters)
+        return {str(name): _of_sets(references, texts, parameters) for name, texts in systems.items()}
+    candidates = _listed(candidates)
+    if _as_many(references, candidates):
+        return run_metric(PAIR, references, candidates, parameters)
+    return _of_sets(references, candidates, parameters)
+
+
+class CrossEntropyScorer(GroupScorer):
+    def __init__(self, references: Sequence[Sequence[str]], order: int, tokenize: Any) -> None:
+        check_model(order, tokenize)
+        self._order, self._tokenize = order, tokenize
+        self._model = self._learned([text for group in references for text in group])
+        self.settings = {"order": order, "tokenize": "words" if tokenize is None else _name(tokenize)}
+
+    def score(self, references: Sequence[Sequence[str]], candidates: Sequence[str]) -> Scored:
+        forward, reverse = [[text] for text in candidates], references
+        by_forward, total_forward = _entropies(self._model, forward)
+        by_reverse, total_reverse = _entropies(self._learned(candidates), reverse)
+        return Scored(
+            {"forward": by_forward, "reverse": by_reverse}, {"forward": total_forward, "reverse": total_reverse}
+        )
+
+    def _learned(self, texts: Sequence[str]) -> KneserNey | None:
+        filled = [text for text in texts if not is_empty(text)]
+        return KneserNey(filled, self._order, tokenize=self._tokenize) if filled else None
+
+
+def _entropies(model: KneserNey | None, groups: Sequence[Sequence[str]]) -> tuple[np.ndarray, float]:
+    """For each group the mean of its texts' nats per token, and those of all tokens; NaN where there is nothing."""
+    means = np.full(len(groups), math.nan)
+    filled = [[text for text in group if not is_empty(text)] for group in groups]
+    if model is None:
+        return means, math.nan
+    found: Entropy = model.cross_entropy(text for group in filled for text in group)
+    each = iter(found.per_text.tolist())
+    for position, group in enumerate(filled):
+        if group:
+            means[position] = math.fsum(next(each) for _ in group) / len(group)
+    return means, found.per_token
+
+
+def _of_sets(references: Any, candidates: Any, parameters: Mapping[str, Any]) -> Result:
+    """Two sets of any size. Each is checked as aligned texts are, beside a partner of its own length."""
+    groups = aligned_texts(references, ["" for _ in references]).groups
+    texts = aligned_texts(["" for _ in candidates], candidates).systems["candidate"]
+    scorer = CrossEntropyScorer(groups, **parameters)
+    scored = scorer.score(groups, texts)
+    flat = [text for group in groups for text in group]
+    warnings = []
+    for name, side in (("reference", flat), ("candidate", texts)):
+        count = sum(map(is_empty, side))
+        if count:
+            warnings.append(f"{count} of {len(side)} texts of {name} {'is' if count == 1 else 'are'} empty: left out")
+    return Result(
+        metric=PAIR.name,
+        values=scored.totals,
+        direction=PAIR.direction,
+        ranges={output.name: output.range for output in _OUTPUTS},
+        sizes={"reference": len(flat), "candidate": len(texts)},
+        warnings=tuple(warnings),
+        signature={
+            "metric": PAIR.name,
+            **scorer.settings,
+            "versions": {"recapture": __version__, **{name: installed_version(name) for name in PAIR.libraries}},
+        },
+        arrays={array_name(name): column for name, column in scored.items.items()},
+    )
+
+
+def _listed(given: Any) -> Any:
+    """A list, so that its length can be asked for; what is no list of texts is left to the checks."""
+    return list(given) if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)) else given
+
+
+def _as_many(*sides: Any) -> bool:
+    """Aligned, or wrong in a way that the checks of aligned texts name."""
+    return not all(isinstance(side, list) and side for side in sides) or len(set(map(len, sides))) == 1
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return str(getattr(function, "__qualname__", type(function).__qualname__))
+
+
+def _prepare(references: Sequence[Sequence[str]], shared: Any, order: Any, tokenize: Any) -> CrossEntropyScorer:
+    return CrossEntropyScorer(references, order, tokenize)
+
+
+_OUTPUTS = (
+    Output("forward", "nats per token of the candidates under a model of the references", (0.0, INFINITY)),
+    Output("reverse", "nats per token of the references under a model of the candidates", (0.0, INFINITY)),
+)
+
+PAIR = PairMetric(
+    name="cross-entropy",
+    title="Cross-entropy",
+    outputs=_OUTPUTS,
+    direction="lower",
+    prepare=_prepare,
+    defaults={"order": 3, "tokenize": None},
+    over_references=None,
+    order=170,
+    citation="Kneser and Ney 1995, Improved backing-off for m-gram language modeling, ICASSP",
+)

@@ -1,0 +1,264 @@
+"""InfoLM: information measures between what a masked language model expects of reference and of candidate.
+
+Colombo, Clavel and Piantanida (2022), InfoLM: A New Metric to Evaluate Summarization & Data2Text Generation. Every
+token of a text is masked in turn; the model's answers, distributions over its vocabulary at a temperature, are averaged
+with idf weights (from the references, one table for both sides). The two averages are then compared by a measure of
+`information.measures`. All measures are 0 for equal texts, and lower is better.
+
+All is done on logarithms in float64, so no probability becomes 0 and every measure is finite at any temperature, but
+for `alpha` outside (0, 1), whose value may be too large for a float and is then infinite.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence, Set
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...divergences.evaluation import evaluate
+from ...divergences.measures import Measure, check_all, declarations
+from ...errors import InputError
+from ..declaration import Output, PairMetric, TextPairScorer
+from ..evaluate import run_metric
+from ..idf import Idf, about_windows
+from ..shared import Shared
+
+if TYPE_CHECKING:
+    from ...representations.masked import Masked
+    from ...representations.masked_model import MaskedModel
+
+_TOKENS_AT_ONCE = 32
+"""Rows of the vocabulary held at once: enough to be worth reading the projection's weights."""
+_KEPT_BYTES = 64 << 20
+_DEEPEST = -600.0
+"""Down to this logarithm, probabilities and their weighted sums are far from underflow."""
+LOWEST, HIGHEST = 0.05, 10.0
+"""Temperatures for which every measure is known to stay finite."""
+COLDEST, HOTTEST = 1e-4, 1e4
+"""Beyond, distributions are a single word or all words alike, as far as a float can tell."""
+
+
+def infolm(
+    references: Any,
+    candidates: Any,
+    measure: str | Sequence[str] = "fisher_rao",
+    model: Any = None,
+    temperature: float | Sequence[float] = 1.0,
+    idf: bool = True,
+    alpha: float | None = None,
+    beta: float | None = None,
+    *,
+    over_references: str | None = None,
+    device: str | None = None,
+    batch_tokens: int | None = None,
+    offline: bool | None = None,
+    cache: Any = True,
+) -> Any:
+    """InfoLM of every candidate against its own references, and the mean; lower is better.
+
+    references: one entry per candidate, a text or a list of texts, of which the nearest counts (over_references="mean":
+    their mean). candidates: a list of texts, or several by name. measure: one or several of kl, jeffreys, alpha, renyi,
+    ab, gamma, l1, l2, linf, fisher_rao; alpha and beta: for those that have them. model: a masked language model by
+    name or folder (default: the one that ships). temperature: one or several, all from one pass. idf: weigh tokens by
+    how few references have them. cache: whether to keep the model's vectors on disk, or the folder to keep them in.
+
+    One measure at one temperature is `.value` and `.scores`; several are named `l2`, `l2@0.5`, ... in `.values`, with
+    `.arrays["l2@0.5_scores"]` for single texts.
+    """
+    parameters = {"measure": measure, "temperature": temperature, "idf": idf, "alpha": alpha, "beta": beta}
+    options = {"model": model, "device": device, "batch_tokens": batch_tokens, "offline": offline, "cache": cache}
+    return run_metric(PAIR, references, candidates, parameters, over_references, **options)
+
+
+class InfoLMScorer(TextPairScorer):
+    """All measures at all temperatures of pairs of texts."""
+
+    def __init__(
+        self,
+        references: Sequence[Sequence[str]],
+        shared: Shared,
+        measures: Sequence[Measure],
+        temperatures: Sequence[float],
+        idf: bool,
+        alpha: float | None,
+        beta: float | None,
+        model: Any,
+    ) -> None:
+        self._store = shared.masked(model)
+        self._measures = measures
+        self._temperatures = temperatures
+        self._alpha, self._beta = alpha, beta
+        self._idf = Idf.none()
+        if idf:
+            flat = [text for group in references for text in group if text.strip()]
+            self._idf = Idf(piece.own for piece in self._store.pieces(flat))
+        self._known: OrderedDict[str, np.ndarray] = OrderedDict()
+        self._infinite: set[tuple[str, str]] = set()
+        self.settings = {
+            "measure": [each.name for each in measures],
+            "temperature": list(temperatures),
+            "idf": "references" if idf else "none",
+            "alpha": alpha,
+            "beta": beta,
+            "model": self._store.model.identity(),
+        }
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
+        texts = [text for pair in pairs for text in pair]
+        self._store.ensure(texts)
+        names = _names(self._measures, self._temperatures)
+        made = {name: np.full(len(pairs), math.nan) for name in names}
+        for place, (reference, candidate) in enumerate(pairs):
+            p, q = self._distributions(reference), self._distributions(candidate)
+            if not p.size or not q.size:  # a text without tokens
+                continue
+            found = evaluate(self._measures, p, q, self._alpha, self._beta)
+            for at, name in enumerate(names):
+                measure, temperature = divmod(at, len(self._temperatures))
+                made[name][place] = found[self._measures[measure].name][temperature]
+        for column in made.values():
+            self._infinite.update(pairs[at] for at in np.flatnonzero(np.isinf(column)).tolist())
+        return made
+
+    def warnings(self, texts: Set[str]) -> Sequence[str]:
+        notes = [*self._idf.warnings()]
+        notes += about_windows(self._store.windowed & texts, self._store.model.room)
+        far = [each for each in self._temperatures if not LOWEST <= each <= HIGHEST]
+        if far:
+            notes.append(
+                f"temperature {far[0]:g} is outside {LOWEST:g} to {HIGHEST:g}, where measures are known to hold"
+            )
+        lost = sum(reference in texts and candidate in texts for reference, candidate in self._infinite)
+        if lost:
+            notes.append(f"alpha = {self._alpha:g} is outside (0, 1): {lost} pairs have numbers too large for a float")
+        return notes
+
+    def _distributions(self, text: str) -> np.ndarray:
+        """(temperatures, vocabulary) logarithms; empty for a text without tokens."""
+        if text in self._known:
+            self._known.move_to_end(text)
+            return self._known[text]
+        masked = self._store[text]
+        made = log_distributions(self._store.model, masked, self._idf.shares(masked.ids.tolist()), self._temperatures)
+        self._known[text] = made
+        if len(self._known) > max(2, _KEPT_BYTES // max(1, made.nbytes)):
+            self._known.popitem(last=False)
+        return made
+
+
+def log_distributions(
+    model: MaskedModel, masked: Masked, shares: np.ndarray, temperatures: Sequence[float]
+) -> np.ndarray:
+    """(temperatures, vocabulary): logarithm of the weighted mean of a text's token distributions.
+
+    A few tokens at a time, so memory is that of some rows of the vocabulary, however long the text.
+    """
+    import torch
+
+    chosen = np.flatnonzero(shares)
+    if not len(chosen):
+        return np.empty((0, 0))
+    totals: list[Any] = [None] * len(temperatures)
+    for some in np.array_split(chosen, math.ceil(len(chosen) / _TOKENS_AT_ONCE)):
+        logits = model.logits(masked.vectors[some])
+        double = logits.double() if logits.device.type != "mps" else logits  # which has no float64
+        double -= double.amax(dim=1, keepdim=True)
+        weights = torch.from_numpy(shares[some]).to(double)
+        lowest = float(double.min())
+        for at, temperature in enumerate(temperatures):
+            part = _mixed(double / temperature, weights, lowest / temperature)
+            totals[at] = part if totals[at] is None else torch.logaddexp(totals[at], part)
+    made: np.ndarray = torch.stack(totals).cpu().numpy().astype(np.float64)
+    # Rounding of a long sum is taken out, so that every row sums to 1.
+    made -= np.log(np.exp(made).sum(axis=1, keepdims=True))
+    return made
+
+
+def _mixed(scaled: Any, weights: Any, lowest: float) -> Any:
+    """Logarithm of the weighted sum of the rows' softmax; their largest number is 0, the least `lowest`. Overwrites."""
+    import torch
+
+    if lowest > (_DEEPEST if scaled.dtype == torch.float64 else -60.0):
+        powers = scaled.exp_()
+        return torch.log((weights / powers.sum(dim=1)) @ powers)
+    logs = torch.log_softmax(scaled, dim=1).add_(torch.log(weights)[:, None])
+    return torch.logsumexp(logs, dim=0)
+
+
+def _names(measures: Sequence[Measure], temperatures: Sequence[float]) -> list[str]:
+    if len(measures) == len(temperatures) == 1:
+        return ["value"]
+    if len(temperatures) == 1:
+        return [measure.name for measure in measures]
+    return [f"{measure.name}@{temperature:g}" for measure in measures for temperature in temperatures]
+
+
+def _checked(parameters: Mapping[str, Any]) -> tuple[list[Measure], list[float]]:
+    given = parameters["measure"]
+    if isinstance(given, str):
+        given = [name for name in given.split(",") if name.strip()]
+    elif not isinstance(given, Sequence) or not all(isinstance(each, str) for each in given):
+        raise InputError(f"measure must be a name or a list of names, not {given!r}")
+    measures = declarations(given)
+    check_all(measures, parameters["alpha"], parameters["beta"])
+    temperature = parameters["temperature"]
+    temperatures = list(temperature) if isinstance(temperature, (list, tuple, np.ndarray)) else [temperature]
+    if not temperatures:
+        raise InputError("no temperature was given")
+    for each in temperatures:
+        if isinstance(each, bool) or not isinstance(each, (int, float, np.number)) or not math.isfinite(each):
+            raise InputError(f"a temperature must be a number above 0, not {each!r}")
+        if each <= 0:
+            raise InputError(f"a temperature must be above 0, not {each:g}")
+        if not COLDEST <= each <= HOTTEST:
+            raise InputError(f"a temperature must be from {COLDEST:g} to {HOTTEST:g}, not {each:g}")
+    if len({f"{each:g}" for each in temperatures}) < len(temperatures):
+        raise InputError("two temperatures are the same")
+    return measures, [float(each) for each in temperatures]
+
+
+def _outputs(parameters: Mapping[str, Any]) -> tuple[Output, ...]:
+    measures, temperatures = _checked(parameters)
+    alpha, beta = parameters["alpha"], parameters["beta"]
+    ranges = [measure.range(alpha, beta) for measure in measures for _ in temperatures]
+    titles = [measure.title for measure in measures for _ in temperatures]
+    return tuple(map(Output, _names(measures, temperatures), titles, ranges))
+
+
+def _prepare(
+    references: Sequence[Sequence[str]],
+    shared: Shared,
+    measure: Any,
+    temperature: Any,
+    idf: Any,
+    alpha: Any,
+    beta: Any,
+    model: Any,
+) -> InfoLMScorer:
+    measures, temperatures = _checked({"measure": measure, "temperature": temperature, "alpha": alpha, "beta": beta})
+    if not isinstance(idf, bool):
+        raise InputError(f"idf must be true or false, not {idf!r}")
+    return InfoLMScorer(references, shared, measures, temperatures, idf, alpha, beta, model)
+
+
+PAIR = PairMetric(
+    name="infolm",
+    title="InfoLM",
+    outputs=_outputs,
+    direction="lower",
+    prepare=_prepare,
+    defaults={
+        "measure": "fisher_rao",
+        "temperature": 1.0,
+        "idf": True,
+        "alpha": None,
+        "beta": None,
+        "model": None,
+    },
+    order=10,
+    libraries=("numpy", "torch", "transformers"),
+    citation="Colombo, Clavel and Piantanida 2022, InfoLM, AAAI",
+)

@@ -1,0 +1,107 @@
+"""Precision and recall for distributions of two texts: histograms over clusters of their word-piece vectors.
+
+Sajjadi, Bachem, Lucic, Bousquet and Gelly (2018), Assessing Generative Models via Precision and Recall. Samples are
+those of `mark_evaluate_words`; `metrics.prd` has the formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...geometry.small_prd import small_histograms
+from ...labellings.plans import check_seed
+from ...sets.clustered import check_count
+from ...sets.metrics.prd import METRIC, f_scores
+from ..declaration import PairMetric
+from ..evaluate import run_metric
+from ..shared import Shared
+from ..word_sets import LIBRARIES, WordSetScorer
+
+
+def prd_words(
+    references: Any,
+    candidates: Any,
+    clusters: int = 20,
+    angles: int = 1001,
+    clusterings: int = 10,
+    layers: int = 5,
+    *,
+    seed: int = 0,
+    encoder: Any = None,
+    over_references: str | None = None,
+    device: str | None = None,
+    batch_tokens: int | None = None,
+    offline: bool | None = None,
+) -> Any:
+    """PRD of every candidate's words against those of its references, and means; in [0, 1], higher is better.
+
+    references: one entry per candidate, a text or a list of texts, of which the mean counts (over_references="best":
+    the best). candidates: a list of texts, or several by name. clusters, angles, clusterings, seed: as for `prd`; the
+    clusters are those of one pair of texts. layers: how many of the encoder's last ones are read. encoder: a
+    transformer by name or folder (default: the one that ships).
+
+    `.f8` (mostly recall) and `.f1_8` (mostly precision) are means, `.f8_scores` and `.f1_8_scores` the scores of single
+    texts. A text with a single sample (one piece, layers=1) cannot be compared and scores worst.
+    """
+    parameters = {
+        "clusters": clusters,
+        "angles": angles,
+        "clusterings": clusterings,
+        "layers": layers,
+        "seed": seed,
+    }
+    options = {"encoder": encoder, "device": device, "batch_tokens": batch_tokens, "offline": offline}
+    return run_metric(PAIR, references, candidates, parameters, over_references, **options)
+
+
+class PRDScorer(WordSetScorer):
+    def __init__(
+        self, shared: Shared, clusters: int, angles: int, clusterings: int, seed: int, layers: Any, encoder: Any
+    ) -> None:
+        settings = {"clusters": clusters, "angles": angles, "clusterings": clusterings, "seed": seed}
+        super().__init__(shared, encoder, layers, **settings)
+        self._angles = angles
+        self._clustering = {"clusters": clusters, "clusterings": clusterings, "seed": seed}
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
+        sets, sides = self.sets(pairs)
+        sizes = np.array([len(each) for each in sets])[sides]
+        enough = np.flatnonzero(sizes.min(axis=1) >= METRIC.least_samples)
+        made = {output.name: np.full(len(pairs), np.nan) for output in METRIC.outputs}
+        for pair, histograms in zip(enough, small_histograms(sets, sides[enough], **self._clustering), strict=True):
+            if histograms is not None:
+                for name, each in f_scores(histograms, self._angles).items():
+                    made[name][pair] = each.mean()
+        return made
+
+
+def _prepare(
+    references: Sequence[Sequence[str]],
+    shared: Shared,
+    clusters: Any,
+    angles: Any,
+    clusterings: Any,
+    seed: Any,
+    layers: Any,
+    encoder: Any,
+) -> PRDScorer:
+    for name, value, least in (("clusters", clusters, 1), ("angles", angles, 3), ("clusterings", clusterings, 1)):
+        check_count(name, value, least)
+    return PRDScorer(shared, int(clusters), int(angles), int(clusterings), check_seed(seed), layers, encoder)
+
+
+PAIR = PairMetric(
+    name="prd-words",
+    title="Precision and recall for distributions of words",
+    outputs=METRIC.outputs,
+    direction="higher",
+    prepare=_prepare,
+    defaults={**METRIC.defaults, "layers": 5, "encoder": None},
+    over_references="mean",
+    order=60,
+    libraries=LIBRARIES,
+    citation=METRIC.citation,
+)

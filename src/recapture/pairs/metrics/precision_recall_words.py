@@ -1,0 +1,86 @@
+"""Improved precision and recall of two texts: shares of word-piece vectors inside the other text's spheres.
+
+Kynkäänniemi, Karras, Laine, Lehtinen and Aila (2019), Improved Precision and Recall Metric for Assessing Generative
+Models. Samples are those of `mark_evaluate_words`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...sets.clustered import check_count
+from ...sets.metrics.precision_recall import METRIC
+from ..declaration import Output, PairMetric
+from ..evaluate import run_metric
+from ..shared import Shared
+from ..word_sets import LIBRARIES, WordSetScorer
+
+
+def precision_recall_words(
+    references: Any,
+    candidates: Any,
+    k: int = 3,
+    layers: int = 5,
+    *,
+    encoder: Any = None,
+    over_references: str | None = None,
+    device: str | None = None,
+    batch_tokens: int | None = None,
+    offline: bool | None = None,
+) -> Any:
+    """Precision and recall of every candidate's words against those of its references, and means; higher is better.
+
+    references: one entry per candidate, a text or a list of texts, of which the mean counts (over_references="best":
+    the best). candidates: a list of texts, or several by name. k: how many neighbours a sphere reaches (default 3, the
+    paper's and that of `precision_recall`; k=1 looks at the spheres of `mark_evaluate_words`, and in one run takes no
+    more time). layers: how many of the encoder's last ones are read. encoder: a transformer by name or folder (default:
+    the one that ships).
+
+    `.precision` and `.recall` are means, `.precision_scores` and `.recall_scores` the scores of single texts. A text
+    with k samples or fewer (pieces x layers) cannot be compared and scores worst.
+    """
+    options = {"encoder": encoder, "device": device, "batch_tokens": batch_tokens, "offline": offline}
+    return run_metric(PAIR, references, candidates, {"k": k, "layers": layers}, over_references, **options)
+
+
+class PrecisionRecallScorer(WordSetScorer):
+    def __init__(self, shared: Shared, k: int, layers: Any, encoder: Any) -> None:
+        super().__init__(shared, encoder, layers, k=k)
+        self._k = k
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
+        found = self.counts(pairs, self._k)
+
+        def share(inside: np.ndarray, size: np.ndarray) -> np.ndarray:
+            nothing = np.full(len(inside), np.nan)
+            made: np.ndarray = np.divide(inside, size, out=nothing, where=found.enough)
+            return made
+
+        return {"precision": share(found.x, found.m), "recall": share(found.y, found.n)}
+
+
+def _prepare(
+    references: Sequence[Sequence[str]], shared: Shared, k: Any, layers: Any, encoder: Any
+) -> PrecisionRecallScorer:
+    check_count("k", k, 1)
+    return PrecisionRecallScorer(shared, int(k), layers, encoder)
+
+
+PAIR = PairMetric(
+    name="pr-words",
+    title="Improved precision and recall of words",
+    outputs=(
+        Output("precision", "share of the candidate's samples inside a sphere of the reference's"),
+        Output("recall", "share of the reference's samples inside a sphere of the candidate's"),
+    ),
+    direction="higher",
+    prepare=_prepare,
+    defaults={"k": METRIC.defaults["k"], "layers": 5, "encoder": None},
+    over_references="mean",
+    order=50,
+    libraries=LIBRARIES,
+    citation=METRIC.citation,
+)

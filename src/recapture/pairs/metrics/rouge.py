@@ -1,0 +1,110 @@
+"""ROUGE-1, ROUGE-2 and ROUGE-L: shared words, pairs of words, and the longest common subsequence of words.
+
+Lin (2004), ROUGE: A Package for Automatic Evaluation of Summaries. With s what is shared (each n-gram as often as the
+text that has it less often), precision = s / what the candidate has, recall = s / what the reference has, and F1 their
+harmonic mean. Tokens and numbers are those of rouge-score: runs of a-z and 0-9 in the lower-cased text, so a text
+without any cannot be compared; of several references, the one with the best F1 counts, for each of the three alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...errors import InputError
+
+# The length of a longest common subsequence, in one machine word a row.
+from ...similarity.rouge_l import bit_places, common_length
+from ..declaration import GroupScorer, Output, PairMetric, Scored
+from ..evaluate import run_metric
+
+KINDS = {"rouge1": "words", "rouge2": "pairs of words", "rougeL": "longest common subsequence"}
+_REMEMBERED = 5000
+"""Texts kept counted: references return with every system."""
+_NUMBERS = ("", "_precision", "_recall")
+
+
+def rouge(references: Any, candidates: Any, *, stemmer: bool = False) -> Any:
+    """`.rouge1`, `.rouge2` and `.rougeL` (F1, means over candidates), each with `_precision` and `_recall`.
+
+    `.rouge1_scores`, `.rouge1_recall_scores` and so on have one entry per candidate. references: one entry per
+    candidate, a text or a list of texts. candidates: texts, or several such lists by name. stemmer: Porter's.
+    """
+    return run_metric(PAIR, references, candidates, {"stemmer": stemmer})
+
+
+class _Counts(NamedTuple):
+    """A text's tokens, and its words and pairs of words counted."""
+
+    tokens: list[str]
+    ngrams: tuple[Counter, Counter]
+
+
+class RougeScorer(GroupScorer):
+    def __init__(self, stemmer: bool) -> None:
+        from rouge_score.tokenizers import DefaultTokenizer  # type: ignore[import-untyped]
+
+        self._tokenizer = DefaultTokenizer(stemmer)
+        self._counts = lru_cache(_REMEMBERED)(self._count)
+        self.settings = {"stemmer": stemmer}
+
+    def score(self, references: Sequence[Sequence[str]], candidates: Sequence[str]) -> Scored:
+        table = np.empty((len(candidates), 3, 3))
+        for row, group, candidate in zip(table, references, candidates, strict=True):
+            held = self._counts(candidate)
+            each = [_numbers(wanted, held) for wanted in map(self._counts, group) if wanted.tokens and held.tokens]
+            # The first of equally good references, as rouge-score.
+            row[:] = [max(kind, key=lambda numbers: numbers[0]) for kind in zip(*each, strict=True)] if each else np.nan
+        names = [kind + number for kind in KINDS for number in _NUMBERS]
+        return Scored(dict(zip(names, table.reshape(-1, 9).T, strict=True)))
+
+    def _count(self, text: str) -> _Counts:
+        tokens = self._tokenizer.tokenize(text)
+        return _Counts(tokens, (Counter(tokens), Counter(pairwise(tokens))))
+
+
+def _numbers(reference: _Counts, candidate: _Counts) -> list[tuple[float, float, float]]:
+    """F1, precision and recall of each kind."""
+    made = []
+    for wanted, held in zip(reference.ngrams, candidate.ngrams, strict=True):
+        shared = sum(min(count, held[ngram]) for ngram, count in wanted.items() if ngram in held)
+        made.append(_rates(shared, wanted.total(), held.total()))
+    width = len(reference.tokens)
+    common = common_length(candidate.tokens, bit_places(reference.tokens), width)
+    return [*made, _rates(common, width, len(candidate.tokens))]
+
+
+def _rates(shared: int, wanted: int, held: int) -> tuple[float, float, float]:
+    precision, recall = shared / max(held, 1), shared / max(wanted, 1)
+    return 2 * precision * recall / (precision + recall) if shared else 0.0, precision, recall
+
+
+def _prepare(references: Sequence[Sequence[str]], shared: Any, stemmer: Any) -> RougeScorer:
+    if not isinstance(stemmer, bool):
+        raise InputError(f"stemmer must be true or false, not {stemmer!r}")
+    return RougeScorer(stemmer)
+
+
+_MEANINGS = {"": "F1", "_precision": "share of the candidate's", "_recall": "share of the reference's"}
+
+PAIR = PairMetric(
+    name="rouge",
+    title="ROUGE",
+    outputs=tuple(
+        Output(kind + number, f"{_MEANINGS[number]} {what}" if number else f"F1 of {what}", main=not number)
+        for number in _NUMBERS
+        for kind, what in KINDS.items()
+    ),
+    direction="higher",
+    prepare=_prepare,
+    defaults={"stemmer": False},
+    over_references=None,
+    order=140,
+    libraries=("numpy", "rouge-score"),
+    citation="Lin 2004, ROUGE: A Package for Automatic Evaluation of Summaries, ACL workshop",
+)

@@ -1,0 +1,1 @@
+"""Metrics of two sets: one metric, one file, one declaration."""

@@ -1,0 +1,68 @@
+"""Density and coverage: how many reference spheres hold a candidate, and how many references have one near.
+
+Naeem, Oh, Uh, Choi and Yoo (2020), Reliable Fidelity and Diversity Metrics for Generative Models, Eqs. 3 and 4.
+Spheres are closed here; the authors' prdc package uses open ones, so ties on the boundary count differently.
+
+    density = b / (k m),  coverage = share of reference spheres that hold at least one candidate
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...geometry.labels import Labels
+from ...report.result import Result
+from ..declaration import INFINITY, Measurement, Metric, Output, Relabelled
+from ..measure import Options, measure
+from ..pair import Pair
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+def density_coverage(reference: Any, candidate: Any, k: int = 5, **options: Unpack[Options]) -> Result:
+    """Density (1 on average for equal distributions, not bounded above) and coverage of a candidate set.
+
+    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.measure.Options` says.
+    """
+    return measure(METRIC, reference, candidate, k=k, **options)
+
+
+def _measure(pair: Pair, k: int) -> Measurement:
+    inside = pair.overlap_at(k)
+    return Measurement(
+        values=_values(len(pair.reference), len(pair.candidate), k, inside.b, inside.reference_covered.sum()),
+        arrays={"reference_covered": inside.reference_covered},
+        warnings=tuple(pair.neighbourhood_warnings()),
+    )
+
+
+def _relabel(pair: Pair, k: int) -> Relabelled:
+    def values(labels: Labels) -> dict[str, np.ndarray]:
+        counts = pair.counts_under(labels, k)
+        return _values(*labels.sizes, k, counts.b, counts.covered)
+
+    return values
+
+
+def _values(n: int, m: int, k: int, b: Any, covered: Any) -> dict[str, Any]:
+    """From numbers or from arrays of them."""
+    return {"density": b / (k * m), "coverage": covered / n}
+
+
+METRIC = Metric(
+    name="density-coverage",
+    title="Density and coverage",
+    outputs=(
+        Output("density", "reference spheres around a candidate, over k", (0.0, INFINITY)),
+        Output("coverage", "share of reference spheres that hold a candidate"),
+    ),
+    direction="higher",
+    measure=_measure,
+    relabel=_relabel,
+    defaults={"k": 5},
+    order=30,
+    citation="Naeem et al. 2020, Reliable Fidelity and Diversity Metrics, ICML",
+)

@@ -1,0 +1,93 @@
+"""Fréchet distance between the Gaussians fitted to two sets (FID, without the Inception network).
+
+Heusel, Ramsauer, Unterthiner, Nessler and Hochreiter (2017), GANs Trained by a Two Time-Scale Update Rule, Eq. 6:
+
+    |mu - mu'|^2 + tr C + tr C' - 2 tr (C C')^(1/2)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...geometry.gaussians import CentredRows, covariance_distance
+from ...geometry.labels import Labels
+from ...geometry.pooled_gaussians import PooledGaussians
+from ...geometry.products import power_of_two_below
+from ...report.result import Result
+from ..declaration import INFINITY, Measurement, Metric, Output, Relabelled
+from ..measure import Options, measure
+from ..pair import Pair
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+def frechet(reference: Any, candidate: Any, **options: Unpack[Options]) -> Result:
+    """Squared Fréchet distance of two sets, 0 at best; `.value`.
+
+    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.measure.Options` says.
+    """
+    return measure(METRIC, reference, candidate, **options)
+
+
+def _measure(pair: Pair) -> Measurement:
+    scale = _scale(pair)
+    a, b = CentredRows(pair.reference.values, scale), CentredRows(pair.candidate.values, scale)
+    gap = float(np.sum((a.mean - b.mean) ** 2)) / scale**2
+    spread = covariance_distance(a, b) / scale**2
+    return Measurement(
+        values={"value": gap + spread},
+        details={"mean_part": gap, "covariance_part": spread},
+        warnings=tuple(_warnings(pair)),
+    )
+
+
+def _rounding(pair: Pair) -> float:
+    """Rounding moves a value by some 1e-13 of the pooled variance, whatever its own size."""
+    pooled = np.concatenate([pair.reference.values, pair.candidate.values])
+    with np.errstate(over="ignore"):
+        return 1e-12 * float(pooled.var(axis=0, dtype=np.float64).sum())
+
+
+def _relabel(pair: Pair) -> Relabelled:
+    scale = _scale(pair)
+    pooled = np.concatenate([pair.reference.values, pair.candidate.values], dtype=np.float64)
+    pooled *= scale
+    gaussians = PooledGaussians(pooled)
+
+    def values(labels: Labels) -> dict[str, np.ndarray]:
+        return {"value": gaussians.distances(labels) / scale**2}
+
+    return values
+
+
+def _scale(pair: Pair) -> float:
+    """Fourth powers of the data appear on the way: very large or small ones are brought near 1 first."""
+    reach = max(abs(float(bound)) for points in (pair.reference, pair.candidate) for bound in points.bounds)
+    return 1.0 if 1e-60 < reach < 1e60 else power_of_two_below(reach)
+
+
+def _warnings(pair: Pair) -> list[str]:
+    few, dimensions = min(pair.sizes.values()), pair.reference.values.shape[1]
+    if few <= dimensions:
+        return [
+            f"{few} samples are few for a covariance in {dimensions} dimensions: "
+            "the distance is biased upwards; compare only sets of equal size"
+        ]
+    return pair.unequal_sizes("smaller sets have a larger distance")
+
+
+METRIC = Metric(
+    name="frechet",
+    title="Fréchet distance",
+    outputs=(Output("value", "squared Fréchet distance of the fitted Gaussians", (0.0, INFINITY)),),
+    direction="lower",
+    measure=_measure,
+    relabel=_relabel,
+    rounding=_rounding,
+    swapped={"value": "value"},
+    order=50,
+    citation="Heusel et al. 2017, GANs Trained by a Two Time-Scale Update Rule, NeurIPS",
+)

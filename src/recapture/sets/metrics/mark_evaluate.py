@@ -1,0 +1,159 @@
+"""Mark-Evaluate: how well ecology's population estimators guess |reference| + |candidate| from sphere memberships.
+
+Mordido and Meinel (2020), Mark-Evaluate: Assessing Language Generation using Population Estimation Methods.
+
+With n reference and m candidate samples, P = n + m, and at neighbourhood size k
+
+    x = candidates inside a reference sphere,      y = references inside a candidate sphere,
+    a = pairs with the reference in the candidate's sphere,  b = pairs with the candidate in the reference's,
+
+    Petersen            (n + x)(m + y) / (x + y)                                                        (Eq. 3)
+    Schnabel quality    P C / (C - (m - x)),  C = (k + 1) m + a                                         (Eq. 4)
+    Schnabel diversity  P C / (C - (n - y)),  C = (k + 1) n + b
+    CAPTURE             the N >= P of greatest likelihood with C = (k + 1) P + a + b captures           (Eqs. 6, 7)
+    score               1 - min(|estimate - P| / P, 1)                                                  (Eqs. 1, 8)
+
+Two sets that never meet do not score 0: Schnabel has the floor 1 - 1/k, CAPTURE about .745 at k = 1 and nearly 1
+from k = 3 on. `adjusted` takes the floor out: (score - floor) / (1 - floor).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ... import population
+from ...errors import InputError
+from ...geometry.labels import Labels
+from ...geometry.overlap import OverlapAt
+from ...report.result import Result
+from ..declaration import Measurement, Metric, Output, Relabelled
+from ..measure import Job, Options, PairOptions, make_pair, measure, measure_pair
+from ..pair import Pair
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_NEAR_FLOOR = 0.05
+_HIGH_FLOOR = 0.97
+
+# Relabelled sets often agree in the number of captures, on which alone the estimate then hangs.
+_capture_m0 = lru_cache(maxsize=1 << 14)(population.capture_m0)
+
+
+def mark_evaluate(reference: Any, candidate: Any, k: int = 1, **options: Unpack[Options]) -> Result:
+    """Population scores of a candidate set against a reference set, in [0, 1], higher is better.
+
+    reference, candidate: arrays (samples x dimensions), or lists of texts, which `encoder` turns into vectors.
+    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.measure.Options` says.
+    """
+    return measure(METRIC, reference, candidate, k=k, **options)
+
+
+def mark_evaluate_sweep(
+    reference: Any,
+    candidate: Any,
+    ks: Iterable[int],
+    *,
+    encoder: Any = None,
+    **options: Unpack[PairOptions],
+) -> dict[int, Result]:
+    """`mark_evaluate` at several k from one pass over the distances. options: as for `mark_evaluate`."""
+    jobs = {k: Job(METRIC, {"k": k}) for k in ks}
+    if not jobs:
+        raise InputError("there is no k to sweep over")
+    pair, identity, notes = make_pair(reference, candidate, encoder)
+    results = measure_pair(list(jobs.values()), pair, identity, notes=notes, **options)
+    return dict(zip(jobs, results, strict=True))
+
+
+def estimates(n: int, m: int, k: int, x: int, y: int, a: int, b: int) -> dict[str, float]:
+    """Population sizes from the four counts."""
+    total = n + m
+    return {
+        "petersen": population.petersen(n + x, m + y, x + y),
+        "schnabel_quality": population.schnabel(total, (k + 1) * m + a, m - x),
+        "schnabel_diversity": population.schnabel(total, (k + 1) * n + b, n - y),
+        "capture": float(_capture_m0(total, (k + 1) * total + a + b)),
+    }
+
+
+def _measure(pair: Pair, k: int) -> Measurement:
+    inside = pair.overlap_at(k)
+    n, m = len(pair.reference), len(pair.candidate)
+    counts = {"x": inside.x, "y": inside.y, "a": inside.a, "b": inside.b}
+    found = estimates(n, m, k, **counts)
+    scores = _scores(n + m, found)
+    floors = _scores(n + m, estimates(n, m, k, x=0, y=0, a=0, b=0))
+    adjusted = {name: (scores[name] - floor) / (1 - floor) if floor < 1 else None for name, floor in floors.items()}
+    return Measurement(
+        values=scores,
+        details={"estimates": found, "counts": counts, "floors": floors, "adjusted": adjusted},
+        arrays={"candidate_inside": inside.candidate_inside, "reference_inside": inside.reference_inside},
+        warnings=(*_warnings(inside, n, m, scores, floors, adjusted), *pair.neighbourhood_warnings()),
+    )
+
+
+def _relabel(pair: Pair, k: int) -> Relabelled:
+    def values(labels: Labels) -> dict[str, np.ndarray]:
+        n, m = labels.sizes
+        counts = pair.counts_under(labels, k)
+        # One by one in Python's whole numbers, which no product of counts overflows; equal counts are scored once.
+        each = list(zip(*(getattr(counts, name).tolist() for name in "xyab"), strict=True))
+        found = {one: _scores(n + m, estimates(n, m, k, *one)) for one in set(each)}
+        return {output.name: np.array([found[one][output.name] for one in each]) for output in METRIC.outputs}
+
+    return values
+
+
+def _scores(total: int, found: Mapping[str, float]) -> dict[str, float]:
+    names = {"petersen": "petersen", "quality": "schnabel_quality", "diversity": "schnabel_diversity"}
+    names["capture"] = "capture"
+    return {name: population.score(total, found[source]) for name, source in names.items()}
+
+
+def _warnings(
+    inside: OverlapAt,
+    n: int,
+    m: int,
+    scores: Mapping[str, float],
+    floors: Mapping[str, float],
+    adjusted: Mapping[str, float | None],
+) -> list[str]:
+    warnings = []
+    if inside.x == m or inside.y == n:
+        side = "precision" if inside.x == m else "recall"
+        warnings.append(f"Petersen is 1 because {side} is 1, whatever the other is: it says nothing here")
+    for name in ("quality", "diversity", "capture"):
+        floor, value = floors[name], adjusted[name]
+        if value is None:
+            warnings.append(f"{name} is 1 even for sets that never meet (k = {inside.k}): it has no adjusted score")
+        elif scores[name] == 1:
+            warnings.append(f"{name} is saturated: closer sets would score no higher")
+        elif value < _NEAR_FLOOR:
+            warnings.append(f"{name} is close to its floor of {floor:.4f}, the score of sets that never meet")
+        elif floor > _HIGH_FLOOR:
+            warnings.append(f"{name} can only move between {floor:.4f} and 1 at k = {inside.k}: use its adjusted score")
+    return warnings
+
+
+METRIC = Metric(
+    name="mark-evaluate",
+    title="Mark-Evaluate",
+    outputs=(
+        Output("petersen", "Petersen: one marking, one recapture"),
+        Output("quality", "Schnabel(reference, candidate)"),
+        Output("diversity", "Schnabel(candidate, reference)"),
+        Output("capture", "CAPTURE, model M0"),
+    ),
+    direction="higher",
+    measure=_measure,
+    relabel=_relabel,
+    defaults={"k": 1},
+    swapped={"petersen": "petersen", "quality": "diversity", "diversity": "quality", "capture": "capture"},
+    order=10,
+    citation="Mordido and Meinel 2020, Mark-Evaluate, COLING",
+)

@@ -1,0 +1,131 @@
+"""CIDEr-D: agreement of a caption with references in n-grams that say much because few images have them.
+
+Vedantam, Zitnick and Parikh (2015), CIDEr: Consensus-based Image Description Evaluation, Eqs. 1-2 and Section 6. With
+g_n(x) the vector of tf-idf weights of the n-grams of x, and l the number of its bigrams (as the authors' program has
+it, where the paper says length),
+
+    CIDEr-D(c, r) = 10 mean over n = 1..4 of exp(-(l(c) - l(r))^2 / (2 sigma^2)) min(g_n(c), g_n(r)) . g_n(r)
+                                             / (|g_n(c)| |g_n(r)|)
+
+A text scores 10 against itself unless it has fewer than four tokens (an order without n-grams scores 0) or an order
+all of whose n-grams are in every document (weight 0). The score is then below 10, as in the authors' program, so
+copies of such a text are at a distance above 0 of each other.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..lexical.cells import Cells, Frequencies, Sides, clipped_sums
+from ..lexical.ngrams import DocumentFrequencies, Runs, Words
+from ..lexical.tokens import caption_tokens
+from .batched import BatchedScorer
+from .scorer import Pairwise
+
+_ORDERS = 4
+# Squared weights are cut in two, steps of 2^-20 (as real part) and of 2^-52 (as imaginary part): float64 adds up either
+# without rounding, so no sum depends on its order, and scores that are equal by the formula are equal here.
+_COARSE = 2.0**20
+_FINE = 2.0**52
+
+
+class CiderScorer(BatchedScorer):
+    """CIDEr-D with given document frequencies."""
+
+    def __init__(self, df: DocumentFrequencies, sigma: float, tokenize: Callable[[str], list[str]]) -> None:
+        self._df = df
+        self._tokenize = tokenize
+        self._spread = 2 * sigma**2
+        self.settings = {
+            "df": df.identity(),
+            "sigma": sigma,
+            "order": _ORDERS,
+            "tokenize": "caption tokens" if tokenize is caption_tokens else _name(tokenize),
+        }
+
+    def blocks(self, pairs: Sequence[Sides]) -> list[np.ndarray]:
+        cells = Cells(pairs)
+        words = Words.of(map(self._tokenize, cells.texts))
+        runs = list(words.runs(_ORDERS))
+        scores = np.zeros(len(cells.row))
+        for each, counts in zip(runs, self._df.counts_of(words, runs), strict=True):
+            scores += _cosines(each, self._squared_weights(counts), cells)
+        # The authors' program takes the number of bigrams for the length.
+        length = np.maximum(words.lengths - 1, 0)
+        apart = np.abs(length[cells.row] - length[cells.column])
+        scores *= np.array([math.exp(-(delta**2) / self._spread) for delta in range(apart.max(initial=0) + 1)])[apart]
+        scores *= 10 / _ORDERS
+        return cells.split(scores)
+
+    def _squared_weights(self, counts: np.ndarray) -> np.ndarray:
+        # math.log for each distinct count: NumPy's may round differently at different places of an array.
+        distinct, inverse = np.unique(counts, return_inverse=True)
+        weights = [_cut(math.log(self._df.documents / max(1, count)) ** 2) for count in distinct.tolist()]
+        squared: np.ndarray = np.array(weights, np.complex128)[inverse]
+        return squared
+
+
+def _cosines(runs: Runs, weight: np.ndarray, cells: Cells) -> np.ndarray:
+    """Of weight vectors at every cell, the row's weights cut down to the column's; 0 for a zero vector.
+
+    weight: the squared weight of each distinct n-gram, cut in two parts.
+    """
+    found = Frequencies.of(runs)
+    weighted = found.times * weight[found.number]
+    squares = [np.bincount(found.text, found.times * part, len(cells.texts)) for part in _parts(weighted)]
+    squared = squares[0] + squares[1]
+    coarse, fine = _parts(clipped_sums(cells, found, weighted))
+    lengths = np.sqrt(squared[cells.row] * squared[cells.column])
+    cosines = np.zeros(len(lengths))
+    np.divide(coarse + fine, lengths, out=cosines, where=lengths > 0)
+    return np.minimum(cosines, 1)
+
+
+def _parts(cut: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return cut.real, cut.imag
+
+
+def _cut(weight: float) -> complex:
+    coarse = round(weight * _COARSE) / _COARSE
+    return complex(coarse, round((weight - coarse) * _FINE) / _FINE)
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return str(getattr(function, "__qualname__", type(function).__qualname__))
+
+
+def _prepare(df: Any, sigma: Any, tokenize: Any) -> CiderScorer:
+    if df is None:
+        raise InputError(
+            "cider needs document frequencies: give df= a DocumentFrequencies table, or a file of one, "
+            "counted over all references"
+        )
+    if isinstance(df, (str, os.PathLike)):
+        df = DocumentFrequencies.read(df)
+    if not isinstance(df, DocumentFrequencies):
+        raise InputError(f"df must be a DocumentFrequencies table or a file of one, not {type(df).__name__}")
+    if df.order < _ORDERS:
+        raise InputError(f"cider counts n-grams of up to {_ORDERS} tokens, but df stops at {df.order}")
+    if isinstance(sigma, (bool, str)) or not (isinstance(sigma, (int, float)) and math.isfinite(sigma) and sigma > 0):
+        raise InputError(f"sigma must be a positive number, not {sigma!r}")
+    if tokenize is not None and not callable(tokenize):
+        raise InputError(f"tokenize must be a function from a text to its tokens, not {tokenize!r}")
+    return CiderScorer(df, float(sigma), tokenize or caption_tokens)
+
+
+PAIRWISE = Pairwise(
+    name="cider",
+    title="CIDEr-D",
+    prepare=_prepare,
+    range=(0.0, 10.0),
+    over_references="mean",
+    defaults={"df": None, "sigma": 6.0, "tokenize": None},
+    order=25,
+    citation="Vedantam et al. 2015, CIDEr: Consensus-based Image Description Evaluation, CVPR",
+)

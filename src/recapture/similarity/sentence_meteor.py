@@ -1,0 +1,186 @@
+"""METEOR 1.5 for English, without Java.
+
+Denkowski and Lavie (2014), Meteor Universal; the alignment is that of Meteor 1.3 (2011), see `lexical.align`. Words are
+aligned where they are equal, have the same stem, are synonyms or belong to paraphrases, and count 1, 0.6, 0.8 and 0.6.
+With P and R the weighted share of hypothesis and reference that is aligned (content words weigh delta, function words
+1 - delta), m the mean number of aligned words of both sides and c the number of chunks,
+
+    score = (1 - gamma (c / m)^beta) / ((1 - alpha) / P + alpha / R)
+
+with c / m taken as 0 where one chunk covers both texts. A text scores 1 against itself; with nothing aligned, 0.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, nearest_names
+from ..lexical.align import Match, Words, align, count_chunks
+from ..lexical.function_words import FUNCTION_WORDS
+from ..lexical.function_words import function_words as function_words_of
+from ..lexical.meteor_tokens import meteor_tokens
+from ..lexical.paraphrases import Paraphrases
+from ..lexical.stems import Stems
+from ..lexical.tokens import caption_tokens
+from ..lexical.wordnet import WordNet, find_wordnet
+from .scorer import Pairwise, Scorer
+
+WEIGHTS = (1.0, 0.6, 0.8, 0.6)
+"""What a match counts, by stage: exact, stem, synonym, paraphrase."""
+
+TOKENIZERS: dict[str, Callable[[str], Sequence[str]]] = {
+    "meteor": meteor_tokens,
+    "caption": caption_tokens,
+    "split": str.split,
+}
+_REMEMBERED = 500_000
+"""Tokens of the texts that a scorer remembers."""
+
+_PathLike = str | os.PathLike[str]
+
+
+class MeteorScorer(Scorer):
+    """METEOR with its tables loaded. Texts are tokenised and stemmed once, and remembered up to a number of tokens."""
+
+    def __init__(
+        self,
+        *,
+        tokenize: Any,
+        stemmer: Any,
+        wordnet: Any,
+        paraphrases: Any,
+        function_words: Any,
+        **parameters: Any,
+    ) -> None:
+        self._alpha, self._beta, self._gamma, self._delta = (
+            _number(name, parameters[name], most)
+            for name, most in (("alpha", 1.0), ("beta", float("inf")), ("gamma", 1.0), ("delta", 1.0))
+        )
+        self._tokenize = _tokenizer(tokenize)
+        self._stem = Stems(stemmer)
+        self._light = function_words_of(function_words)
+        self._synonyms = None if wordnet is None else _wordnet(wordnet)
+        self._paraphrases = None if paraphrases is None else Paraphrases(paraphrases)
+        self._further = [stage for stage in (self._synonyms, self._paraphrases) if stage is not None]
+        self._known: dict[str, tuple[Words, list[Any]]] = {}
+        self._room = _REMEMBERED
+        used = (True, stemmer is not None, self._synonyms, self._paraphrases)
+        self.settings = {
+            "stages": [name for name, use in zip(("exact", "stem", "synonym", "paraphrase"), used, strict=True) if use],
+            "tokenize": _name(tokenize),
+            "stemmer": _name(stemmer),
+            "wordnet": self._synonyms and self._synonyms.identity(),
+            "paraphrases": self._paraphrases and self._paraphrases.identity(),
+            "function_words": "recapture" if self._light is FUNCTION_WORDS else _digest(self._light),
+            **parameters,
+        }
+
+    def cross(self, hypotheses: Sequence[str], references: Sequence[str]) -> np.ndarray:
+        rows = [self._prepared(text) for text in hypotheses]
+        columns = [self._prepared(text) for text in references]
+        scores = np.empty((len(rows), len(columns)))
+        for number, row in enumerate(rows):
+            scores[number] = [self._score(row, column) for column in columns]
+        return scores
+
+    def _prepared(self, text: str) -> tuple[Words, list[Any]]:
+        """A text's words, and what the stages after stemming need to know about it."""
+        known = self._known.get(text)
+        if known is None:
+            tokens = list(self._tokenize(text))
+            values = [1 - self._delta if token.lower() in self._light else self._delta for token in tokens]
+            words = Words(tokens, [self._stem(token) for token in tokens], values)
+            known = words, [stage.prepare(tokens) for stage in self._further]
+            self._room -= len(tokens) + 1
+            if self._room < 0:
+                self._known.clear()
+                self._room = _REMEMBERED
+            self._known[text] = known
+        return known
+
+    def _score(self, hypothesis: tuple[Words, list[Any]], reference: tuple[Words, list[Any]]) -> float:
+        (there, there_further), (here, here_further) = hypothesis, reference
+        if there.tokens == here.tokens:
+            return 1.0
+        further: list[Match] = []
+        for stage, to, at in zip(self._further, there_further, here_further, strict=True):
+            further += stage.matches(to, at)
+        matches = align(there, here, further)
+        precision = recall = 0.0
+        words = 0
+        for start, length, goal, goal_length, kind in matches:
+            weight = WEIGHTS[kind]
+            if length == goal_length == 1:
+                precision += weight * there.values[goal]
+                recall += weight * here.values[start]
+            else:
+                precision += weight * sum(there.values[goal : goal + goal_length])
+                recall += weight * sum(here.values[start : start + length])
+            words += length + goal_length
+        if not precision or not recall:
+            return 0.0
+        chunks = count_chunks(matches)
+        whole = chunks == 1 and words == len(there.tokens) + len(here.tokens)
+        penalty = 0.0 if whole else self._gamma * (2 * chunks / words) ** self._beta
+        mean = (1 - self._alpha) * there.total / precision + self._alpha * here.total / recall
+        return (1 - penalty) / mean
+
+
+def _number(name: str, value: Any, most: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 <= value <= most:
+        limits = "of at least 0" if most == float("inf") else f"between 0 and {most:g}"
+        raise InputError(f"{name} must be a number {limits}, not {value!r}")
+    return float(value)
+
+
+def _tokenizer(given: Any) -> Callable[[str], Sequence[str]]:
+    if callable(given):
+        return given  # type: ignore[no-any-return]
+    if given not in TOKENIZERS:
+        raise InputError(f"there is no tokenizer {given!r}: {nearest_names(str(given), TOKENIZERS)}")
+    return TOKENIZERS[given]
+
+
+def _wordnet(given: _PathLike) -> WordNet:
+    folder = find_wordnet() if given == "auto" else given
+    if folder is None:
+        raise InputError("no WordNet was found on this machine: name its folder, or set WNHOME or WNSEARCHDIR")
+    return WordNet(folder)
+
+
+def _name(given: Any) -> str | None:
+    """A choice as the signature shows it: a function by its name."""
+    if given is None or isinstance(given, str):
+        return given
+    named = given if hasattr(given, "__qualname__") else type(given)
+    return f"{named.__module__}.{named.__qualname__}"
+
+
+def _digest(words: frozenset[str]) -> str:
+    return hashlib.blake2b("\n".join(sorted(words)).encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
+PAIRWISE = Pairwise(
+    name="meteor",
+    title="METEOR 1.5",
+    prepare=MeteorScorer,
+    defaults={
+        "tokenize": "meteor",
+        "stemmer": "english",
+        "wordnet": None,
+        "paraphrases": None,
+        "function_words": None,
+        "alpha": 0.85,
+        "beta": 0.2,
+        "gamma": 0.6,
+        "delta": 0.75,
+    },
+    order=20,
+    libraries=("numpy", "snowballstemmer"),
+    citation="Denkowski and Lavie 2014, Meteor Universal: Language Specific Translation Evaluation, WMT",
+)
