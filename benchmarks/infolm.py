@@ -143,7 +143,7 @@ _CHILD = """
 import sys
 import numpy as np
 from recapture.pairs.declaration import find_pair_metric
-from recapture.pairs.shared import Shared
+from recapture.pairs.evaluate import Shared
 from recapture.representations.masked_model import MaskedModel
 words = "the old river ran under a small green tree and then the bird sang to us".split()
 texts = [" ".join(words[(3 * at + place * (at + 1)) % 16] for place in range(510)) for at in range(2)]

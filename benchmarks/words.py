@@ -11,7 +11,7 @@ from typing import cast
 from transformers.utils import logging
 
 from recapture.pairs.declaration import TextPairScorer, find_pair_metric
-from recapture.pairs.shared import Shared
+from recapture.pairs.evaluate import Shared
 
 from .timing import ratio, run, seconds
 

@@ -44,7 +44,7 @@ def test_a_new_metric_is_one_file(monkeypatch):
     from recapture.sets import declaration as registry
 
     module = types.ModuleType("recapture.sets.metrics.mean_gap")
-    module.METRIC = registry.Metric(
+    module.METRIC = registry.SetMetric(
         name="mean-gap",
         title="Distance of means",
         outputs=(registry.Output("value", "length of the difference of means", (0.0, float("inf"))),),
@@ -58,7 +58,7 @@ def test_a_new_metric_is_one_file(monkeypatch):
     monkeypatch.setitem(sys.modules, module.__name__, module)
     real = pkgutil.iter_modules
     monkeypatch.setattr(pkgutil, "iter_modules", lambda path: [*real(path), types.SimpleNamespace(name="mean_gap")])
-    registry._registry.cache_clear()
+    registry.METRICS.forget()
     try:
         assert "mean-gap" in rc.list_metrics()
         result = rc.evaluate(X, X + 2, metrics=["mean-gap"])["candidate"]["mean-gap"]
@@ -68,7 +68,7 @@ def test_a_new_metric_is_one_file(monkeypatch):
             rc.evaluate(X, X + 2, metrics=["mean-gap"], pvalue=True)
         assert rc.mean_gap(X, Y) == "called"
     finally:
-        registry._registry.cache_clear()
+        registry.METRICS.forget()
         rc.__dict__.pop("mean_gap", None)
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from recapture.pairs import declaration as base
-from recapture.pairs.declaration import INFINITY, GroupScorer, Output, PairMetric, Scored, TextPairScorer
+from recapture.pairs.declaration import INFINITY, GroupScorer, Output, PairMetric, PairScores, TextPairScorer
 
 
 class Overlap(TextPairScorer):
@@ -42,7 +42,7 @@ class Length(GroupScorer):
     def score(self, references, candidates):
         self._calls.append([list(group) for group in references])
         counts = np.array([float(len(text.split())) for text in candidates])
-        return Scored({"value": counts}, {"value": float(counts.sum())})
+        return PairScores({"value": counts}, {"value": float(counts.sum())})
 
 
 def toys(monkeypatch, calls):

@@ -14,7 +14,7 @@ import recapture as rc
 from recapture.cli.app import run
 from recapture.contexts import evaluate as evaluation
 from recapture.similarity import scorer as base
-from recapture.similarity.scorer import Pairwise, Scorer
+from recapture.similarity.scorer import Scorer, Similarity
 
 # By the metric below, 1 for equal texts and 0 for others:
 # - "pairs": within edges 0, cross edges 1. All within edges are the shortest, Q = 4/3 both ways round, TRM = 8/3.
@@ -71,7 +71,7 @@ class Same(Scorer):
 def calls(monkeypatch):
     """What the metric `same` has been asked to score."""
     made: list = []
-    known = {**base._registry(), "same": Pairwise("same", "Same", lambda: Same(made), "nobody")}
+    known = {**base._registry(), "same": Similarity("same", "Same", lambda: Same(made), "nobody")}
     monkeypatch.setattr(base, "_registry", lambda: known)
     return made
 

@@ -325,8 +325,8 @@ def test_one_sentence_before_any_model(bad_files, capsys, monkeypatch, name):
     def never(*_, **__):
         raise AssertionError("a model was asked for")
 
-    monkeypatch.setattr("recapture.pairs.shared.Shared.masked", never)
-    monkeypatch.setattr("recapture.pairs.shared.Shared.words", never)
+    monkeypatch.setattr("recapture.pairs.evaluate.Shared.masked", never)
+    monkeypatch.setattr("recapture.pairs.evaluate.Shared.words", never)
     before = {path: path.read_bytes() for path in bad_files.iterdir()}
     arguments, words = CASES[name]
     code = run(["pairs", *([] if "-o" in arguments else ["--output", "out.json"]), *arguments])

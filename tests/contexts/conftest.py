@@ -7,7 +7,7 @@ import pytest
 from brute_force import overlap
 
 from recapture.similarity import scorer as base
-from recapture.similarity.scorer import Pairwise, Scorer
+from recapture.similarity.scorer import Scorer, Similarity
 
 
 class Toy(Scorer):
@@ -31,9 +31,9 @@ def toys(monkeypatch):
     """`toy` (higher is better, max over references), `toy-mean` (mean), `toy-far` (lower is better)."""
     calls: list = []
     made = {
-        "toy": Pairwise("toy", "Toy", lambda turn: Toy(turn, calls), "nobody", defaults={"turn": 1.0}),
-        "toy-even": Pairwise("toy-even", "Even", lambda: Toy(1.0, calls), "nobody", over_references="mean"),
-        "toy-far": Pairwise("toy-far", "Far", lambda: ToyDistance(1.0, calls), "nobody", direction="lower"),
+        "toy": Similarity("toy", "Toy", lambda turn: Toy(turn, calls), "nobody", defaults={"turn": 1.0}),
+        "toy-even": Similarity("toy-even", "Even", lambda: Toy(1.0, calls), "nobody", over_references="mean"),
+        "toy-far": Similarity("toy-far", "Far", lambda: ToyDistance(1.0, calls), "nobody", direction="lower"),
     }
     real = base._registry()
     monkeypatch.setattr(base, "_registry", lambda: {**real, **made})

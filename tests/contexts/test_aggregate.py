@@ -1,4 +1,4 @@
-"""Pairwise scores averaged over candidates, and how far apart a side's texts are, in plain loops."""
+"""Similarity scores averaged over candidates, and how far apart a side's texts are, in plain loops."""
 
 import itertools
 

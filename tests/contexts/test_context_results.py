@@ -8,9 +8,9 @@ import re
 
 import pytest
 
-from recapture.contexts.table import ContextResults
-from recapture.contexts.totals import Combined, Total
-from recapture.report.grid import Grid, latex
+from recapture.contexts.table import ContextResults, Total
+from recapture.contexts.uncertainty import Combined
+from recapture.report.report import Table, latex
 
 FORMATS = {"table": Grid.to_table, "md": Grid.to_markdown, "latex": Grid.to_latex, "csv": Grid.to_csv}
 NASTY = "a|b\\c<i>&x_1% $y$ #{z}~^\nend"
@@ -79,7 +79,7 @@ def test_contexts_left_out_for_different_reasons_are_told_apart():
     ]
 
 
-GRID = Grid(["name", "number"], [[NASTY, "1.0"], ["plain", "-2"]], ["a caption"])
+GRID = Table(["name", "number"], [[NASTY, "1.0"], ["plain", "-2"]], ["a caption"])
 
 
 def test_markdown_cells_stay_cells():
@@ -110,7 +110,7 @@ def test_csv_cells_come_back_as_they_were():
 
 def test_terminal_tables_take_names_as_they_are():
     """No markup of the drawing library inside names."""
-    shown = Grid(["name", "x"], [["[bold]n[/bold]", "1"], [":smile:", "22"]]).to_table()
+    shown = Table(["name", "x"], [["[bold]n[/bold]", "1"], [":smile:", "22"]]).to_table()
     head, rule, *rows = shown.splitlines()
     assert [row.split() for row in rows] == [["[bold]n[/bold]", "1"], [":smile:", "22"]]
     assert head.split() == ["name", "x"] and set(rule.strip()) == {"─"}

@@ -48,7 +48,7 @@ def interrupted(toys, monkeypatch):
             scorer.cross = counted
             return scorer
 
-        made = {**base._registry(), "toy": base.Pairwise("toy", "Toy", prepare, "nobody", defaults={"turn": 1.0})}
+        made = {**base._registry(), "toy": base.Similarity("toy", "Toy", prepare, "nobody", defaults={"turn": 1.0})}
         monkeypatch.setattr(base, "_registry", lambda: made)
         return toys
 

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..checks import check_seed
+from ..declarations import Direction
 from ..errors import InputError
-from ..labellings.plans import check_seed
 from ..progress import Progress
-from ..report.result import Direction
 from .batches import check_choice, check_resamples, check_share, common_cells
 from .coefficients import as_floats, oriented
 from .settled import system_means

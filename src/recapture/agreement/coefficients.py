@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ..declarations import Direction
 from ..errors import InputError, nearest_names
-from ..report.result import Direction
 from .kendall import row_taus
 from .settled import exponents
 

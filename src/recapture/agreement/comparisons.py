@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..report.grid import Grid
-from ..report.result import short_p
+from ..report.report import Table as Grid
+from ..report.report import short_p
 from .levels import FEWEST
 from .matrix import counted, listed
 from .render import Part, number

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..declarations import Direction
 from ..errors import InputError, nearest_names
-from ..report.result import Direction, freeze
+from ..report.result import freeze
 
 
 @dataclass(frozen=True)

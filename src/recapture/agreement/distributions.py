@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..declarations import Direction
 from ..errors import InputError
-from ..report.result import Direction
 from .batches import check_choice, is_number
 from .coefficients import as_floats, oriented
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..checks import check_seed
 from ..errors import InputError
-from ..labellings.plans import check_seed
 from ..progress import Progress
 from .batches import (
     Cells,

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..declarations import Direction
 from ..errors import InputError
-from ..report.result import Direction
 from .coefficients import oriented
 from .directions import chosen_directions, contrary, declared_direction, no_direction
 from .matrix import Matched, ScoreMatrix, in_order, listed, match

@@ -11,10 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .. import __version__
-from ..report.grid import Grid
-from ..report.render import finite
-from ..report.result import short
+from ..report.report import Table as Grid
+from ..report.report import finite, short
+from ..versions import VERSION
 from .correlations import Correlation, Correlations
 from .levels import FEWEST
 from .matrix import counted, listed
@@ -42,7 +41,7 @@ def written(
 ) -> str:
     """width: of the terminal, where tables are to fit into one."""
     if form == "json":
-        content: dict[str, Any] = {"recapture": __version__, "settings": dict(settings), "warnings": list(warnings)}
+        content: dict[str, Any] = {"recapture": VERSION, "settings": dict(settings), "warnings": list(warnings)}
         for part in parts:
             content.setdefault(part.name, []).extend(dict(row) for row in part.rows)
         return json.dumps(finite(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -58,8 +57,7 @@ def written(
     grids = [replace(grid, caption=[*grid.caption, *(warnings if at == 0 else ())]) for at, grid in enumerate(shown)]
     if form == "latex":
         return "\n".join(grid.to_latex() for grid in grids)
-    # A list: lines that follow each other would run together.
-    return "\n".join(replace(grid, caption=[f"- {line}" for line in grid.caption]).to_markdown() for grid in grids)
+    return "\n".join(grid.to_markdown() for grid in grids)
 
 
 def _blocks(grid: Grid, width: int | None) -> list[Grid]:

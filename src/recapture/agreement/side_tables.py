@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..report.grid import Grid
+from ..report.report import Table as Grid
 from .levels import Agreement
 from .matrix import counted, listed
 from .render import Part, number

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..labellings.plans import check_seed
+from ..checks import check_seed
 from ..progress import Progress
 from .batches import (
     Cells,

@@ -16,8 +16,8 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from ..declarations import Direction
 from ..errors import InputError
-from ..report.result import Direction
 from .batches import check_choice
 from .coefficients import as_floats, check_coefficient, oriented
 from .levels import FEWEST, agreement, check_level
@@ -75,8 +75,8 @@ class Sweep(Generic[Setting]):
 
     def __str__(self) -> str:
         """A table of settings, and the honest figure below."""
-        from ..report.grid import Grid
-        from ..report.result import short
+        from ..report.report import Table as Grid
+        from ..report.report import short
 
         lines = [[str(setting), short(value), str(self.counts[setting])] for setting, value in self.values.items()]
         kept = len(self.folds) - self.skipped

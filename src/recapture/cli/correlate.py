@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError
-from .options import interval_option, output_format, say, terminal_width
-from .outputs import FORMS, check_stdin, check_targets, chosen_form
+from .options import (
+    FORMS,
+    check_stdin,
+    check_targets,
+    chosen_form,
+    interval_option,
+    output_format,
+    say,
+    terminal_width,
+)
 
 if TYPE_CHECKING:
     from ..agreement.all_pairs import AllPairs

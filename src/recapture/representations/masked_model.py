@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..declarations import installed_version
 from ..errors import InputError
-from ..versions import installed_version
 from .encoder import DEFAULT_ENCODER
 from .loading import load_pretrained, room_of, transformer_folder, usable_device
 from .locate import Wanted, Weights, find_weights
