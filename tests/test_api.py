@@ -237,9 +237,21 @@ def test_bad_input_is_one_clear_sentence(name):
 
 
 def test_misspelt_options_name_the_function():
-    for call in (rc.mark_evaluate, rc.frechet, rc.evaluate):
-        with pytest.raises(TypeError, match=rf"{call.__name__}\(\) got an unexpected keyword argument 'K'"):
+    """One kind of error, whether a function, a table of options or Python itself finds it."""
+    for call, name in ((rc.mark_evaluate, "mark-evaluate"), (rc.frechet, "frechet")):
+        with pytest.raises(TypeError, match=f"{name} has no option 'K'") as refused:
             call(X, Y, K=1)
+        assert isinstance(refused.value, rc.InputError)
+    with pytest.raises(TypeError, match=r"evaluate\(\) got an unexpected keyword argument 'K'"):
+        rc.evaluate(X, Y, K=1)
+    for wrong in (
+        lambda: rc.evaluate_pairs(["a"], ["a"], "chrf", options={"chrf": {"K": 1}}),
+        lambda: rc.aggregate(["a b", "b c"], ["a"], "meteor", K=1),
+        lambda: rc.triangle_rank(["a b", "b c"], ["a"], "meteor", K=1),
+    ):
+        with pytest.raises(TypeError, match="has no option 'K'") as refused:
+            wrong()
+        assert isinstance(refused.value, rc.InputError)
 
 
 def test_few_samples_in_many_dimensions_bring_a_warning():

@@ -57,7 +57,7 @@ def test_every_context_against_fractions(toys):
         assert ranks["smallest_pvalue"] == float(smallest)
         assert ranks["exact"] and ranks["labellings"] == len(values)
         assert ranks["form"] == ("Q(C, R)" if m == 1 else "Q(C, R) + Q(R, C)")
-        for name, rule, higher in (("toy", "max", True), ("toy-mean", "mean", True), ("toy-far", "max", False)):
+        for name, rule, higher in (("toy", "best", True), ("toy-mean", "mean", True), ("toy-far", "best", False)):
             scores = squares(given, False) if higher else [[1 - x for x in row] for row in squares(given, False)]
             value, p, _ = aggregate_test(scores, n, rule, higher)
             assert record["scores"][name]["value"] == pytest.approx(float(value), abs=1e-12)
@@ -81,7 +81,7 @@ def test_the_same_numbers_as_one_by_one(toys):
 
 
 def test_texts_are_compared_once_for_all_metrics(toys):
-    rc.evaluate_contexts(MIXED, "trm-toy,toy,toy-max,toy-mean,dispersion-toy", pvalue=True)
+    rc.evaluate_contexts(MIXED, "trm-toy,toy,toy-best,toy-mean,dispersion-toy", pvalue=True)
     scored = [tuple(hypotheses) for hypotheses, _ in toys]
     assert len(scored) == len(set(scored)) == 5  # of seven contexts two are too small for all
 
@@ -294,7 +294,7 @@ def test_names_of_metrics(toys):
     chosen = METRICS.choose(" TRM_Toy, toy ,,trm-toy")
     assert [metric.name for metric in chosen] == ["trm-toy", "toy"]
     known = METRICS.all()
-    assert {"trm-toy", "toy-max", "toy-mean", "dispersion-toy", "mmd", "frechet", "self-bleu", "distinct-1"} <= set(
+    assert {"trm-toy", "toy-best", "toy-mean", "dispersion-toy", "mmd", "frechet", "self-bleu", "distinct-1"} <= set(
         known
     )
     for wrong, words in (

@@ -39,7 +39,7 @@ def test_every_partition_by_itself(name, kind):
     # The smallest sets of some metrics have many partitions: some of those will do.
     looked_at = partitions if len(partitions) <= 70 else partitions[:: len(partitions) // 30]
     observed = alone(metric, pooled[:n], pooled[n:])
-    values = {output: [] for output in declared.outputs}
+    values = {output.name: [] for output in declared.outputs}
     for candidates in looked_at:
         references = [row for row in range(n + m) if row not in candidates]
         for output, value in alone(metric, pooled[references], pooled[list(candidates)]).items():

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from recapture.errors import InputError
-from recapture.pairs.declaration import find_pair_metric
+from recapture.pairs.declaration import METRICS
 from recapture.pairs.evaluate import evaluate_pairs
 from recapture.pairs.metrics import infolm as infolm_module
 from recapture.pairs.metrics.infolm import infolm
@@ -559,7 +559,7 @@ def test_result_says_how_it_was_made(tiny_bert: Path, scored: Callable[..., Any]
     assert (signature["measure"], signature["temperature"], signature["idf"]) == (["renyi"], [0.25], "none")
     assert (signature["alpha"], signature["beta"]) == (0.5, None)
     assert signature["model"]["encoder"] == tiny_bert.name
-    assert find_pair_metric("InfoLM").name == "infolm"
+    assert METRICS.find("InfoLM").name == "infolm"
 
 
 def test_is_run_among_others(tiny_bert: Path, scored: Callable[..., Any]) -> None:

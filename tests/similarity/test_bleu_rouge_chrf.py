@@ -47,7 +47,7 @@ def test_bleu_as_sacrebleu(seed, options):
         # Said in the docs: two texts without tokens are equal.
         return 1 if nothing(row) and nothing(column) else oracle.sentence_score(row, [column]).score / 100
 
-    made = METRICS.find("bleu").scorer(**options).cross(rows, columns)
+    made = METRICS.find("sentence-bleu").scorer(**options).cross(rows, columns)
     np.testing.assert_allclose(made, table(rows, columns, score), rtol=1e-9, atol=1e-12)
 
 
@@ -85,7 +85,7 @@ def test_rouge_l_as_rouge_score(seed, stemmer):
     np.testing.assert_allclose(scorer.squares([together])[0], table(together, together, score), rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["bleu", "chrf", "rouge-l"])
+@pytest.mark.parametrize("name", ["sentence-bleu", "chrf", "rouge-l"])
 @pytest.mark.parametrize("text", ["", " ", "word", "two words", "three words here", "犬", "a b c d e f g h", "?"])
 def test_identity_is_exact(name, text):
     assert METRICS.find(name).scorer().cross([text], [text]).tolist() == [[1.0]]
@@ -98,7 +98,7 @@ def test_rouge_l_does_not_take_two_unreadable_texts_for_equal():
 def test_signatures_are_sacrebleus():
     metric = BLEU(effective_order=True)
     metric.sentence_score("a", ["a"])
-    assert METRICS.find("bleu").scorer().settings["sacrebleu"] == str(metric.get_signature())
+    assert METRICS.find("sentence-bleu").scorer().settings["sacrebleu"] == str(metric.get_signature())
     metric = CHRF()
     metric.sentence_score("a", ["a"])
     assert METRICS.find("chrf").scorer().settings["sacrebleu"] == str(metric.get_signature())
@@ -107,7 +107,7 @@ def test_signatures_are_sacrebleus():
 @pytest.mark.parametrize(
     ("name", "options", "complaint"),
     [
-        ("bleu", {"tokenize": "13b"}, "no tokenizer '13b': did you mean 13a"),
+        ("sentence-bleu", {"tokenize": "13b"}, "no tokenizer '13b': did you mean 13a"),
         ("chrf", {"char_order": 0}, "char_order must be"),
         ("chrf", {"beta": 0.5}, "beta must be"),
         ("rouge-l", {"stemmer": "porter"}, "stemmer must be"),

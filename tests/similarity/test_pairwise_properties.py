@@ -50,7 +50,7 @@ def test_declarations_are_complete(declared):
     assert any(year in declared.citation for year in map(str, range(1990, 2030)))
     assert declared.range[0] < declared.range[1]
     assert declared.direction in ("higher", "lower")
-    assert declared.over_references in ("max", "mean")
+    assert declared.over_references in ("best", "mean")
     assert "numpy" in declared.libraries
     assert METRICS.find(declared.name.replace("-", "_").upper()) is declared
     assert isinstance(scorer_of(declared).settings, dict)
@@ -141,5 +141,5 @@ def test_unknown_options_are_refused(declared):
 
 
 def test_unknown_names_are_refused():
-    with pytest.raises(InputError, match="did you mean bleu"):
-        METRICS.find("blue")
+    with pytest.raises(InputError, match="did you mean sentence-bleu"):
+        METRICS.find("sentence-blue")

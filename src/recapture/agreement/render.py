@@ -57,7 +57,7 @@ def written(
     grids = [replace(grid, caption=[*grid.caption, *(warnings if at == 0 else ())]) for at, grid in enumerate(shown)]
     if form == "latex":
         return "\n".join(grid.to_latex() for grid in grids)
-    return "\n".join(grid.to_markdown() for grid in grids)
+    return "\n".join(replace(grid, listed=True).to_markdown() for grid in grids)
 
 
 def _blocks(grid: Grid, width: int | None) -> list[Grid]:

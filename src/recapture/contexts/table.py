@@ -88,7 +88,7 @@ class ContextResults(Reported):
             "left_out": self.left_out,
         }
         records = {"totals": [total.flat() for total in self.totals]}
-        return Report("contexts", [self._table()], self.notes, records, results, self.signature)
+        return Report("contexts", [self._table()], self.notes, (), records, results, self.signature)
 
     def to_jsonl(self) -> str:
         """One context a line."""
@@ -123,8 +123,9 @@ class ContextResults(Reported):
     def _caption(self, tested: bool) -> list[str]:
         count = "1 context" if len(self.contexts) == 1 else f"{len(self.contexts):,} contexts"
         lines = [f"{count}; {HIGHER_LOWER}"]
-        if any(total.interval for total in self.totals):
-            lines.append(f"[low, high]: {self.signature['interval']:.4g} interval of the mean over contexts")
+        interval = self.signature.get("interval")
+        if interval is not None and any(total.interval for total in self.totals):
+            lines.append(f"[low, high]: {interval:.4g} interval of the mean over contexts")
         level = next((total.pvalues.level for total in self.totals if total.pvalues), None)
         if tested and level is not None:
             lines.append(

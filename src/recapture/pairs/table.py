@@ -38,6 +38,13 @@ class PairResults(Results):
             HIGHER_LOWER,
         ]
 
+    def page_notes(self) -> list[str]:
+        """Each warning once, with the systems and the metrics it is about."""
+        return [
+            f"{', '.join(' '.join(system.split()) for system in systems)}: {warning} ({', '.join(metrics)})"
+            for warning, systems, metrics in self.warned()
+        ]
+
     def _unscored(self, items: int) -> Iterator[str]:
         """Which means leave items out, since they have no score."""
         for system, by_metric in self.items():

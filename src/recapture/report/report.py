@@ -12,6 +12,7 @@ import html
 import io
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -32,6 +33,8 @@ _LATEX = {
     **{character: "\\" + character for character in "&%$#_{}"},
 }  # fmt: skip
 _MARKDOWN = {ord("\\"): r"\\", ord("|"): r"\|", ord("\n"): " ", ord("\r"): " ", ord("<"): "&lt;", ord("&"): "&amp;"}
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+"""What a page would take as the beginning of a tag."""
 
 Style = Literal["", "bold", "emphasis"]
 
@@ -72,6 +75,8 @@ class Table:
     """How many columns stand again in each block where a terminal is too narrow for all (None: `left`)."""
     longest_head: int | None = None
     """Heads of numbers that are longer (and than the numbers below) are folded in a terminal (None: never)."""
+    listed: bool = False
+    """Whether the caption is a list in Markdown, where lines that follow each other run together."""
     page: Table | None = None
     """The table's shape in Markdown and LaTeX, where it is another than in a terminal or a notebook."""
 
@@ -87,8 +92,8 @@ class Table:
             "|" + "---|" * table.left + "---:|" * (len(table.heads) - table.left),
         ]
         lines += ["| " + " | ".join(map(_markdown, row)) + " |" for row in table.rows]
-        # A list: lines that follow each other would run together.
-        lines += ["", *(f"- {line.translate(_MARKDOWN)}" for line in self.caption)] if self.caption else []
+        mark = "- " if self.listed else ""
+        lines += ["", *(mark + _TAG.sub("&lt;", _one_line(line)) for line in self.caption)] if self.caption else []
         return "\n".join(lines) + "\n"
 
     def to_latex(self) -> str:
@@ -170,6 +175,8 @@ class Report:
     tables: Sequence[Table]
     notes: Sequence[str] = ()
     """What a reader should know beside the tables: sentences."""
+    page_notes: Sequence[str] = ()
+    """What pages, which are read without the messages of a terminal, say below their first table."""
     records: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     """Numbers in full precision, one mapping a row, by kind of row."""
     results: Mapping[str, Any] = field(default_factory=dict)
@@ -214,10 +221,9 @@ class Report:
         return json.dumps(finite(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def _alone(self) -> list[Table]:
-        """Pages are read without the messages of a terminal, so notes go with the first table."""
-        notes = [_one_line(note) for note in self.notes]
+        """The tables with what belongs on a page."""
         return [
-            replace(table, caption=[*table.caption, *(notes if place == 0 else ())])
+            replace(table, caption=[*table.caption, *(self.page_notes if place == 0 else ())])
             for place, table in enumerate(self.tables)
         ]
 

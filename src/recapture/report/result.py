@@ -181,13 +181,18 @@ class Results(dict[str, dict[str, Result]], Reported):
             notes.append(f"{'' if shared else ', '.join(candidates) + ': '}{warning} [{', '.join(metrics)}]")
         return notes
 
+    def page_notes(self) -> list[str]:
+        """What pages say of warnings."""
+        return []
+
     def report(self, arrays: bool = False) -> Report:
         results = {
             candidate: {metric: result.to_dict(arrays) for metric, result in by_metric.items()}
             for candidate, by_metric in self.items()
         }
         records = {"numbers": list(self._records())}
-        return Report(self.kind, [self._table()], self.notes, records, results, self._common_signature())
+        signature = self._common_signature()
+        return Report(self.kind, [self._table()], self.notes, self.page_notes(), records, results, signature)
 
     def __str__(self) -> str:
         return super().__str__() if self else "no results"
@@ -218,7 +223,8 @@ class Results(dict[str, dict[str, Result]], Reported):
         labels = [f"{number.label(self.labels_need_metric)} {number.arrow}" for number in numbers]
         page = Table(["candidate", *labels], page_rows)
         caption = self.caption()
-        return Table([*heads, *self], rows, caption, 3, len(heads), _LONGEST_HEAD, page)
+        listed = self.labels_need_metric
+        return Table([*heads, *self], rows, caption, 3, len(heads), _LONGEST_HEAD, listed, page)
 
     def _records(self) -> Iterator[dict[str, Any]]:
         """One row per candidate and number."""
