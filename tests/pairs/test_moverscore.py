@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 from recapture.errors import InputError
 from recapture.geometry.parallel import engine
 from recapture.pairs.metrics import moverscore as module
-from recapture.pairs.metrics.moverscore import METRIC, Pieces, mover_costs, moverscore, power_means
+from recapture.pairs.metrics.moverscore import METRIC, PieceTable, mover_costs, moverscore, power_means
 
 pytest.importorskip("ot", reason="needs POT")
 
@@ -118,7 +118,7 @@ def test_given_vectors_costs_are_as_exact_as_they(kind, digits):
     for n in (1, 2, 5, 17, 30):
         layers = rng.standard_normal((5, n, 12)).astype(kind)
         weights = rng.integers(0, 3, n) + (np.arange(n) == 0)
-        made.append(Pieces(layers, weights / weights.sum()))
+        made.append(PieceTable(layers, weights / weights.sum()))
         vectors = [
             np.concatenate([np.float64(layers[:, place]).mean(0), layers[:, place].max(0), layers[:, place].min(0)])
             for place in range(n)
@@ -164,7 +164,9 @@ def test_nearly_equal_points_are_told_apart():
     shift *= 1e-9 / np.linalg.norm(shift, axis=1, keepdims=True)
     weights = np.full(6, 1 / 6)
     # One layer: its power means are thrice itself.
-    (cost,) = mover_costs([Pieces(vectors[None], weights), Pieces((vectors + shift)[None], weights)], [(0, 1)], 1)
+    (cost,) = mover_costs(
+        [PieceTable(vectors[None], weights), PieceTable((vectors + shift)[None], weights)], [(0, 1)], 1
+    )
     assert cost == pytest.approx(1e-9, rel=1e-6)
 
 

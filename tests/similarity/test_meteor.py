@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from recapture.errors import InputError
-from recapture.lexical.align import BEAM, EXACT, PARAPHRASE, STEM, SYNONYM, Words, align, count_chunks
+from recapture.lexical.align import BEAM, EXACT, PARAPHRASE, STEM, SYNONYM, WeightedWords, align, count_chunks
 from recapture.lexical.meteor_tokens import meteor_tokens
 from recapture.lexical.paraphrases import Paraphrases
 from recapture.lexical.wordnet import WordNet, find_wordnet
@@ -164,7 +164,7 @@ def test_alignment_is_the_best_where_the_beam_holds_all():
         if ways_to_match(hypothesis, reference) > BEAM:
             continue
         tried += 1
-        found = align(*(Words(words, words, [1.0] * len(words)) for words in (hypothesis, reference)))
+        found = align(*(WeightedWords(words, words, [1.0] * len(words)) for words in (hypothesis, reference)))
         assert (len(found), count_chunks(found)) == brute_force(hypothesis, reference), (hypothesis, reference)
 
 
@@ -224,7 +224,7 @@ def test_search_by_the_letter_for_words():
             for at, to in itertools.product(range(len(here)), range(len(there)))
             if stems[1][at] == stems[0][to] and (here[at] == there[to]) == (stage == EXACT)
         ]
-        words = [Words(side, stem, [1.0] * len(side)) for side, stem in zip((there, here), stems, strict=True)]
+        words = [WeightedWords(side, stem, [1.0] * len(side)) for side, stem in zip((there, here), stems, strict=True)]
         assert tuple(align(*words)) == by_the_letter(there, here, matches), (hypothesis, reference)
 
 
@@ -242,7 +242,7 @@ def test_search_by_the_letter_for_phrases():
             at, to = rng.randrange(len(here)), rng.randrange(len(there))
             length, to_length = rng.randint(1, min(3, len(here) - at)), rng.randint(1, min(3, len(there) - to))
             further.append((at, length, to, to_length, rng.choice((SYNONYM, PARAPHRASE))))
-        words = [Words(side, side, [1.0] * len(side)) for side in (there, here)]
+        words = [WeightedWords(side, side, [1.0] * len(side)) for side in (there, here)]
         assert tuple(align(*words, further)) == by_the_letter(there, here, exact + further)
 
 

@@ -595,7 +595,7 @@ def test_format_names() -> None:
 def test_adding_a_format_is_adding_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(
         tmp_path / "shouted.py",
-        "from .base import Format, text_samples\n"
+        "from .reading import Format, text_samples\n"
         "def _read(source, field):\n"
         "    return text_samples(source, [line.strip().upper() for _, line in source.lines()])\n"
         "FORMATS = (Format('shouted', ('.loud',), _read),)\n",

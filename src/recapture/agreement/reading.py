@@ -12,9 +12,8 @@ from numbers import Real
 from typing import Any
 
 from ..errors import InputError
-from ..texts.base import no_field
+from ..texts.reading import Source, no_field
 from ..texts.records import has_field, kind, name_of, value_of
-from ..texts.source import Source
 from .conditions import Conditions
 from .matrix import ScoreMatrix, from_cells
 from .rows import Placed, placed_rows

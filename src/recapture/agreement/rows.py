@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..errors import InputError
-from ..texts.reading import plan
+from ..texts.reading import Source, first_line, plan
 from ..texts.records import json_array, json_lines, kind
-from ..texts.source import Source, first_line
 from ..texts.tables import LONGEST_CELL, _rows
 
 Placed = Iterable[tuple[str, Mapping[str, Any], bool]]

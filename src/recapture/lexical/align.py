@@ -27,7 +27,7 @@ Match = tuple[int, int, int, int, int]
 _KEY = itemgetter(0)
 
 
-class Words:
+class WeightedWords:
     """A text made ready for alignment: its tokens, where each stem stands, what each token counts in the score."""
 
     __slots__ = ("places", "stems", "tokens", "total", "values")
@@ -42,7 +42,7 @@ class Words:
         self.stems = frozenset(self.places)
 
 
-def align(hypothesis: Words, reference: Words, further: Sequence[Match] = ()) -> list[Match]:
+def align(hypothesis: WeightedWords, reference: WeightedWords, further: Sequence[Match] = ()) -> list[Match]:
     """The matches of METEOR's alignment, in the reference's order.
 
     `further` are possible matches beyond equal words and equal stems, in METEOR's order: by stage, then as found.
@@ -64,7 +64,7 @@ def align(hypothesis: Words, reference: Words, further: Sequence[Match] = ()) ->
     if further:
         fixed, open_ = _part(fixed, open_, further)
     if open_:
-        # Words by words, unless a phrase is among the matches.
+        # WeightedWords by words, unless a phrase is among the matches.
         search = _search_words if all(match[1] == match[3] == 1 for match in further) else _search_phrases
         for match in search(len(here), fixed, open_):
             fixed[match[0]] = match

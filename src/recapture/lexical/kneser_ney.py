@@ -142,8 +142,8 @@ class KneserNey:
             found.insert(0, np.unique(longer[context] // self._size * self._size + last, return_counts=True))
         return contexts, found
 
-    def _smoothed(self, contexts: list[np.ndarray], ngrams: list[tuple[np.ndarray, np.ndarray]]) -> list[_Level]:
-        levels: list[_Level] = []
+    def _smoothed(self, contexts: list[np.ndarray], ngrams: list[tuple[np.ndarray, np.ndarray]]) -> list[_Order]:
+        levels: list[_Order] = []
         for discount, keys, (found, counts) in zip(self.discounts, contexts, ngrams, strict=True):
             context, last = np.divmod(found, self._size)
             total = np.bincount(context, counts)
@@ -152,7 +152,7 @@ class KneserNey:
             if levels:
                 shorter = keys[context] // self._size * self._size + last
                 lower = levels[-1].probability[np.searchsorted(levels[-1].ngrams, shorter)]
-            levels.append(_Level(keys, left, found, (counts - discount) / total[context] + left[context] * lower))
+            levels.append(_Order(keys, left, found, (counts - discount) / total[context] + left[context] * lower))
         return levels
 
     def _probabilities(self, stream: _Stream) -> np.ndarray:
@@ -169,7 +169,7 @@ class KneserNey:
         return probability
 
 
-class _Level(NamedTuple):
+class _Order(NamedTuple):
     """One order of a model."""
 
     contexts: np.ndarray

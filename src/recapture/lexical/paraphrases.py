@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import InputError
-from ..texts.source import Source
+from ..texts.reading import Source
 from .align import PARAPHRASE, Match
 
 _REMEMBERED = 20_000

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import os
-import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from ..declarations import declared
 from ..errors import InputError
 from .folder import expanded
 
@@ -85,10 +84,7 @@ class FunctionEncoder:
 
 @functools.cache
 def _kinds() -> tuple[EncoderKind, ...]:
-    from . import encoders  # here, because those files import this one
-
-    names = sorted(module.name for module in pkgutil.iter_modules(encoders.__path__))
-    return tuple(importlib.import_module(f"{encoders.__name__}.{name}").KIND for name in names)
+    return tuple(declared(f"{__package__}.encoders", "KIND", EncoderKind))
 
 
 def list_encoders() -> list[EncoderKind]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..progress import Progress
-from ..texts.source import Source
+from ..texts.reading import Source
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _BLANKS = b" \t\r\n"

@@ -25,7 +25,7 @@ _KEPT_BYTES = 512 << 20
 _COUNTS = ("num_hidden_layers", "n_layers", "n_layer")
 
 
-class Words(NamedTuple):
+class TextWords(NamedTuple):
     """One text: `before` special tokens, its own pieces, `behind` special tokens."""
 
     ids: np.ndarray
@@ -74,7 +74,7 @@ class WordStore:
         self._model: Any = None
         self._depth = 0
         self._room = 0
-        self._kept: Kept[Words] = _kept()
+        self._kept: Kept[TextWords] = _kept()
         self._pieces: dict[str, Pieces] = {}
         self.windowed: set[str] = set()
         """Texts longer than the model takes, which went through it in overlapping windows."""
@@ -136,7 +136,7 @@ class WordStore:
             self._encode(sorted(missing, key=lambda text: (len(text), text)))
             self._kept.make_room(distinct)
 
-    def __getitem__(self, text: str) -> Words:
+    def __getitem__(self, text: str) -> TextWords:
         return self._kept[text]
 
     def stacked(self, text: str, layers: Sequence[int]) -> np.ndarray:
@@ -168,7 +168,7 @@ class WordStore:
         for text, piece, start, parts in cuts:
             vectors = made[start] if len(parts) == 1 else _joined(piece, parts, made[start : start + len(parts)])
             ids = np.array([*piece.before, *piece.own, *piece.behind], np.int64)
-            self._kept.put(text, Words(ids, len(piece.before), len(piece.behind), vectors))
+            self._kept.put(text, TextWords(ids, len(piece.before), len(piece.behind), vectors))
 
     def _forward(self, rows: list[tuple[int, ...]]) -> list[np.ndarray]:
         import torch
@@ -200,7 +200,7 @@ class WordStore:
         self._room = room_of(model)
 
 
-def _kept() -> Kept[Words]:
+def _kept() -> Kept[TextWords]:
     return Kept(lambda words: words.vectors.nbytes + words.ids.nbytes, _KEPT_BYTES)
 
 

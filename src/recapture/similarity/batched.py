@@ -24,6 +24,10 @@ class BatchedScorer(Scorer):
     def cross(self, hypotheses: Sequence[str], references: Sequence[str]) -> np.ndarray:
         return self.many([(hypotheses, references)])[0]
 
+    def pairs(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        blocks = self.many(([candidate], [reference]) for reference, candidate in pairs)
+        return np.array([block[0, 0] for block in blocks])
+
     def squares(self, groups: Sequence[Sequence[str]]) -> list[np.ndarray]:
         return self.many((group, group) for group in groups)
 

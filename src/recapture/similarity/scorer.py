@@ -30,6 +30,10 @@ class Scorer(ABC):
     def cross(self, hypotheses: Sequence[str], references: Sequence[str]) -> np.ndarray:
         """(hypotheses, references) float64: the score of every hypothesis against every reference alone."""
 
+    def pairs(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        """One score for every (reference, candidate)."""
+        return np.array([self.cross([candidate], [reference])[0, 0] for reference, candidate in pairs])
+
     def squares(self, groups: Sequence[Sequence[str]]) -> list[np.ndarray]:
         """For every group, its texts (rows, as hypotheses) against its own texts (columns, as references)."""
         return [self.cross(group, group) for group in groups]

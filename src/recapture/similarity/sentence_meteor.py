@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, nearest_names
-from ..lexical.align import Match, Words, align, count_chunks
+from ..lexical.align import Match, WeightedWords, align, count_chunks
 from ..lexical.function_words import FUNCTION_WORDS
 from ..lexical.function_words import function_words as function_words_of
 from ..lexical.meteor_tokens import meteor_tokens
@@ -67,7 +67,7 @@ class MeteorScorer(Scorer):
         self._synonyms = None if wordnet is None else _wordnet(wordnet)
         self._paraphrases = None if paraphrases is None else Paraphrases(paraphrases)
         self._further = [stage for stage in (self._synonyms, self._paraphrases) if stage is not None]
-        self._known: dict[str, tuple[Words, list[Any]]] = {}
+        self._known: dict[str, tuple[WeightedWords, list[Any]]] = {}
         self._room = _REMEMBERED
         used = (True, stemmer is not None, self._synonyms, self._paraphrases)
         self.settings = {
@@ -88,13 +88,13 @@ class MeteorScorer(Scorer):
             scores[number] = [self._score(row, column) for column in columns]
         return scores
 
-    def _prepared(self, text: str) -> tuple[Words, list[Any]]:
+    def _prepared(self, text: str) -> tuple[WeightedWords, list[Any]]:
         """A text's words, and what the stages after stemming need to know about it."""
         known = self._known.get(text)
         if known is None:
             tokens = list(self._tokenize(text))
             values = [1 - self._delta if token.lower() in self._light else self._delta for token in tokens]
-            words = Words(tokens, [self._stem(token) for token in tokens], values)
+            words = WeightedWords(tokens, [self._stem(token) for token in tokens], values)
             known = words, [stage.prepare(tokens) for stage in self._further]
             self._room -= len(tokens) + 1
             if self._room < 0:
@@ -103,7 +103,7 @@ class MeteorScorer(Scorer):
             self._known[text] = known
         return known
 
-    def _score(self, hypothesis: tuple[Words, list[Any]], reference: tuple[Words, list[Any]]) -> float:
+    def _score(self, hypothesis: tuple[WeightedWords, list[Any]], reference: tuple[WeightedWords, list[Any]]) -> float:
         (there, there_further), (here, here_further) = hypothesis, reference
         if there.tokens == here.tokens:
             return 1.0

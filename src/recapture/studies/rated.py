@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..report.grid import Grid
-from ..texts.source import Source
+from ..texts.reading import Source
 from .item_scores import Making, Part, Task, making, scores_of
 from .score_files import Scores
 from .study import Setup, Table

@@ -13,7 +13,7 @@ import numpy as np
 from ..agreement.coefficients import correlation, oriented
 from ..errors import InputError
 from ..report.grid import Grid
-from ..texts.source import Source
+from ..texts.reading import Source
 from .item_scores import Part
 from .moses import detokenised
 from .rated import Seen, layers_read, mean, ranked, records, row_name, shown, tasks

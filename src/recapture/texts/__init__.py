@@ -3,7 +3,6 @@
 A format is one module of this package that declares `FORMATS`; adding such a file is all it takes.
 """
 
-from .base import Samples
-from .reading import format_names, read, read_samples, read_together
+from .reading import Samples, format_names, read, read_samples, read_together
 
 __all__ = ["Samples", "format_names", "read", "read_samples", "read_together"]

@@ -7,8 +7,7 @@ import zipfile
 import numpy as np
 
 from ..errors import InputError
-from .base import Format, Samples, pick_field, vector_samples
-from .source import Source
+from .reading import Format, Samples, Source, pick_field, vector_samples
 
 USUAL_NAMES = ("embeddings", "vectors")
 _SAFETENSORS_TYPES = {f"{kind}{8 * size}": f"<{kind.lower()}{size}" for kind in "FIU" for size in (1, 2, 4, 8)}

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
-from .reading import read_samples
+from .reading import Source, read_samples
 from .records import name_of, objects, texts_of, value_of
-from .source import Source
 
 _ID = "id"
 """The usual field; only this one may be missing."""

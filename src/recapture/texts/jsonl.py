@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .base import Format, Samples, no_field, text_samples, vector_samples
-from .source import Source, without_line_end
+from .reading import Format, Samples, Source, no_field, text_samples, vector_samples, without_line_end
 
 # Whole numbers matter only inside embeddings. As floats they also escape Python's limit on the digits of an int.
 _DECODER = json.JSONDecoder(parse_int=float)

@@ -6,8 +6,7 @@ import json
 from dataclasses import replace
 
 from ..errors import InputError
-from .base import Format, Samples, text_samples
-from .source import Source, without_line_end
+from .reading import Format, Samples, Source, text_samples, without_line_end
 
 
 def _read(source: Source, field: str | None) -> Samples:

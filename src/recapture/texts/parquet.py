@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .base import Format, Samples, pick_field, text_samples, vector_samples
-from .source import Source
+from .reading import Format, Samples, Source, pick_field, text_samples, vector_samples
 
 
 def _read(source: Source, field: str | None) -> Samples:

@@ -1,18 +1,164 @@
-"""Pick the format of a file and read it."""
+"""From a path to samples: where bytes come from, what a format is, which one a file has, and reading it."""
 
 from __future__ import annotations
 
+import gzip
+import lzma
 import os
-import pkgutil
+import sys
 import warnings
-from collections.abc import Sequence
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
-from typing import Any
+from pathlib import Path
+from textwrap import shorten
+from typing import IO, Any
 
+import numpy as np
+
+from ..declarations import declared
 from ..errors import InputError, nearest_names
-from .base import Format, Samples
-from .source import Source, first_line
+
+_UNPACK: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open}
+
+
+@dataclass(frozen=True)
+class Source:
+    path: str
+    """As the caller wrote it; "-" is standard input."""
+
+    @property
+    def name(self) -> str:
+        return {"-": "standard input", "": "an empty file name"}.get(self.path, self.path)
+
+    @property
+    def suffixes(self) -> tuple[str, str]:
+        """The suffix that tells the format and the one that tells the compression; "" where there is none."""
+        path = Path(self.path)
+        last = path.suffix.lower()
+        return (Path(path.stem).suffix.lower(), last) if last in _UNPACK else (last, "")
+
+    @contextmanager
+    def opened(self) -> Iterator[IO[bytes]]:
+        """The unpacked bytes. Trouble in opening or reading them leaves as InputError."""
+        try:
+            with self._open() as stream:
+                yield stream
+        except (EOFError, zlib.error, lzma.LZMAError) as error:
+            raise InputError(f"{self.name} is cut off or damaged: {error}") from None
+        except OSError as error:
+            raise InputError(f"{self.name} cannot be read: {error.strerror or first_line(error)}") from None
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Every line with its number, counting from 1, and with its line end.
+
+        Only a line feed ends a line: other separators that Unicode knows may well stand inside a text.
+        """
+        with self.opened() as stream:
+            for number, raw in enumerate(stream, 1):
+                try:
+                    line = raw.decode("utf-8")
+                except UnicodeDecodeError as error:
+                    bad = f"byte {error.start + 1} of the line (0x{raw[error.start]:02x})"
+                    raise InputError(f"{self.name} line {number}: {bad} is not UTF-8") from None
+                if number == 1:
+                    line = line.removeprefix("\ufeff")
+                if line:  # a file of a byte order mark alone has no lines
+                    yield number, line
+
+    def _open(self) -> Any:
+        if self.path != "-":
+            return _UNPACK.get(self.suffixes[1], Path.open)(Path(self.path), "rb")
+        if sys.stdin is None:
+            raise InputError("standard input is closed")
+        return nullcontext(sys.stdin.buffer)  # not ours to close
+
+
+def without_line_end(line: str) -> str:
+    return line[:-1].removesuffix("\r") if line.endswith("\n") else line
+
+
+def first_line(error: Exception) -> str:
+    """What an error says, or its kind if it says nothing."""
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+@dataclass(frozen=True)
+class Samples:
+    """One set of samples, in the order of the file: either texts or ready embeddings."""
+
+    source: str
+    """What to call the set in messages: the path as it was given, or "standard input"."""
+    texts: tuple[str, ...] | None
+    vectors: np.ndarray | None
+    """(samples, dimensions), in the number type of the file."""
+    empty: int
+    """How many texts are empty or only whitespace. They are counted, never dropped."""
+    notes: tuple[str, ...] = ()
+    """Sentences about what looks odd."""
+
+    @property
+    def content(self) -> Any:
+        """The texts as a list, or the vectors."""
+        return self.vectors if self.texts is None else list(self.texts)
+
+    def __len__(self) -> int:
+        return len(self.vectors if self.texts is None else self.texts)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A way to store samples."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    read: Callable[[Source, str | None], Samples]
+    """From a source and the field the caller asked for (None: the usual one) to its samples."""
+    is_text: bool = True
+    """Text formats may also be compressed or come through standard input."""
+    has_fields: bool = True
+    """Whether a caller can choose between fields."""
+
+
+def text_samples(source: Source, texts: Sequence[str]) -> Samples:
+    if not texts:
+        raise InputError(f"{source.name} holds no texts")
+    return Samples(source.name, tuple(texts), None, sum(not text or text.isspace() for text in texts))
+
+
+def vector_samples(source: Source, vectors: np.ndarray) -> Samples:
+    if vectors.dtype.kind not in "fiub":
+        raise InputError(f"{source.name} must hold real numbers, but their type is {vectors.dtype}")
+    if vectors.ndim != 2:
+        raise InputError(f"{source.name} must hold samples x dimensions, but the shape is {vectors.shape}")
+    if 0 in vectors.shape:
+        raise InputError(f"{source.name} holds no vectors: the shape is {vectors.shape}")
+    # Files may keep the other byte order, which torch refuses and NumPy is slow with.
+    return Samples(source.name, None, vectors.astype(vectors.dtype.newbyteorder("="), copy=False), 0)
+
+
+def pick_field(where: str, there: Sequence[str], field: str | None, usual: Sequence[str] = ("text",)) -> str:
+    """The field asked for; without a request the only one, or the first of the usual ones that is there."""
+    if field is None and len(there) == 1:
+        return there[0]
+    wanted = usual if field is None else (field,)
+    name = next((name for name in wanted if name in there), None)
+    if name is None:
+        raise no_field(where, wanted, there)
+    if list(there).count(name) > 1:
+        raise InputError(f"{where}: more than one field is called {name!r}")
+    return name
+
+
+def no_field(where: str, wanted: Sequence[str], there: Sequence[str]) -> InputError:
+    # Where a table lacks its header, whole texts stand here: the message must stay one readable line.
+    names = [shorten(name, 40, placeholder="...") for name in there]
+    hint = nearest_names(wanted[0], names)
+    close = f"; {hint}" if hint.startswith("did you mean") else ""
+    shown = ", ".join([*names[:20], "..."] if len(names) > 20 else names) or "none"
+    return InputError(f"{where}: no field {' or '.join(map(repr, wanted))}; fields there are: {shown}{close}")
 
 
 def read_samples(
@@ -91,6 +237,4 @@ def _read_binary(source: Source, chosen: Format, field: str | None) -> Samples:
 @cache
 def _formats() -> dict[str, Format]:
     """Every format that a module of this package declares."""
-    here = import_module(__package__)
-    modules = [import_module(f"{__package__}.{module.name}") for module in pkgutil.iter_modules(here.__path__)]
-    return {known.name: known for module in modules for known in getattr(module, "FORMATS", ())}
+    return {known.name: known for known in declared(__package__, "FORMATS", Format)}

@@ -8,8 +8,7 @@ from numbers import Integral
 from typing import Any
 
 from ..errors import InputError
-from .base import no_field
-from .source import Source, first_line, without_line_end
+from .reading import Source, first_line, no_field, without_line_end
 
 
 def json_lines(source: Source) -> Iterator[tuple[int, str, Any]]:

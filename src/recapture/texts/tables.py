@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from ..errors import InputError
-from .base import Format, Samples, pick_field, text_samples
-from .source import Source
+from .reading import Format, Samples, Source, pick_field, text_samples
 
 # The module's own limit of 128 KiB per cell is less than a long document; this is the most every platform takes.
 LONGEST_CELL = 2**31 - 1

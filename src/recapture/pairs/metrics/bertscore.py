@@ -29,7 +29,7 @@ from ..greedy import greedy, token_table
 from ..idf import Idf, about_windows, idf_caption
 
 if TYPE_CHECKING:
-    from ...representations.words import Words
+    from ...representations.words import TextWords
 
 # Layers that agreed best with people on WMT16, as listed in bert-score 0.3.13 (bert_score/utils.py, model2layers); the
 # first was chosen here: see `default_layer`.
@@ -147,7 +147,7 @@ class BERTScorer(TextPairScorer):
     def warnings(self, texts: Set[str]) -> Sequence[str]:
         return [*self._idf.warnings(), *about_windows(self._store.windowed & texts, self._store.room)]
 
-    def _weights(self, words: Words) -> np.ndarray:
+    def _weights(self, words: TextWords) -> np.ndarray:
         """Shares of a text's tokens, 0 for those the model puts around it."""
         own = words.ids[words.own]
         around = np.delete(words.ids, words.own)

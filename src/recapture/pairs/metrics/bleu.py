@@ -35,7 +35,7 @@ def bleu(references: Any, candidates: Any, *, tokenize: str = "13a", lowercase: 
     return run_metric(METRIC, references, candidates, {"tokenize": tokenize, "lowercase": lowercase})
 
 
-class _Scorer(SacrebleuScorer):
+class CorpusBleuScorer(SacrebleuScorer):
     def __init__(self, references: Sequence[Sequence[str]], tokenize: str, lowercase: bool) -> None:
         from sacrebleu.metrics.bleu import BLEU
 
@@ -56,11 +56,11 @@ class _Scorer(SacrebleuScorer):
         )
 
 
-def _prepare(references: Sequence[Sequence[str]], shared: Any, tokenize: Any, lowercase: Any) -> _Scorer:
+def _prepare(references: Sequence[Sequence[str]], shared: Any, tokenize: Any, lowercase: Any) -> CorpusBleuScorer:
     check_flags(lowercase=lowercase)
     if tokenize not in TOKENIZERS:
         raise InputError(f"BLEU has no tokenizer {tokenize!r}: {nearest_names(str(tokenize), TOKENIZERS)}")
-    return _Scorer(references, tokenize, lowercase)
+    return CorpusBleuScorer(references, tokenize, lowercase)
 
 
 METRIC = PairMetric(

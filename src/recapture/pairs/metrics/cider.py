@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence, Set
-from typing import Any, cast
-
-import numpy as np
+from typing import Any
 
 from ...lexical.ngrams import DocumentFrequencies
 from ...lexical.tokens import caption_tokens
 from ...similarity.scorer import Rule
 from ...similarity.sentence_cider import METRIC as SIMILARITY
-from ...similarity.sentence_cider import CiderScorer
-from ..declaration import Output, PairMetric, TextPairScorer
+from ..declaration import Output, PairMetric
 from ..evaluate import pair_function, run_metric
+from ..from_similarity import SimilarityPairScorer
 
 
 @pair_function
@@ -36,26 +34,18 @@ def cider(
     return run_metric(METRIC, references, candidates, {"df": df, "sigma": sigma, "tokenize": tokenize}, over_references)
 
 
-class _Scorer(TextPairScorer):
-    def __init__(self, scorer: CiderScorer) -> None:
-        self._scorer = scorer
-        self.settings = scorer.settings
-
-    def score(self, pairs: Sequence[tuple[str, str]]) -> dict[str, np.ndarray]:
-        made = self._scorer.many(([candidate], [reference]) for reference, candidate in pairs)
-        return {"value": np.array([each[0, 0] for each in made])}
-
+class CiderPairScorer(SimilarityPairScorer):
     def warnings(self, texts: Set[str]) -> Sequence[str]:
         if self.settings["df"]["documents"] > 1:
             return ()
         return ("document frequencies come from a single document: all n-grams weigh 0 and so does every score",)
 
 
-def _prepare(references: Sequence[Sequence[str]], shared: Any, df: Any, sigma: Any, tokenize: Any) -> _Scorer:
+def _prepare(references: Sequence[Sequence[str]], shared: Any, df: Any, sigma: Any, tokenize: Any) -> CiderPairScorer:
     if df is None:
         counted_by = tokenize if callable(tokenize) else caption_tokens
         df = DocumentFrequencies.from_references(references, tokenize=counted_by)
-    return _Scorer(cast(CiderScorer, SIMILARITY.scorer(df=df, sigma=sigma, tokenize=tokenize)))
+    return CiderPairScorer(SIMILARITY.scorer(df=df, sigma=sigma, tokenize=tokenize))
 
 
 METRIC = PairMetric(

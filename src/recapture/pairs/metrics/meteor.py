@@ -6,12 +6,11 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
-from ...similarity.scorer import Rule, Scorer
+from ...similarity.scorer import Rule
 from ...similarity.sentence_meteor import METRIC as SIMILARITY
-from ..declaration import Output, PairMetric, TextPairScorer
+from ..declaration import Output, PairMetric
 from ..evaluate import pair_function, run_metric
+from ..from_similarity import SimilarityPairScorer
 
 _PathLike = str | os.PathLike[str]
 
@@ -62,18 +61,8 @@ def meteor(
     return run_metric(METRIC, references, candidates, parameters, over_references)
 
 
-class _Scorer(TextPairScorer):
-    def __init__(self, scorer: Scorer) -> None:
-        self._scorer = scorer
-        self.settings = scorer.settings
-
-    def score(self, pairs: Sequence[tuple[str, str]]) -> dict[str, np.ndarray]:
-        crossed = self._scorer.cross
-        return {"value": np.array([crossed([candidate], [reference])[0, 0] for reference, candidate in pairs])}
-
-
-def _prepare(references: Sequence[Sequence[str]], shared: Any, **parameters: Any) -> _Scorer:
-    return _Scorer(SIMILARITY.scorer(**parameters))
+def _prepare(references: Sequence[Sequence[str]], shared: Any, **parameters: Any) -> SimilarityPairScorer:
+    return SimilarityPairScorer(SIMILARITY.scorer(**parameters))
 
 
 METRIC = PairMetric(

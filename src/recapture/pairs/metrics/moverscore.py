@@ -72,7 +72,7 @@ def moverscore(
     return run_metric(METRIC, references, candidates, parameters, over_references, **options)
 
 
-class Pieces(NamedTuple):
+class PieceTable(NamedTuple):
     """One text: its pieces' vectors in the layers read, (layers, pieces, width), and their weights, not all 0."""
 
     vectors: np.ndarray
@@ -108,7 +108,9 @@ class MoverScorer(TextPairScorer):
         costs[filled] = 0.0  # which it is for equal texts
         asked = [at for at in filled if pairs[at][0] != pairs[at][1]]
         places = {text: place for place, text in enumerate(dict.fromkeys(t for at in asked for t in pairs[at]))}
-        given = [Pieces(self._store.stacked(text, self._layers), self._idf.shares(pieces[text].own)) for text in places]
+        given = [
+            PieceTable(self._store.stacked(text, self._layers), self._idf.shares(pieces[text].own)) for text in places
+        ]
         costs[asked] = mover_costs(given, [(places[pairs[at][0]], places[pairs[at][1]]) for at in asked], self._ngram)
         return {"value": 1 - costs}
 
@@ -117,7 +119,7 @@ class MoverScorer(TextPairScorer):
         return [*self._idf.warnings(), *(about_windows(long, self._store.room) if long else [])]
 
 
-def mover_costs(texts: Sequence[Pieces], pairs: Sequence[tuple[int, int]], ngram: int) -> np.ndarray:
+def mover_costs(texts: Sequence[PieceTable], pairs: Sequence[tuple[int, int]], ngram: int) -> np.ndarray:
     """The transport cost of each pair of texts, given by their places.
 
     Threads hold each other up at every call, so what can be done for a whole tile in one call is.
@@ -174,7 +176,7 @@ def gram_weights(weights: np.ndarray, n: int) -> GramWeights:
     return GramWeights(sums[kept], kept)
 
 
-def gram_vectors(text: Pieces, n: int, kept: np.ndarray | None, out: np.ndarray) -> None:
+def gram_vectors(text: PieceTable, n: int, kept: np.ndarray | None, out: np.ndarray) -> None:
     """The vectors of a text's n-grams, of any length, into (3, n-grams kept, width)."""
     vectors, weights = text
     n = min(n, len(weights))
@@ -247,7 +249,7 @@ def _room(local: threading.local, shape: tuple[int, ...], kind: np.dtype[Any]) -
     return room
 
 
-def _tiles(texts: Sequence[Pieces], pairs: Sequence[tuple[int, int]]) -> list[slice]:
+def _tiles(texts: Sequence[PieceTable], pairs: Sequence[tuple[int, int]]) -> list[slice]:
     """Runs of pairs, as many in one as keep the pieces of its texts within bounds, but at least one."""
     most = max(1, min(_PAIRS, len(pairs) // (4 * engine_options().thread_count())))
     tiles: list[slice] = []
