@@ -416,3 +416,17 @@ def test_rows_that_are_no_distributions():
             evaluate("ab", broken, half, 0.5, 0.5)
     with pytest.raises(InputError, match=r"not \(3, 2\) and \(2, 2\)"):
         evaluate("kl", half, half[:2])
+
+
+@pytest.mark.parametrize("name, answer", [("JS", "here jeffreys"), ("js", "here jeffreys"), ("beta", "here gamma")])
+def test_names_of_the_paper_that_mean_other_things_elsewhere_are_answered(name, answer):
+    """InfoLM's paper calls Jeffreys' divergence JS and the gamma divergence beta (its text)."""
+    with pytest.raises(InputError, match=answer):
+        find_measure(name)
+
+
+@pytest.mark.parametrize(
+    "name, meant", [("FR", "fisher_rao"), ("Fisher-Rao", "fisher_rao"), ("L_inf", "linf"), ("KL", "kl")]
+)
+def test_other_spellings_are_understood(name, meant):
+    assert find_measure(name).name == meant

@@ -309,7 +309,7 @@ def test_batches_do_not_matter(scored: Callable[..., Any], batch_tokens: int) ->
 
 
 def test_repeated_pairs_score_alike(scored: Callable[..., Any]) -> None:
-    """Without idf, whose table counts repeats, a pair's score does not hang on how often it is there."""
+    """Without idf, whose table counts repeats, a pair's score does not depend on how often it is there."""
     references, candidates = texts(8, 25), texts(8, 26)
     once = scored(references, candidates, "kl", idf=False).scores
     thrice = scored(references * 3, candidates * 3, "kl", idf=False).scores

@@ -92,7 +92,7 @@ def least_gap(reference, candidate, k):
 def test_mark_evaluate_and_precision_recall_follow_the_definition(tiny_bert, samples, k, layers):
     chosen = [pair for pair in PAIRS if min(len(samples(text, layers)) for text in pair) > k]
     sets = [(samples(reference, layers), samples(candidate, layers)) for reference, candidate in chosen]
-    # Equal texts aside (the last), no decision hangs on a digit that padding could change.
+    # Equal texts aside (the last), no decision depends on a digit that padding could change.
     assert min(least_gap(*pair, k) for pair in sets[:-1]) > 1e-4
     texts = [list(side) for side in zip(*chosen, strict=True)]
     found = me(tiny_bert, *texts, k=k, layers=layers)

@@ -256,7 +256,7 @@ def test_real_captions_as_pycocoevalcap(data_folder):
 
 
 def test_tables_of_equal_totals_are_told_apart():
-    """A signature, and a resumed run, hang on what the table says, not on how much it says; order does not matter."""
+    """A signature, and a resumed run, depend on what the table says, not on how much it says; order does not matter."""
     one = DocumentFrequencies({("a",): 2, ("b",): 1}, 3)
     other = DocumentFrequencies({("a",): 1, ("b",): 2}, 3)
     again = DocumentFrequencies({("b",): 1, ("a",): 2}, 3)

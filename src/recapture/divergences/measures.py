@@ -187,15 +187,38 @@ _MEASURES = (
 )
 
 
+_SYNONYMS = {"fr": "fisher_rao", "rao": "fisher_rao", "l_inf": "linf", "l∞": "linf", "kullback_leibler": "kl"}
+_ELSEWHERE = {
+    "js": "the paper's JS is the Jeffreys divergence, here jeffreys (Jensen-Shannon is not among its measures)",
+    "beta": "the paper's beta divergence is here gamma",
+}
+"""Names that mean something else to other readers, so they are answered, not guessed."""
+
+
 def list_measures() -> dict[str, Measure]:
-    """The declarations of all measures, by name."""
+    """The declarations of all information measures, by name.
+
+    Returns
+    -------
+    dict
+        Name to declaration: title, formula, parameters it needs, range.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> rc.list_measures()["jeffreys"].formula
+    'mean of KL(p, q) and KL(q, p)'
+    """
     return {measure.name: measure for measure in _MEASURES}
 
 
 def find_measure(name: str) -> Measure:
-    """A measure by its name; `fisher_rao` and `fisher-rao` are the same."""
+    """A measure by its name; `fisher_rao`, `fisher-rao` and `FR` are the same."""
     known = list_measures()
     wanted = name.strip().lower().replace("-", "_")
+    wanted = _SYNONYMS.get(wanted, wanted)
+    if wanted in _ELSEWHERE:
+        raise InputError(f"unknown information measure {name!r}: {_ELSEWHERE[wanted]}")
     if wanted not in known:
         raise InputError(f"unknown information measure {name!r}: {nearest_names(wanted, known)}")
     return known[wanted]

@@ -10,7 +10,7 @@ from .distinct import distinct_rows
 from .parallel import blocks, one_blas_thread, run_tiles
 from .products import power_of_two_below
 
-# Rows handled at once. Sums hang on it, so it is no engine option.
+# Rows handled at once. Sums depend on it, so it is no engine option.
 _ROWS = 512
 # Entries of the square matrices kept at once, where those are large.
 _SQUARES = 2**25

@@ -23,7 +23,7 @@ from .parallel import blocks, one_blas_thread, run_tiles
 _STEPS = 30
 DESCRIPTION = f"k-means++ start, at most {_STEPS} steps"
 
-# Rows of one product. Another number may round differently, so it is no engine option: results hang on none.
+# Rows of one product. Another number may round differently, so it is no engine option: results depend on none.
 _ROWS = 960
 # Centres that are the best of several draws, and rows that judge them.
 _CAREFUL, _JUDGES = 128, 4096

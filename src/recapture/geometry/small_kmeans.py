@@ -5,7 +5,7 @@ random) and 2 + floor(ln clusters) for each of the others (as many rows drawn in
 from the centres so far; the one that leaves the least sum of squared distances is taken). Two rows that are each
 other's nearest often leave the same sum: sums within a hair of the least are equal, and the lowest row wins. Then at
 most 30 of Lloyd's steps: a row leaves its centre only for one that is strictly nearer, and an empty cluster's centre
-stays where it is. The draws hang on the seed and the number of clusters alone; rows come sorted (`clusters`).
+stays where it is. The draws depend on the seed and the number of clusters alone; rows come sorted (`clusters`).
 
 With K the inner products of a set's rows, w their weights and W a cluster's weight, a row's product with the
 cluster's centre is sum w_j K_j / W over the cluster's rows j. A step only adds and subtracts the rows of K of those

@@ -28,7 +28,7 @@ def small_histograms(
     """For every pair (number of the reference set, number of the candidate set) its histograms, one a clustering.
 
     None where a set has no samples. Pairs with fewer different rows than clusters have one cluster a row. A pair's
-    clusterings hang on its samples alone, not on their order or on other pairs.
+    clusterings depend on its samples alone, not on their order or on other pairs.
     """
     for name, value in (("clusters", clusters), ("clusterings", clusterings)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:

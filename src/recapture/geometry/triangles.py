@@ -2,7 +2,7 @@
 
 A triangle has a single point c on one side and two points r, r' on the other. Its within edge D[r, r'] is the
 shortest, the middle or the longest beside D[c, r] and D[c, r']. Credits are counted in sixths, so that edges that tie
-share theirs in whole numbers: no comparison of two labellings hangs on rounding.
+share theirs in whole numbers: no comparison of two labellings depends on rounding.
 """
 
 from __future__ import annotations

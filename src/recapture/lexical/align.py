@@ -64,7 +64,7 @@ def align(hypothesis: WeightedWords, reference: WeightedWords, further: Sequence
     if further:
         fixed, open_ = _part(fixed, open_, further)
     if open_:
-        # WeightedWords by words, unless a phrase is among the matches.
+        # Words by words, unless a phrase is among the matches.
         search = _search_words if all(match[1] == match[3] == 1 for match in further) else _search_phrases
         for match in search(len(here), fixed, open_):
             fixed[match[0]] = match

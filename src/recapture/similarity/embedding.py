@@ -1,7 +1,7 @@
 """Cosine similarity of sentence vectors.
 
 Coordinates are first cut to whole numbers of 2^-26 of about the vector's length (below what a float32 vector holds;
-word counts stay as they are). Their products and sums are then exact in float64, so a score hangs on the two vectors
+word counts stay as they are). Their products and sums are then exact in float64, so a score depends on the two vectors
 alone, not on the order of texts, the other texts, threads or the BLAS library, and equal vectors score exactly 1.
 A vector of zeros scores 1 against the same text and 0 against all others.
 """

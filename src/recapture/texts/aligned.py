@@ -91,7 +91,7 @@ def check_distinct(ids: Sequence[str | int]) -> None:
     for number, name in enumerate(map(str, ids), 1):
         if name in seen:
             raise InputError(
-                f"items {seen[name]} and {number} have the same id {name!r} (--id-field names another field)"
+                f"items {seen[name]} and {number} have the same id {name!r} (name the field that holds ids)"
             )
         seen[name] = number
 
@@ -149,7 +149,7 @@ def _common_ids(columns: Sequence[Column], id_field: str) -> list[str | int] | N
             if str(name) != str(first):
                 raise InputError(
                     f"{named[0].places[place]} has the {id_field} {first!r}, but {column.places[place]} has {name!r}: "
-                    "the files are not in one order (--id-field names another field)"
+                    "the files are not in one order (name the field that holds ids)"
                 )
     return named[0].ids if named else None
 

@@ -37,8 +37,8 @@ def read_contexts(
     source = Source(path)
     if source.suffixes[0] in (".csv", ".tsv", ".parquet"):
         raise InputError(
-            f"{source.name} is no file of contexts, which is JSONL; tables of single texts come in pairs: "
-            "--reference, --candidate and --group"
+            f"{source.name} is no file of contexts, which is JSONL; tables of single texts come in pairs, "
+            "references and candidates, with a field that names the context of each"
         )
     found = []
     for number, where, record in objects(source):

@@ -9,7 +9,7 @@ weights onto the other's, at Euclidean distance: 1 for equal texts, never below 
 Where this is not what the authors' program does:
 
 - It draws idf from the references and from the candidates, one table each, so that equal texts need not score 1 and
-  a score hangs on the other candidates. Here one table, from the references, serves both sides.
+  a score depends on the other candidates. Here one table, from the references, serves both sides.
 - Its cost is the squared distance. The paper's is the distance.
 - It scales every layer's vectors to length 1 before the power means. The paper does not say so.
 - It leaves out punctuation and, of each word, all pieces but the first, and keeps the special tokens. Here all pieces
@@ -144,7 +144,7 @@ def mover_costs(texts: Sequence[PieceTable], pairs: Sequence[tuple[int, int]], n
             Problem(table, weights[one], weights[other]) for table, (one, other) in zip(costs, pairs[tile], strict=True)
         ]
 
-    with one_blas_thread:  # a product must not hang on how many others there are
+    with one_blas_thread:  # a product must not depend on how many others there are
         return transport_costs(problems, _tiles(texts, pairs), metric=True)
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _NEAR_FLOOR = 0.05
 _HIGH_FLOOR = 0.97
 
-# Relabelled sets often agree in the number of captures, on which alone the estimate then hangs.
+# Relabelled sets often agree in the number of captures, on which alone the estimate then depends.
 _capture_m0 = lru_cache(maxsize=1 << 14)(population.capture_m0)
 
 

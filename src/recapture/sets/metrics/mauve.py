@@ -126,7 +126,7 @@ def _curve(sums: np.ndarray, scaling: float) -> tuple[np.ndarray, np.ndarray]:
 def _score(
     histograms: Histograms, clusters: int, scaling: float, weights: int, all_of_it: bool = False
 ) -> dict[str, np.ndarray]:
-    """Numbers of many pairs of histograms. What a cluster adds to a sum hangs on its two counts alone."""
+    """Numbers of many pairs of histograms. What a cluster adds to a sum depends on its two counts alone."""
     from scipy.sparse import csr_matrix
 
     code, (n, m) = histograms.code, histograms.sizes
