@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from .agreement.accuracy import pairwise_accuracy, soft_pairwise_accuracy
-    from .agreement.compare import compare_metrics
-    from .agreement.correlate import correlate, metric_correlations
-    from .agreement.distributions import score_distributions
-    from .agreement.matrix import ScoreMatrix
-    from .agreement.reading import read_scores
-    from .agreement.sweeps import sweep
-    from .agreement.williams import williams_test
+    from .agreement.data.read_scores import read_scores
+    from .agreement.data.score_matrix import ScoreMatrix
+    from .agreement.statistics.accuracy import pairwise_accuracy, soft_pairwise_accuracy
+    from .agreement.statistics.correlation_values import metric_correlations
+    from .agreement.statistics.distributions import score_distributions
+    from .agreement.statistics.sweeps import sweep
+    from .agreement.statistics.williams import williams_test
+    from .agreement.with_people import compare_metrics, correlate
     from .contexts.evaluate import evaluate_contexts
     from .contexts.metrics.aggregate import aggregate
     from .contexts.metrics.dispersion import dispersion
@@ -81,16 +81,16 @@ _HOME = {
     "InputError": "errors",
     "Result": "report",
     "Results": "report",
-    "ScoreMatrix": "agreement.matrix",
-    "read_scores": "agreement.reading",
-    "correlate": "agreement.correlate",
-    "metric_correlations": "agreement.correlate",
-    "score_distributions": "agreement.distributions",
-    "sweep": "agreement.sweeps",
-    "compare_metrics": "agreement.compare",
-    "williams_test": "agreement.williams",
-    "pairwise_accuracy": "agreement.accuracy",
-    "soft_pairwise_accuracy": "agreement.accuracy",
+    "ScoreMatrix": "agreement.data.score_matrix",
+    "read_scores": "agreement.data.read_scores",
+    "correlate": "agreement.with_people",
+    "metric_correlations": "agreement.statistics.correlation_values",
+    "score_distributions": "agreement.statistics.distributions",
+    "sweep": "agreement.statistics.sweeps",
+    "compare_metrics": "agreement.with_people",
+    "williams_test": "agreement.statistics.williams",
+    "pairwise_accuracy": "agreement.statistics.accuracy",
+    "soft_pairwise_accuracy": "agreement.statistics.accuracy",
     "encode": "representations.encode",
     "evaluate": "sets.evaluate",
     "list_metrics": "sets.declaration",

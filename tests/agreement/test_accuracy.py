@@ -9,9 +9,9 @@ import pytest
 from made_up import scores
 from scipy import stats
 
-from recapture.agreement import accuracy as module
-from recapture.agreement.accuracy import pairwise_accuracy, soft_pairwise_accuracy
-from recapture.agreement.kendall import kendall
+from recapture.agreement.statistics import accuracy as module
+from recapture.agreement.statistics.accuracy import pairwise_accuracy, soft_pairwise_accuracy
+from recapture.agreement.statistics.kendall import kendall
 from recapture.errors import InputError
 
 

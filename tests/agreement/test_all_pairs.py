@@ -8,11 +8,11 @@ import pytest
 from made_up import scores
 from scipy import stats
 
-from recapture.agreement.all_pairs import AllPairs, Pair, compare_all
-from recapture.agreement.levels import agreement
-from recapture.agreement.paired_bootstrap import paired_bootstrap
-from recapture.agreement.swapping import swapping_test
-from recapture.agreement.williams import williams_test
+from recapture.agreement.statistics.all_pairs import AllPairs, Pair, compare_all
+from recapture.agreement.statistics.levels import agreement
+from recapture.agreement.statistics.paired_bootstrap import paired_bootstrap
+from recapture.agreement.statistics.swapping import swapping_test
+from recapture.agreement.statistics.williams import williams_test
 from recapture.errors import InputError
 
 

@@ -10,10 +10,10 @@ import pytest
 from scipy import stats
 
 import recapture as rc
-from recapture.agreement.correlate import metric_correlations
-from recapture.agreement.directions import declared_direction
-from recapture.agreement.levels import agreement
-from recapture.agreement.resampling import Case, blocks, bootstrap
+from recapture.agreement.data.directions import declared_direction
+from recapture.agreement.statistics.correlation_values import metric_correlations
+from recapture.agreement.statistics.levels import agreement
+from recapture.agreement.statistics.resampling import Case, blocks, bootstrap
 from recapture.errors import InputError
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recapture.agreement import kendall as module
-from recapture.agreement.calibration import tie_calibration
-from recapture.agreement.coefficients import ALL_COEFFICIENTS, correlation, row_correlations
-from recapture.agreement.kendall import VARIANTS, kendall, pair_counts, row_taus
+from recapture.agreement.statistics import kendall as module
+from recapture.agreement.statistics.coefficients import ALL_COEFFICIENTS, correlation, row_correlations
+from recapture.agreement.statistics.kendall import VARIANTS, kendall, pair_counts, row_taus
+from recapture.agreement.statistics.tie_calibration import tie_calibration
 from recapture.errors import InputError
 
 # google-research/mt-metrics-eval, stats_test.py: testKendallVariants and testKendallWithTiesOpt.

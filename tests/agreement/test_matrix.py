@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import recapture as rc
-from recapture.agreement.matrix import match
+from recapture.agreement.data.score_matrix import match
 from recapture.errors import InputError
 
 ROWS = [

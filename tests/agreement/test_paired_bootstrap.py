@@ -8,8 +8,8 @@ import pytest
 from made_up import scores
 from scipy import stats
 
-from recapture.agreement import batches
-from recapture.agreement.paired_bootstrap import OVER, paired_bootstrap
+from recapture.agreement.statistics import common_cells as batches
+from recapture.agreement.statistics.paired_bootstrap import OVER, paired_bootstrap
 from recapture.errors import InputError
 
 SCIPY = {

@@ -8,10 +8,10 @@ import pytest
 from scipy import stats
 
 import recapture as rc
-from recapture.agreement.paired_bootstrap import paired_bootstrap
-from recapture.agreement.resampling import Case, bootstrap
-from recapture.agreement.settled import settled, system_means
-from recapture.agreement.swapping import swapping_test
+from recapture.agreement.statistics.paired_bootstrap import paired_bootstrap
+from recapture.agreement.statistics.resampling import Case, bootstrap
+from recapture.agreement.statistics.swapping import swapping_test
+from recapture.agreement.statistics.system_means import settled, system_means
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 

@@ -8,9 +8,9 @@ import pytest
 from made_up import scores
 from scipy import stats
 
-from recapture.agreement import batches
-from recapture.agreement.levels import agreement
-from recapture.agreement.swapping import SWAPS, swapping_test
+from recapture.agreement.statistics import common_cells as batches
+from recapture.agreement.statistics.levels import agreement
+from recapture.agreement.statistics.swapping import SWAPS, swapping_test
 from recapture.errors import InputError
 
 SCIPY = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -100,6 +100,13 @@ def output_format(
 
     text = f"{', '.join(known[:-1])} or {known[-1]} (default: {default_text})."
     return click.option("--format", "form", default=default, metavar="NAME", callback=check, help=text)
+
+
+def flags(parameters: Sequence[str]) -> str:
+    """How a command calls the parameters that a message of the library points to."""
+    others = {"directions": "--lower-is-better, --higher-is-better"}
+    named = [others.get(name, f"--{name.replace('_', '-')}") for name in parameters]
+    return f" (see {', '.join(named)})" if named else ""
 
 
 def say(message: str) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import InputError
+from ...errors import InputError
 from .kendall import matched_rows
 
 _MOST_PAIRS = 1 << 24

@@ -15,19 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..labellings.plans import check_seed
-from ..progress import Progress
-from .batches import (
-    Cells,
-    check_alternative,
-    check_choice,
-    check_defined,
-    check_resamples,
-    common_cells,
-    mean_known,
-    rows_agree,
-)
-from .settled import settled, slack_of, system_means
+from ...labellings.plans import check_seed
+from ...progress import Progress
+from .argument_checks import check_alternative, check_choice, check_resamples
+from .common_cells import CommonCells, check_defined, common_cells, mean_known, rows_agree
+from .system_means import settled, slack_of, system_means
 
 SWAPS = ("both", "inputs", "systems")
 _SLACK = 1e-9
@@ -89,7 +81,7 @@ def swapping_test(
 
 
 def swapped(
-    cells: Cells,
+    cells: CommonCells,
     pairs: Sequence[tuple[int, int]],
     level: str,
     coefficient: str,
@@ -123,7 +115,7 @@ def swapped(
     ]
 
 
-def _sampled(cells: Cells, swap: str, rows: int, seed: int) -> Iterator[np.ndarray]:
+def _sampled(cells: CommonCells, swap: str, rows: int, seed: int) -> Iterator[np.ndarray]:
     """Masks that fit (resamples, systems, inputs); nothing is swapped in the first."""
     rng = np.random.default_rng(seed)
     systems, inputs = cells.shape
@@ -137,7 +129,7 @@ def _sampled(cells: Cells, swap: str, rows: int, seed: int) -> Iterator[np.ndarr
         yield mask
 
 
-def _enumerated(cells: Cells, swap: str, units: int) -> Iterator[np.ndarray]:
+def _enumerated(cells: CommonCells, swap: str, units: int) -> Iterator[np.ndarray]:
     systems, inputs = cells.shape
     at = 0
     for count in cells.tiles(2**units):
@@ -155,7 +147,7 @@ _Sides = tuple[np.ndarray, np.ndarray]
 _Agreements = Callable[[np.ndarray], _Sides]
 
 
-def _system(cells: Cells, pair: _Sides, coefficient: str) -> _Agreements:
+def _system(cells: CommonCells, pair: _Sides, coefficient: str) -> _Agreements:
     one, other = pair
     means, apart = (one.mean(axis=1), other.mean(axis=1)), other - one
     human, slack = cells.human if cells.human.ndim == 1 else system_means(cells.human), slack_of(one, other)
@@ -170,7 +162,7 @@ def _system(cells: Cells, pair: _Sides, coefficient: str) -> _Agreements:
     return agreements
 
 
-def _text(cells: Cells, pair: _Sides, coefficient: str) -> _Agreements:
+def _text(cells: CommonCells, pair: _Sides, coefficient: str) -> _Agreements:
     one, other = (np.ascontiguousarray(each.T) for each in pair)
     human = np.ascontiguousarray(cells.human.T)
 
@@ -184,7 +176,7 @@ def _text(cells: Cells, pair: _Sides, coefficient: str) -> _Agreements:
     return agreements
 
 
-def _global(cells: Cells, pair: _Sides, coefficient: str) -> _Agreements:
+def _global(cells: CommonCells, pair: _Sides, coefficient: str) -> _Agreements:
     one, other = (each[cells.known] for each in pair)
     human = cells.human[cells.known]
 

@@ -18,23 +18,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InputError
-from ..labellings.plans import check_seed
-from ..progress import Progress
-from .batches import (
-    Cells,
-    check_alternative,
-    check_choice,
-    check_defined,
-    check_resamples,
-    check_share,
-    common_cells,
-    mean_known,
-    rows_agree,
-)
+from ...errors import InputError
+from ...labellings.plans import check_seed
+from ...progress import Progress
+from .argument_checks import OVER, check_alternative, check_choice, check_resamples, check_share
+from .common_cells import CommonCells, check_defined, common_cells, mean_known, rows_agree
 from .levels import FEWEST
-from .resampling import OVER, too_few
-from .settled import settled, slack_of
+from .resampling import too_few
+from .system_means import settled, slack_of
 
 _ZERO = 1e-11
 """Differences this near to 0 are rounding."""
@@ -135,7 +126,7 @@ class Drawn:
 
 
 def resampled_agreements(
-    cells: Cells, level: str, coefficient: str, over: str = "both", resamples: int = 1000, seed: int = 0
+    cells: CommonCells, level: str, coefficient: str, over: str = "both", resamples: int = 1000, seed: int = 0
 ) -> Drawn:
     """Of all the cells' metrics, each measured once in every resample, however many pairs they make."""
     check_choice("unit to resample", over, OVER)
@@ -171,7 +162,7 @@ _Chosen = np.ndarray | None
 _Agreements = Callable[[_Chosen, _Chosen], list[np.ndarray]]
 
 
-def _system(cells: Cells, coefficient: str) -> _Agreements:
+def _system(cells: CommonCells, coefficient: str) -> _Agreements:
     def means(scores: np.ndarray, systems: _Chosen, inputs: _Chosen) -> np.ndarray:
         if scores.ndim == 2:
             made = scores.mean(axis=1) if inputs is None else scores[:, inputs].mean(axis=2).T
@@ -187,7 +178,7 @@ def _system(cells: Cells, coefficient: str) -> _Agreements:
     return agreements
 
 
-def _text(cells: Cells, coefficient: str) -> _Agreements:
+def _text(cells: CommonCells, coefficient: str) -> _Agreements:
     human = cells.human.T
 
     def agreements(systems: _Chosen, inputs: _Chosen) -> list[np.ndarray]:
@@ -206,7 +197,7 @@ def _text(cells: Cells, coefficient: str) -> _Agreements:
     return agreements
 
 
-def _global(cells: Cells, coefficient: str) -> _Agreements:
+def _global(cells: CommonCells, coefficient: str) -> _Agreements:
     def drawn(scores: np.ndarray, systems: _Chosen, inputs: _Chosen) -> np.ndarray:
         rows = np.arange(len(scores))[None] if systems is None else systems
         columns = np.arange(scores.shape[1])[None] if inputs is None else inputs

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InputError
-from ..report.result import Direction
-from .batches import check_choice, is_number
-from .coefficients import as_floats, oriented
+from ...errors import InputError
+from ...report.result import Direction
+from ..data.directions import as_floats, oriented
+from .argument_checks import check_choice, is_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Distributions:
     auc: float
     """The chance that a text of the highest group has a better score than one of the lowest; ties count half."""
     missing: int
-    """Cells without a score or a rating."""
+    """CommonCells without a score or a rating."""
 
 
 def score_distributions(

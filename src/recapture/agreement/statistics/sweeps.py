@@ -16,12 +16,13 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from ..errors import InputError
-from ..report.result import Direction
-from .batches import check_choice
-from .coefficients import as_floats, check_coefficient, oriented
+from ...errors import InputError
+from ...report.result import Direction
+from ..data.directions import as_floats, oriented
+from ..data.wording import counted
+from .argument_checks import check_choice
+from .coefficients import check_coefficient
 from .levels import FEWEST, agreement, check_level
-from .matrix import counted
 
 _RULES = ("best", "until-drop")
 _ROUNDING = 1e-12
@@ -75,8 +76,8 @@ class Sweep(Generic[Setting]):
 
     def __str__(self) -> str:
         """A table of settings, and the honest figure below."""
-        from ..report.grid import Grid
-        from ..report.result import short
+        from ...report.grid import Grid
+        from ...report.result import short
 
         lines = [[str(setting), short(value), str(self.counts[setting])] for setting, value in self.values.items()]
         kept = len(self.folds) - self.skipped
@@ -112,7 +113,7 @@ def sweep(
     folds, unless `folds` says otherwise) or systems (2 folds). repeats: so many random splits. rule: "best", or
     "until-drop" (settings in the order given; the last before agreement falls for the first time, so the last of equal
     ones). direction: which
-    way the scores are better. Cells that some setting lacks count for none.
+    way the scores are better. CommonCells that some setting lacks count for none.
     """
     check_level(level)
     if rule not in _RULES:

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import InputError, nearest_names
+from ...errors import InputError, nearest_names
 
 _SHORT = 100
 """Rows up to this long are compared pair by pair, many at once; longer ones are sorted."""

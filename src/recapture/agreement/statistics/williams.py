@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import InputError
-from .batches import check_alternative
-from .coefficients import as_floats
+from ...errors import InputError
+from ..data.directions import as_floats
+from .argument_checks import check_alternative
 
 _ROUNDING = 1e-9
 _SAME = 1 - 1e-12

@@ -19,13 +19,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InputError
-from ..labellings.plans import check_seed
-from ..progress import Progress
-from ..report.result import Direction
-from .batches import check_choice, check_resamples, check_share, common_cells
-from .coefficients import as_floats, oriented
-from .settled import system_means
+from ...errors import InputError
+from ...labellings.plans import check_seed
+from ...progress import Progress
+from ...report.result import Direction
+from ..data.directions import as_floats, oriented
+from ..data.scores_and_ratings import ScoresAndRatings
+from .argument_checks import check_choice, check_resamples, check_share
+from .common_cells import common_cells
+from .correlation_values import check_sides
+from .system_means import system_means
 
 _TILE = 1 << 21
 """Numbers that are looked at together: what bounds memory."""
@@ -64,7 +67,7 @@ def pairwise_accuracy(
     if metric.ndim == 1:
         metric = np.repeat(metric[:, None], human.shape[1] if human.ndim == 2 else 1, axis=1)
     cells = common_cells([metric], human, "system", "pearson")
-    sides = [each if each.ndim == 1 else system_means(each) for each in (cells.human, cells.metrics[0])]
+    sides = [side if side.ndim == 1 else system_means(side) for side in (cells.human, cells.metrics[0])]
     signs = [np.sign(side[:, None] - side[None, :]) for side in sides]
     counted = np.triu(np.ones(signs[0].shape, bool), 1)
     if alpha is not None:
@@ -95,6 +98,41 @@ def soft_pairwise_accuracy(
     return Accuracy(value, len(people) * (len(people) - 1) // 2, cells.shape[0], cells.dropped, cells.shape[1])
 
 
+@dataclass(frozen=True)
+class MetricAccuracy:
+    """Of one metric against one criterion."""
+
+    metric: str
+    criterion: str
+    accuracy: float
+    soft: float | None
+    """None where scores or ratings are of whole systems."""
+    pairs: int
+    systems: int
+    inputs: int
+    dropped: int
+    resamples: int
+    seed: int
+
+
+def accuracies_of(sides: ScoresAndRatings, resamples: int, seed: int) -> tuple[MetricAccuracy, ...]:
+    """Pairwise accuracy, hard and soft, of every metric against every criterion."""
+    accuracies = []
+    for criterion, ratings in sides.human.items():
+        for metric, scores in sides.metrics.items():
+            check_sides(sides, metric, criterion, "system")
+            hard = pairwise_accuracy(scores, ratings)
+            whole = scores.ndim == 1 or ratings.ndim == 1  # the soft form is about single inputs
+            soft = None if whole else soft_pairwise_accuracy(scores, ratings, resamples, seed).value
+            accuracies.append(
+                MetricAccuracy(
+                    metric, criterion, hard.value, soft, hard.pairs, hard.systems, hard.inputs, hard.dropped,
+                    resamples, seed,
+                )
+            )  # fmt: skip
+    return tuple(accuracies)
+
+
 def _turned(metric: np.ndarray, direction: Direction) -> np.ndarray:
     check_choice("direction", direction, ("higher", "lower"))
     return oriented(metric, direction)
@@ -104,7 +142,7 @@ def _better(sides: list[np.ndarray], resamples: int, seed: int) -> list[np.ndarr
     """(systems, systems) for each side: the p-value of "the row's system is better than the column's"."""
     systems, inputs = sides[0].shape
     totals = [side.sum(axis=1) for side in sides]
-    apart = [each[:, None] - each[None, :] - _SLACK * inputs for each in totals]
+    apart = [total[:, None] - total[None, :] - _SLACK * inputs for total in totals]
     counts = [np.zeros((systems, systems), np.int64) for _ in sides]
     rows = 0
     resamples, width = check_resamples(resamples), max(inputs, systems**2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .coefficients import CONSTANT
-from .settled import unit_scale
+from .system_means import unit_scale
 
 _CELLS = 1 << 22
 

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, nearest_names
-from .coefficients import as_floats, check_coefficient, row_correlations
+from ...errors import InputError
+from ..data.directions import as_floats
+from .coefficients import check_coefficient, row_correlations
 from .levels import check_level, shared_inputs
-from .settled import unit_scale
+from .system_means import unit_scale
 
 _TILE = 1 << 20
 """Cells that are looked at together: what bounds memory."""
-_ALTERNATIVES = ("two-sided", "greater")
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class CommonCells:
     """The cells that all metrics and people have, the others NaN; scores on the standard scale."""
 
     metrics: tuple[np.ndarray, ...]
@@ -46,15 +45,15 @@ class Cells:
             yield min(step, rows - start)
 
 
-def common_cells(metrics: Sequence[np.ndarray], human: np.ndarray, level: str, coefficient: str) -> Cells:
+def common_cells(metrics: Sequence[np.ndarray], human: np.ndarray, level: str, coefficient: str) -> CommonCells:
     """Checked, and without what some metric, or people, lack."""
     check_level(level)
     check_coefficient(coefficient)
     scores, human = [as_floats(metric) for metric in metrics], as_floats(human, "ratings")
     shape = scores[0].shape
-    for each in scores:
-        if each.ndim != 2 or each.shape != shape:
-            raise InputError(f"one metric has the shape {shape}, another {each.shape}: systems x inputs each")
+    for metric in scores:
+        if metric.ndim != 2 or metric.shape != shape:
+            raise InputError(f"one metric has the shape {shape}, another {metric.shape}: systems x inputs each")
     if human.shape != shape and not (level == "system" and human.shape == shape[:1]):
         raise InputError(f"ratings have the shape {human.shape}, but scores {shape}")
     known = np.logical_and.reduce([np.isfinite(each) for each in scores])
@@ -73,7 +72,7 @@ def common_cells(metrics: Sequence[np.ndarray], human: np.ndarray, level: str, c
     scores = [np.where(known, each[chosen], np.nan) for each in scores]
     missing = int(np.prod(shape)) - int(known.sum())
     varied = _varied(scores, human, coefficient) if level == "text" else np.ones(known.shape[1], bool)
-    return Cells(
+    return CommonCells(
         metrics=tuple(_standard(each[:, varied]) for each in scores),
         human=human if human.ndim == 1 else _standard(human[:, varied]),
         known=known[:, varied],
@@ -122,27 +121,3 @@ def check_defined(first: float, second: float) -> None:
             raise InputError(
                 f"the {name} metric's agreement is undefined: its scores, or people's, do not differ between systems"
             )
-
-
-def check_alternative(alternative: str, known: tuple[str, ...] = _ALTERNATIVES) -> None:
-    check_choice("alternative", alternative, known)
-
-
-def check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
-    if not isinstance(value, str) or value not in known:
-        raise InputError(f"unknown {what} {value!r}: {nearest_names(str(value), known)}")
-
-
-def is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-
-
-def check_share(what: str, value: Any) -> None:
-    if not (is_number(value) and 0 < value < 1):
-        raise InputError(f"{what} must lie between 0 and 1, not {value!r}")
-
-
-def check_resamples(resamples: int) -> int:
-    if isinstance(resamples, bool) or not isinstance(resamples, (int, np.integer)) or resamples < 1:
-        raise InputError(f"resamples must be a whole number of at least 1, not {resamples!r}")
-    return int(resamples)
