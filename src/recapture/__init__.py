@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from .agreement.statistics.accuracy import pairwise_accuracy, soft_pairwise_accuracy
     from .agreement.statistics.correlation_values import metric_correlations
     from .agreement.statistics.distributions import score_distributions
+    from .agreement.statistics.kendall import kendall_tau
+    from .agreement.statistics.paired_bootstrap import paired_bootstrap
+    from .agreement.statistics.swapping import swapping_test
     from .agreement.statistics.sweeps import sweep
+    from .agreement.statistics.tie_calibration import tie_calibration
     from .agreement.statistics.williams import williams_test
     from .agreement.with_people import compare_metrics, correlate
     from .contexts.evaluate import evaluate_contexts
@@ -89,6 +93,10 @@ _HOME = {
     "sweep": "agreement.statistics.sweeps",
     "compare_metrics": "agreement.with_people",
     "williams_test": "agreement.statistics.williams",
+    "kendall_tau": "agreement.statistics.kendall",
+    "paired_bootstrap": "agreement.statistics.paired_bootstrap",
+    "swapping_test": "agreement.statistics.swapping",
+    "tie_calibration": "agreement.statistics.tie_calibration",
     "pairwise_accuracy": "agreement.statistics.accuracy",
     "soft_pairwise_accuracy": "agreement.statistics.accuracy",
     "encode": "representations.encode",
@@ -139,6 +147,7 @@ __all__ = [
     "harmonic_mean_p",
     "holm",
     "infolm",
+    "kendall_tau",
     "list_measures",
     "list_metrics",
     "list_pair_metrics",
@@ -151,6 +160,7 @@ __all__ = [
     "metric_correlations",
     "mmd",
     "moverscore",
+    "paired_bootstrap",
     "pairwise_accuracy",
     "permutation_test",
     "prd",
@@ -164,8 +174,10 @@ __all__ = [
     "score_distributions",
     "self_bleu",
     "soft_pairwise_accuracy",
+    "swapping_test",
     "sweep",
     "ter",
+    "tie_calibration",
     "triangle_rank",
     "williams_test",
 ]

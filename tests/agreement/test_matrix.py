@@ -114,7 +114,9 @@ def test_rows_can_be_chosen(tmp_path):
     path = lines(tmp_path / "a.jsonl", *rows)
     assert rc.read_scores(path, where={"type": "abs"})["m"] == 1
     assert rc.read_scores(path, where={"type": "ext", "deep.ok": False})["m"] == 3
-    with pytest.raises(InputError, match=r"line 1 and .* line 2 both have scores of system 'a' on input '1' .*--where"):
+    with pytest.raises(
+        InputError, match=r"line 1 and .* line 2 both have .* 'a' on input '1': .*\(see where, average\)"
+    ):
         rc.read_scores(path)
     with pytest.raises(InputError, match=r"no row has type 'abss': did you mean abs\?"):
         rc.read_scores(path, where={"type": "abss"})
@@ -139,7 +141,7 @@ def test_several_raters_are_averaged_on_request(tmp_path):
     np.testing.assert_array_equal(matrix["h"], [[4, 3], [1, NAN]])
     np.testing.assert_array_equal(matrix["m"], [[0.1, 0.1], [0.1, NAN]])
     assert matrix.averaged == "6 rows are averaged into 2, one for each system and input"
-    with pytest.raises(InputError, match=r"both have scores of system 'a' on input '1' .*--average"):
+    with pytest.raises(InputError, match=r"both have scores of system 'a' on input '1': .*\(see where, average\)"):
         rc.read_scores(path)
     assert rc.ScoreMatrix.from_records(ROWS, average=True).averaged == ""
     assert same(rc.ScoreMatrix.from_records(ROWS, average=True))
@@ -198,8 +200,8 @@ def test_columns_without_numbers_are_refused_when_asked_for(tmp_path, name):
 
 @pytest.mark.parametrize("content, message", [
     ("", "holds no scores"),
-    ('{"id": 1, "m": 2}\n', "line 1: no field 'system'.*--system-field"),
-    ('{"system": "a", "m": 2}\n{"system": "a", "m": 3}\n', "line 1 and .*line 2 both .*'a' .*--item-field"),
+    ('{"id": 1, "m": 2}\n', "line 1: no field 'system'.*see system_field"),
+    ('{"system": "a", "m": 2}\n{"system": "a", "m": 3}\n', "line 1 and .*line 2 both .*'a': .*see item_field"),
     ('{"system": null, "m": 2}\n', "names no system"),
     ('{"system": 1.5, "m": 2}\n', "must be a text or a whole number"),
     ("[1]\n", "not an object but a list"),

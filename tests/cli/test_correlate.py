@@ -207,7 +207,10 @@ def test_several_raters(files, capsys):
     assert one.out == TABLE.replace("human.fluency", "h")
     some = correlate(capsys, *arguments, "--where", "rater=1", *(f"--where=system={name}" for name in "acd"))
     assert "3 systems" in some.out
-    assert "the field 'ratr' that --where names" in correlate(capsys, *arguments, "--where", "ratr=0", code=2).err
+    assert (
+        "the field 'ratr' that rows are kept by (see --where,"
+        in correlate(capsys, *arguments, "--where", "ratr=0", code=2).err
+    )
 
 
 def test_ratings_here_and_there(files, capsys):
@@ -290,7 +293,7 @@ CASES = {
         ["'zzz'", "scores.jsonl", "known: human.fluency, human.tone, length"],
     ),
     "unknown metric": ([*BOTH, "--metrics", "bleu,tre"], ["'tre'", "did you mean ter"]),
-    "no direction": ([*BOTH, "--metrics", "length"], ["length", "--lower-is-better NAME"]),
+    "no direction": ([*BOTH, "--metrics", "length"], ["length", "--lower-is-better"]),
     "both directions": ([*BOTH, "--lower-is-better", "ter", "--higher-is-better", "ter"], ["--lower-is-better"]),
     "direction of nothing": ([*BOTH, "--lower-is-better", "tr"], ["'tr'", "no column"]),
     "constant ratings": (["scores.jsonl", "--human", "human.tone"], ["'human.tone' is the same for all 4"]),

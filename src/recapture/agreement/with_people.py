@@ -83,23 +83,23 @@ def correlate(
 
     Examples
     --------
-    Three systems, two inputs; people find the second system better than the metric does.
+    Four systems, two inputs; the metric ranks one of six pairs of systems the other way round.
 
     >>> import recapture as rc
-    >>> bleu = [[0.2, 0.3], [0.3, 0.2], [0.6, 0.5]]
-    >>> people = [[1, 2], [4, 5], [4, 4]]
+    >>> bleu = [[0.0, 0.2], [0.1, 0.3], [0.3, 0.5], [0.2, 0.4]]
+    >>> people = [[0, 2], [1, 3], [2, 4], [3, 5]]
     >>> result = rc.correlate({"bleu": bleu}, {"fluency": people}, coefficient=["pearson", "kendall"])
     >>> print(result)
      metric   pearson   kendall
      ──────────────────────────
-     bleu ↑    0.4193    0.0000
+     bleu ↑    0.8000    0.6667
     <BLANKLINE>
-    correlation with fluency; system level: systems' means; 3 systems
+    correlation with fluency; system level: systems' means; 4 systems
     2 inputs, 0 dropped
     scores where lower is better (↓) are turned round first, so that 1 is best for all
     <BLANKLINE>
     >>> round(result.find("bleu", coefficient="pearson").value, 4)
-    0.4193
+    0.8
     """
     levels = _chosen("level", level, LEVELS)
     coefficients = _chosen("coefficient", coefficient, ALL_COEFFICIENTS)
@@ -156,13 +156,13 @@ def compare_metrics(
     Examples
     --------
     >>> import recapture as rc
-    >>> people = [[1, 2], [2, 3], [4, 3], [5, 4]]
-    >>> good, poor = [[1, 1], [2, 2], [3, 4], [5, 5]], [[2, 3], [5, 1], [1, 2], [3, 4]]
+    >>> people = [[0, 2], [1, 3], [2, 4], [3, 5]]
+    >>> good, poor = [[1, 1], [2, 2], [4, 4], [3, 3]], [[2, 2], [1, 1], [4, 4], [3, 3]]
     >>> both = rc.compare_metrics({"good": good, "poor": poor}, people, test="williams", directions="higher")
     >>> {name: round(value, 3) for name, value in both.agreements.items()}
-    {'good': 0.982, 'poor': 0.0}
-    >>> both.clusters()
-    (('good',), ('poor',))
+    {'good': 0.8, 'poor': 0.6}
+    >>> both.clusters()  # four systems are too few to tell the metrics apart
+    (('good', 'poor'),)
     """
     sides = side_by_side(scores, human, metrics, criteria, directions)
     if len(sides.human) > 1:
@@ -247,7 +247,7 @@ class Correlations(Printed):
 
 
 @dataclass(frozen=True, repr=False)
-class MetricComparison(AllPairs, Printed):
+class MetricComparison(Printed, AllPairs):
     """Every two metrics by one test. Printed, it is a table; the other forms are a method each."""
 
     def _parts(self) -> list[TablePart]:

@@ -17,7 +17,25 @@ from .wording import counted, listed
 
 @dataclass(frozen=True, eq=False)
 class ScoreMatrix:
-    """Columns of scores; systems and inputs stand in the order in which they first appeared."""
+    """Columns of scores by system and input: metrics, and people's ratings.
+
+    Made by `read_scores`, or by `from_arrays`, `from_dicts` and `from_records`. Systems and inputs stand in the order in
+    which they first appeared.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> rows = [
+    ...     {"system": "a", "item": 1, "bleu": 0.3, "human": {"fluency": 4}},
+    ...     {"system": "a", "item": 2, "bleu": 0.5, "human": {"fluency": 5}},
+    ...     {"system": "b", "item": 1, "bleu": 0.2, "human": {"fluency": 3}},
+    ... ]
+    >>> scores = rc.ScoreMatrix.from_records(rows)
+    >>> scores
+    ScoreMatrix of 2 systems and 2 inputs: bleu, human.fluency
+    >>> scores["human.fluency"].tolist()
+    [[4.0, 5.0], [3.0, nan]]
+    """
 
     systems: tuple[str, ...]
     inputs: tuple[str, ...]

@@ -61,7 +61,7 @@ class AllPairs:
     dropped: int
     """Inputs left out, because a score is missing."""
     dropped_cells: int
-    """CommonCells left out because a score is missing, those of inputs left out for it among them."""
+    """Cells left out because a score is missing, those of inputs left out for it among them."""
     criterion: str = "people"
     too_few: int = 0
     """Resamples of the bootstrap that were left out, with fewer than three different systems (system level)."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...errors import InputError
 from ..data.directions import as_floats
@@ -45,36 +46,36 @@ class CommonCells:
             yield min(step, rows - start)
 
 
-def common_cells(metrics: Sequence[np.ndarray], human: np.ndarray, level: str, coefficient: str) -> CommonCells:
+def common_cells(metrics: Sequence[ArrayLike], human: ArrayLike, level: str, coefficient: str) -> CommonCells:
     """Checked, and without what some metric, or people, lack."""
     check_level(level)
     check_coefficient(coefficient)
-    scores, human = [as_floats(metric) for metric in metrics], as_floats(human, "ratings")
+    scores, ratings = [as_floats(metric) for metric in metrics], as_floats(human, "ratings")
     shape = scores[0].shape
     for metric in scores:
         if metric.ndim != 2 or metric.shape != shape:
             raise InputError(f"one metric has the shape {shape}, another {metric.shape}: systems x inputs each")
-    if human.shape != shape and not (level == "system" and human.shape == shape[:1]):
-        raise InputError(f"ratings have the shape {human.shape}, but scores {shape}")
-    known = np.logical_and.reduce([np.isfinite(each) for each in scores])
-    if human.ndim == 2:
-        known &= np.isfinite(human)
+    if ratings.shape != shape and not (level == "system" and ratings.shape == shape[:1]):
+        raise InputError(f"ratings have the shape {ratings.shape}, but scores {shape}")
+    known = np.logical_and.reduce([np.isfinite(metric) for metric in scores])
+    if ratings.ndim == 2:
+        known &= np.isfinite(ratings)
     if level == "system":
-        rated = np.isfinite(human) if human.ndim == 1 else np.ones(len(human), bool)
-        shared = shared_inputs([each[rated] for each in scores], human)
+        rated = np.isfinite(ratings) if ratings.ndim == 1 else np.ones(len(ratings), bool)
+        shared = shared_inputs([metric[rated] for metric in scores], ratings)
     else:
-        shared, rated = known.any(axis=0), np.ones(len(human), bool)
+        shared, rated = known.any(axis=0), np.ones(len(ratings), bool)
         if not shared.any():
             raise InputError("no cell has the scores of all metrics and of people")
     chosen = np.ix_(rated, shared)
     known = known[chosen]
-    human = human[rated] if human.ndim == 1 else np.where(known, human[chosen], np.nan)
-    scores = [np.where(known, each[chosen], np.nan) for each in scores]
+    ratings = ratings[rated] if ratings.ndim == 1 else np.where(known, ratings[chosen], np.nan)
+    scores = [np.where(known, metric[chosen], np.nan) for metric in scores]
     missing = int(np.prod(shape)) - int(known.sum())
-    varied = _varied(scores, human, coefficient) if level == "text" else np.ones(known.shape[1], bool)
+    varied = _varied(scores, ratings, coefficient) if level == "text" else np.ones(known.shape[1], bool)
     return CommonCells(
-        metrics=tuple(_standard(each[:, varied]) for each in scores),
-        human=human if human.ndim == 1 else _standard(human[:, varied]),
+        metrics=tuple(_standard(metric[:, varied]) for metric in scores),
+        human=ratings if ratings.ndim == 1 else _standard(ratings[:, varied]),
         known=known[:, varied],
         dropped=int((~shared).sum()),
         dropped_cells=missing,
@@ -84,11 +85,11 @@ def common_cells(metrics: Sequence[np.ndarray], human: np.ndarray, level: str, c
 
 def _varied(metrics: Sequence[np.ndarray], human: np.ndarray, coefficient: str) -> np.ndarray:
     """Inputs on which all metrics have a correlation: one that is constant on the hard ones is not to win by that."""
-    defined = [~np.isnan(row_correlations(human.T, each.T, coefficient)) for each in metrics]
+    defined = [~np.isnan(row_correlations(human.T, metric.T, coefficient)) for metric in metrics]
     varied: np.ndarray = np.logical_and.reduce(defined)
     if varied.any():
         return varied
-    if all(each.any() for each in defined):
+    if all(inputs.any() for inputs in defined):
         raise InputError("there is no input on which people and all metrics tell systems apart")
     return np.ones(len(varied), bool)  # a metric has no agreement at all, which others say with its name
 

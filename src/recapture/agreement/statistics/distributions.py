@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...errors import InputError
 from ...report.result import Direction
@@ -36,21 +37,44 @@ class Distributions:
     auc: float
     """The chance that a text of the highest group has a better score than one of the lowest; ties count half."""
     missing: int
-    """CommonCells without a score or a rating."""
+    """Cells without a score or a rating."""
 
 
 def score_distributions(
-    metric: np.ndarray,
-    human: np.ndarray,
+    metric: ArrayLike,
+    human: ArrayLike,
     threshold: float = 0.5,
     *,
     quantiles: int | None = None,
     direction: Direction = "higher",
 ) -> Distributions:
-    """Scores by human quality: below a rating and from it upwards, or in as many groups of equal size.
+    """How a metric's scores are distributed over texts that people find good, and over those they find bad.
 
-    metric, human: arrays of one shape; cells with a NaN are left out and counted. Ratings that are equal fall into one
-    group, so groups by quantiles may be fewer and of unequal size.
+    Parameters
+    ----------
+    metric, human
+        Arrays of one shape; cells with a NaN are left out and counted.
+    threshold
+        Texts rated below it are one group, those from it upwards the other.
+    quantiles
+        As many groups of equal size instead. Ratings that are equal fall into one group, so there may be fewer, of
+        unequal size.
+    direction
+        Which way the metric is better.
+
+    Returns
+    -------
+    Distributions
+        The groups, and the chance that a text of the best has a better score than one of the worst (auc).
+
+    Examples
+    --------
+    Of 2 x 2 pairs of a good and a bad text three are told apart rightly.
+
+    >>> import recapture as rc
+    >>> result = rc.score_distributions([0.2, 0.5, 0.4, 0.9], [1, 2, 4, 5], threshold=3)
+    >>> result.auc, [(group.count, round(group.mean, 2)) for group in result.groups]
+    (0.75, [(2, 0.35), (2, 0.65)])
     """
     check_choice("direction", direction, ("higher", "lower"))
     scores, ratings = as_floats(metric), as_floats(human, "ratings")

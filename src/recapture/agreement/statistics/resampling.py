@@ -125,7 +125,7 @@ def count_too_few(systems: int, over: str, resamples: int, seed: int) -> int:
     if over == "inputs":
         return 0
     drawn = (block.systems for block in blocks(systems, 0, "systems", resamples, seed))
-    return sum(int(too_few(each).sum()) for each in drawn if each is not None)
+    return sum(int(too_few(systems_drawn).sum()) for systems_drawn in drawn if systems_drawn is not None)
 
 
 def counts(drawn: np.ndarray, count: int) -> np.ndarray:
@@ -190,12 +190,13 @@ def _of_cells(case: BootstrapCase, block: Block) -> np.ndarray:
         return weighted_rank_correlations(case.human, case.metric, block.system_weights, block.input_weights)
     every = np.arange(block.system_count)[None], np.arange(block.input_count)[None]
     rows, columns = (
-        each if each is not None else all_of for each, all_of in zip((block.systems, block.inputs), every, strict=True)
+        places if places is not None else all_of
+        for places, all_of in zip((block.systems, block.inputs), every, strict=True)
     )
     step = max(1, _TILE // max(1, case.human.size))
     parts = []
     for start in range(0, block.size, step):
-        some = [each if len(each) == 1 else each[start : start + step] for each in (rows, columns)]
+        some = [places if len(places) == 1 else places[start : start + step] for places in (rows, columns)]
         cells = some[0][:, :, None], some[1][:, None, :]
         sides = [side[cells].reshape(max(map(len, some)), -1) for side in (case.human, case.metric)]
         parts.append(row_correlations(sides[0], sides[1], case.coefficient))

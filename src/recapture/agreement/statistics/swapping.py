@@ -12,16 +12,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...labellings.plans import check_seed
 from ...progress import Progress
-from .argument_checks import check_alternative, check_choice, check_resamples
+from .argument_checks import Alternative, check_alternative, check_choice, check_resamples
+from .coefficients import Coefficient
 from .common_cells import CommonCells, check_defined, common_cells, mean_known, rows_agree
+from .levels import Level
 from .system_means import settled, slack_of, system_means
 
-SWAPS = ("both", "inputs", "systems")
+Swap = Literal["both", "inputs", "systems"]
+SWAPS: tuple[Swap, ...] = ("both", "inputs", "systems")
 _SLACK = 1e-9
 """Differences this much nearer to 0 (as a share, and a hundredth of it at least) are taken as equal: rounding."""
 
@@ -59,20 +64,52 @@ def _pvalue(null: np.ndarray, alternative: str) -> float:
 
 
 def swapping_test(
-    first: np.ndarray,
-    second: np.ndarray,
-    human: np.ndarray,
-    level: str = "system",
-    coefficient: str = "pearson",
-    swap: str = "both",
+    first: ArrayLike,
+    second: ArrayLike,
+    human: ArrayLike,
+    level: Level = "system",
+    coefficient: Coefficient = "pearson",
+    swap: Swap = "both",
     resamples: int = 1000,
     seed: int = 0,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
 ) -> Swapping:
-    """p-value of "first and second agree with people equally well", (1 + as far out) / (1 + resamples); all swappings
-    are looked at instead where there are no more than `resamples`.
+    """The permutation test that two metrics agree with people equally well, which swaps their scores.
 
-    alternative: "greater" means that the first metric agrees better.
+    p is (1 + swappings as far out) / (1 + resamples); all swappings are looked at instead where there are no more than
+    `resamples`. For several metrics at once see `compare_metrics`.
+
+    Parameters
+    ----------
+    first, second
+        The metrics' scores, (systems, inputs); higher is better.
+    human
+        Ratings of the same shape, at the system level also one number per system.
+    level, coefficient
+        As for `correlate`.
+    swap
+        "both" swaps every cell on its own, "inputs" all systems' scores of an input together, "systems" all of a
+        system's.
+    resamples, seed
+        Of what is drawn.
+    alternative
+        "greater" means that the first metric agrees better.
+
+    Returns
+    -------
+    Swapping
+        delta (the difference of agreement), pvalue, and the whole null distribution.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> people = [[0, 2], [1, 3], [2, 4], [3, 5]]
+    >>> good, poor = [[1, 1], [2, 2], [4, 4], [3, 3]], [[2, 2], [1, 1], [4, 4], [3, 3]]
+    >>> result = rc.swapping_test(good, poor, people, swap="systems")
+    >>> round(result.first, 3), round(result.second, 3), round(result.delta, 3)
+    (0.8, 0.6, 0.2)
+    >>> result.exact, len(result.null)  # all ways to swap four systems
+    (True, 16)
     """
     check_choice("swap", swap, SWAPS)
     check_alternative(alternative)
@@ -163,7 +200,7 @@ def _system(cells: CommonCells, pair: _Sides, coefficient: str) -> _Agreements:
 
 
 def _text(cells: CommonCells, pair: _Sides, coefficient: str) -> _Agreements:
-    one, other = (np.ascontiguousarray(each.T) for each in pair)
+    one, other = (np.ascontiguousarray(metric.T) for metric in pair)
     human = np.ascontiguousarray(cells.human.T)
 
     def agreements(masks: np.ndarray) -> _Sides:
@@ -177,7 +214,7 @@ def _text(cells: CommonCells, pair: _Sides, coefficient: str) -> _Agreements:
 
 
 def _global(cells: CommonCells, pair: _Sides, coefficient: str) -> _Agreements:
-    one, other = (each[cells.known] for each in pair)
+    one, other = (metric[cells.known] for metric in pair)
     human = cells.human[cells.known]
 
     def agreements(masks: np.ndarray) -> _Sides:

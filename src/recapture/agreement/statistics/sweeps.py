@@ -71,8 +71,8 @@ class Sweep(Generic[Setting]):
     @property
     def counts(self) -> dict[Setting, int]:
         """In how many folds each setting was chosen, of those that have a correlation."""
-        found = Counter(fold.chosen for fold in self.folds if fold.counts)
-        return {setting: found[setting] for setting in self.values}
+        chosen = Counter(fold.chosen for fold in self.folds if fold.counts)
+        return {setting: chosen[setting] for setting in self.values}
 
     def __str__(self) -> str:
         """A table of settings, and the honest figure below."""
@@ -96,24 +96,60 @@ class Sweep(Generic[Setting]):
 def sweep(
     scores_by_setting: Mapping[Setting, Any],
     human: Any,
-    level: str = "system",
-    coefficient: str = "pearson",
+    level: Level = "system",
+    coefficient: Coefficient = "pearson",
     *,
-    over: str = "inputs",
+    over: Literal[inputs, systems] = "inputs",
     folds: int | None = None,
     repeats: int = 1,
-    rule: str = "best",
+    rule: Literal[best, until - drop] = "best",
     direction: Direction = "higher",
     seed: int = 0,
 ) -> Sweep[Setting]:
-    """The best setting and its honest agreement.
+    """The setting of a metric that agrees best with people, and its agreement on what did not help to choose it.
 
-    scores_by_setting: by setting (systems, inputs); human: the same shape. Or both by group ({"de-en": array, ...} for
-    every setting), where agreement is the mean over groups and groups are held out one by one. over: hold out inputs (5
-    folds, unless `folds` says otherwise) or systems (2 folds). repeats: so many random splits. rule: "best", or
-    "until-drop" (settings in the order given; the last before agreement falls for the first time, so the last of equal
-    ones). direction: which
-    way the scores are better. CommonCells that some setting lacks count for none.
+    Parameters
+    ----------
+    scores_by_setting
+        (systems, inputs) by setting; or by setting and group ({"de-en": array, ...}). Cells that some setting lacks
+        count for none.
+    human
+        Ratings of the same shape, or by group. With groups agreement is the mean over them, and they are held out one
+        by one.
+    level, coefficient
+        As for `correlate`.
+    over
+        Hold out inputs, or systems.
+    folds
+        How many parts (default: 5 of inputs, 2 of systems).
+    repeats
+        So many random splits.
+    rule
+        "best", or "until-drop": settings in the order given; the last before agreement falls for the first time, so the
+        last of equal ones.
+    direction
+        Which way the scores are better.
+    seed
+        Of the splits.
+
+    Returns
+    -------
+    Sweep
+        chosen, optimistic (its agreement on the data it was chosen on), honest, and every fold.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> people = [[1, 2, 1, 2], [2, 3, 3, 1], [4, 3, 4, 5]]
+    >>> by_setting = {
+    ...     "k=1": [[1, 2, 1, 2], [3, 2, 3, 1], [4, 4, 3, 5]],
+    ...     "k=5": [[4, 1, 2, 3], [1, 3, 3, 4], [2, 5, 1, 2]],
+    ... }
+    >>> result = rc.sweep(by_setting, people, level="text", folds=2)
+    >>> result.chosen, result.counts
+    ('k=1', {'k=1': 2, 'k=5': 0})
+    >>> round(result.optimistic, 4), round(result.honest, 4)
+    (0.8726, 0.8726)
     """
     check_level(level)
     if rule not in _RULES:
@@ -151,12 +187,12 @@ def _swept(
 ) -> Sweep[Setting]:
     values = {setting: measure(setting, whole) for setting in settings}
     chosen = _choice(values, rule)
-    made = []
+    folds = []
     for part in parts:
         rest = np.setdiff1d(whole, part)
         own = _choice({setting: measure(setting, rest) for setting in settings}, rule)
-        made.append(Fold(len(part), own, measure(own, part), measure(chosen, part)))
-    kept = [fold for fold in made if fold.counts]
+        folds.append(Fold(len(part), own, measure(own, part), measure(chosen, part)))
+    kept = [fold for fold in folds if fold.counts]
     if not kept:
         raise InputError("nothing that is held out has a correlation: there are too few inputs or systems")
     return Sweep(
@@ -165,8 +201,8 @@ def _swept(
         values[chosen],
         float(np.mean([fold.flattered for fold in kept])),
         float(np.mean([fold.value for fold in kept])),
-        tuple(made),
-        len(made) - len(kept),
+        tuple(folds),
+        len(folds) - len(kept),
     )
 
 
@@ -212,20 +248,20 @@ def _checked(
 ) -> tuple[dict[Setting, np.ndarray], np.ndarray]:
     """Oriented; cells that a setting or people lack are missing for all, inputs that miss one too at system level."""
     ratings = as_floats(human, "ratings")
-    scores = {setting: oriented(each, direction) for setting, each in scores_by_setting.items()}
-    for setting, each in scores.items():
-        if each.shape != ratings.shape or each.ndim != 2:
+    scores = {setting: oriented(own, direction) for setting, own in scores_by_setting.items()}
+    for setting, own in scores.items():
+        if own.shape != ratings.shape or own.ndim != 2:
             raise InputError(
-                f"setting {setting!r} has the shape {each.shape}, but ratings {ratings.shape}: systems x inputs each"
+                f"setting {setting!r} has the shape {own.shape}, but ratings {ratings.shape}: systems x inputs each"
             )
-    known = np.logical_and.reduce([np.isfinite(each) for each in (ratings, *scores.values())])
+    known = np.logical_and.reduce([np.isfinite(side) for side in (ratings, *scores.values())])
     kept = known.all(axis=0) if level == "system" else known.any(axis=0)
     if not kept.any():
         raise InputError("no input has the scores of all systems under all settings")
     if level == "system" and len(ratings) < FEWEST:
         raise InputError(f"the system level needs at least {FEWEST} systems, but there are {len(ratings)}")
-    made = {setting: np.where(known, each, np.nan)[:, kept] for setting, each in scores.items()}
-    return made, np.where(known, ratings, np.nan)[:, kept]
+    shared = {setting: np.where(known, own, np.nan)[:, kept] for setting, own in scores.items()}
+    return shared, np.where(known, ratings, np.nan)[:, kept]
 
 
 def _by_groups(
@@ -239,16 +275,16 @@ def _by_groups(
     groups = list(human)
     if len(groups) < 2:
         raise InputError("holding out groups needs at least two of them")
-    found: dict[Setting, np.ndarray] = {setting: np.full(len(groups), np.nan) for setting in scores_by_setting}
+    by_group_of: dict[Setting, np.ndarray] = {setting: np.full(len(groups), np.nan) for setting in scores_by_setting}
     for at, group in enumerate(groups):
         for setting, by_group in scores_by_setting.items():
             if not isinstance(by_group, Mapping) or group not in by_group:
                 raise InputError(f"setting {setting!r} has no scores of the group {group!r}")
         own = {setting: by_group[group] for setting, by_group in scores_by_setting.items()}
         scores, ratings = _checked(own, human[group], level, direction)
-        for setting, each in scores.items():
-            found[setting][at] = agreement(each, ratings, level, coefficient).value
+        for setting, array in scores.items():
+            by_group_of[setting][at] = agreement(array, ratings, level, coefficient).value
     whole = np.arange(len(groups))
     parts = [whole[at : at + 1] for at in whole]
     # NaN where a group has none: means over different groups could not be compared.
-    return _swept(list(found), parts, whole, lambda setting, part: float(found[setting][part].mean()), rule)
+    return _swept(list(by_group_of), parts, whole, lambda setting, part: float(by_group_of[setting][part].mean()), rule)
