@@ -83,6 +83,26 @@ def test_several_files_add_columns_and_systems(tmp_path):
         rc.read_scores([first, third])
 
 
+def test_ratings_from_files_of_their_own(tmp_path):
+    """A condition is about the files that have its field, and some file has to have it."""
+    systems = dict(enumerate("abc"))
+    rows = [{"system": name, "item": 1, "bleu": at, "tone": 2 * at} for at, name in systems.items()]
+    scores = lines(tmp_path / "s.jsonl", *rows)
+    rated = [{"system": name, "item": 1, "rater": r, "h": r * at} for at, name in systems.items() for r in (1, 3)]
+    people = lines(tmp_path / "h.jsonl", *rated)
+    first, second = rc.read_scores(scores, human_files=people, where={"rater": 3})
+    assert list(first) == ["bleu", "tone"] and second["h"].tolist() == [[0], [3], [6]]
+    _, second = rc.read_scores(scores, human_files=[people], average=True)
+    assert second["h"].tolist() == [[0], [2], [4]] and second.averaged.startswith("6 rows are averaged into 3")
+    assert (first.sources, second.sources) == ((str(scores),), (str(people),))
+    with pytest.raises(InputError, match=r"no row of .*s.jsonl or .*h.jsonl has a field 'ratr'"):
+        rc.read_scores(scores, human_files=people, where={"ratr": 3}, average=True)
+    # Criteria are looked for among the ratings, then among the scores.
+    assert rc.correlate(first, second, criteria="h", metrics="bleu").value == pytest.approx(1)
+    both = rc.correlate(first, second, criteria=["h", "tone"])
+    assert [(row.metric, row.criterion) for row in both] == [("bleu", "h"), ("bleu", "tone")]
+
+
 def test_infinite_scores_are_missing_and_counted(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("system,item,m\na,1,inf\na,2,-Infinity\nb,1,2\nb,2,NaN\n")

@@ -19,8 +19,8 @@ from .wording import counted, listed
 class ScoreMatrix:
     """Columns of scores by system and input: metrics, and people's ratings.
 
-    Made by `read_scores`, or by `from_arrays`, `from_dicts` and `from_records`. Systems and inputs stand in the order in
-    which they first appeared.
+    Made by `read_scores`, or by `from_arrays`, `from_dicts` and `from_records`. Systems and inputs stand in the order
+    in which they first appeared.
 
     Examples
     --------
