@@ -237,7 +237,7 @@ class Correlations(Printed):
     def _parts(self) -> list[TablePart]:
         return [
             correlations_part(self.rows, self.settings),
-            *comparison_parts(self.comparisons),
+            *(comparison_parts(self.comparisons) if self.comparisons else []),
             *([accuracies_part(self.accuracies)] if self.accuracies else []),
             *([between_part(self.matrices)] if self.matrices else []),
         ]

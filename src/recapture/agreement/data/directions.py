@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import InputError, nearest_names
 from ...report.result import Direction
-from .wording import listed
+from .score_matrix import listed
 
 
 def oriented(scores: Any, direction: Direction) -> np.ndarray:

@@ -12,7 +12,6 @@ import numpy as np
 
 from ...errors import InputError, nearest_names
 from ...report.result import freeze
-from .wording import counted, listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,6 +203,17 @@ def match(first: ScoreMatrix, second: ScoreMatrix, names: tuple[str, str] = ("sc
 def in_order(names: Iterable[str]) -> list[str]:
     """By length, then by letters: positions keep their order."""
     return sorted(names, key=lambda name: (len(name), name))
+
+
+def counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Names, of many the first ones and how many more."""
+    if len(names) <= most + 1:  # "and 1 more" would save nothing
+        return ", ".join(names)
+    return f"{', '.join(names[:most])} and {len(names) - most:,} more"
 
 
 def infinite_notes(counts: Mapping[str, int]) -> tuple[str, ...]:

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 from ...errors import InputError, nearest_names
 from ...report.result import Direction
 from .directions import chosen_directions, contrary, declared_direction, no_direction, oriented
-from .score_matrix import Matched, ScoreMatrix, in_order, match
-from .wording import listed
+from .score_matrix import Matched, ScoreMatrix, in_order, listed, match
 
 Scores = ScoreMatrix | ArrayLike | Mapping[str, Any]
 """A ScoreMatrix; an array (systems, inputs) or (systems,); a mapping from names to arrays or to {system: ...}."""

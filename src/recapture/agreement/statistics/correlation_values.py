@@ -13,9 +13,8 @@ from ...errors import InputError
 from ...progress import Progress
 from ...report.result import Direction
 from ..data.directions import chosen_directions, no_direction, oriented
-from ..data.score_matrix import in_order
+from ..data.score_matrix import counted, in_order
 from ..data.scores_and_ratings import METRIC, Directions, Scores, ScoresAndRatings, as_matrix
-from ..data.wording import counted
 from .argument_checks import Over
 from .coefficients import CONSTANT, Coefficient
 from .levels import FEWEST, Level, LevelAgreement, agreement

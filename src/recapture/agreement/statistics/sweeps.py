@@ -19,7 +19,7 @@ import numpy as np
 from ...errors import InputError
 from ...report.result import Direction
 from ..data.directions import as_floats, oriented
-from ..data.wording import counted
+from ..data.score_matrix import counted
 from .argument_checks import check_choice
 from .coefficients import Coefficient, check_coefficient
 from .levels import FEWEST, Level, agreement, check_level

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...report.grid import Grid
 from ...report.result import short_p
-from ..data.wording import counted, listed
+from ..data.score_matrix import counted, listed
 from ..statistics.all_pairs import AllPairs
 from ..statistics.correlation_values import Correlation
 from ..statistics.levels import FEWEST

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ...report.grid import Grid
-from ..data.wording import counted, listed
+from ..data.score_matrix import counted, listed
 from ..statistics.accuracy import MetricAccuracy
 from ..statistics.correlation_values import Correlation, MetricMatrix
 from ..statistics.levels import FEWEST
