@@ -5,16 +5,16 @@ BIN := $(VENV)/bin
 # Real evaluation data for the tests that want it; they skip with a reason where the folder is absent.
 export RECAPTURE_DATA ?= $(realpath ../shared/data)
 
-# The texts the masked language models that ship were trained on: train.txt.xz and heldout.tsv.
+# The texts the masked language models of weights/ were trained on: train.txt.xz and heldout.tsv.
 CORPUS ?= $(realpath ../shared/corpus)
-WEIGHTS := src/recapture/representations/weights/recapture-minilm.safetensors
+WEIGHTS := weights/src/recapture_weights/recapture-minilm.safetensors
 
 .PHONY: demo test bench lint docs results weights train clean
 
-$(VENV)/.ready: pyproject.toml constraints.txt
+$(VENV)/.ready: pyproject.toml weights/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-	  -e ".[models,offline,parquet,plots,bench,dev]"
+	  -e ".[models,offline,parquet,plots,bench,dev]" -e ./weights
 	touch $@
 
 demo: $(VENV)/.ready  ## score three small candidate sets against a reference set
@@ -28,8 +28,8 @@ test: lint  ## everything that must hold
 	$(BIN)/python -m pytest
 
 lint: $(VENV)/.ready
-	$(BIN)/ruff check src tests benchmarks docs training
-	$(BIN)/ruff format --check src tests benchmarks docs training
+	$(BIN)/ruff check src tests benchmarks docs training weights
+	$(BIN)/ruff format --check src tests benchmarks docs training weights
 	$(BIN)/mypy
 
 bench: $(VENV)/.ready  ## timings against peers, on this machine
@@ -42,7 +42,7 @@ docs: $(VENV)/.ready  ## redraw the pictures
 results: $(VENV)/.ready  ## rebuild docs/evidence and docs/results.md from the data in RECAPTURE_DATA
 	$(BIN)/recapture reproduce all --offline $(if $(DEVICE),--device $(DEVICE)) --output docs/evidence --page docs/results.md
 
-weights: $(VENV)/.ready  ## held-out perplexity and top-1 of the models that ship, source by source (about 8 minutes)
+weights: $(VENV)/.ready  ## held-out perplexity and top-1 of the models in weights/, source by source (about 8 minutes)
 	$(BIN)/python -m training.evaluate $(WEIGHTS) --heldout $(CORPUS)/heldout.tsv
 
 train: $(VENV)/.ready  ## train them anew from $(CORPUS); wants a GPU
@@ -52,4 +52,5 @@ train: $(VENV)/.ready  ## train them anew from $(CORPUS); wants a GPU
 	  $(WEIGHTS) --heldout $(CORPUS)/heldout.tsv
 
 clean:
-	rm -rf $(VENV) build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist src/*.egg-info weights/build weights/dist weights/src/*.egg-info \
+	  .mypy_cache .ruff_cache .pytest_cache .hypothesis

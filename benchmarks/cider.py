@@ -9,7 +9,7 @@ from pycocoevalcap.cider.cider_scorer import CiderScorer
 
 from recapture.lexical.ngrams import DocumentFrequencies
 from recapture.pairs.metrics.cider import cider
-from recapture.similarity.scorer import find_pairwise
+from recapture.similarity.scorer import METRICS
 
 from .timing import ratio, seconds, side_by_side
 
@@ -62,7 +62,7 @@ def main(images: int = 1000, groups: int = 20, size: int = 15) -> None:
     print(f"  {'largest difference of a score':<66} {apart:8.0e}")
     squares = captions(groups, size, 1)
     table = DocumentFrequencies.from_references(squares, tokenize=str.split)
-    scorer = find_pairwise("cider").scorer(df=table, tokenize=str.split)
+    scorer = METRICS.find("cider").scorer(df=table, tokenize=str.split)
     print(f"CIDEr-D, {groups} contexts of {size} texts, all pairs")
     best = side_by_side(
         {"pycocoevalcap": lambda: peer_squares(squares), "recapture": lambda: scorer.squares(squares)}, rounds=3

@@ -142,13 +142,13 @@ def compare(what: str, model: Any, folder: str, pairs: int, distinct: int, bar: 
 _CHILD = """
 import sys
 import numpy as np
-from recapture.pairs.declaration import find_pair_metric
-from recapture.pairs.shared import Shared
+from recapture.pairs.declaration import METRICS
+from recapture.pairs.evaluate import Shared
 from recapture.representations.masked_model import MaskedModel
 words = "the old river ran under a small green tree and then the bird sang to us".split()
 texts = [" ".join(words[(3 * at + place * (at + 1)) % 16] for place in range(510)) for at in range(2)]
 shared = Shared(None, sys.argv[1], device="cpu", offline=True, cache=False)
-metric = find_pair_metric("infolm")
+metric = METRICS.find("infolm")
 scorer = metric.prepare([[text] for text in texts], shared, **metric.defaults)
 # Loading the model and starting threads is no extra memory.
 scorer.score([("the cat sat", "a cat sat")])

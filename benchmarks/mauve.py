@@ -10,7 +10,7 @@ import numpy as np
 import recapture as rc
 from recapture.geometry.labels import Labels
 from recapture.geometry.points import PointSet
-from recapture.sets.declaration import find_metric
+from recapture.sets.declaration import METRICS
 from recapture.sets.pair import Pair
 
 from .timing import embeddings, ratio, run, seconds, side_by_side
@@ -55,7 +55,7 @@ def _labellings(rows: int = 2000, count: int = 1000) -> None:
     labels = Labels(~candidate, candidate)
     print(f"{count:,} labellings of {rows:,} v {rows:,} vectors, d = 384")
     for name in ("mauve", "prd"):
-        metric = find_metric(name)
+        metric = METRICS.find(name)
         pair = Pair(PointSet(a, "reference"), PointSet(b, "candidate"))
         start = time.perf_counter()
         scores = metric.relabel(pair, **metric.defaults)

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from recapture.lexical.meteor_tokens import meteor_tokens
-from recapture.similarity.sentence_meteor import PAIRWISE
+from recapture.similarity.sentence_meteor import METRIC as SIMILARITY
 
 from .timing import ratio, seconds, side_by_side
 
@@ -91,7 +91,7 @@ def main() -> None:
         # A new scorer each time: texts are tokenised and words stemmed within the time taken. NLTK gets tokens.
         best = side_by_side(
             {
-                "ours": lambda groups=groups: PAIRWISE.scorer().squares(groups),
+                "ours": lambda groups=groups: SIMILARITY.scorer().squares(groups),
                 "nltk": lambda tokens=tokens: by_nltk(tokens),
             },
             3,

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 import recapture as rc
 from recapture.geometry.labels import Labels
 from recapture.geometry.points import PointSet
-from recapture.sets.declaration import find_metric
+from recapture.sets.declaration import METRICS
 from recapture.sets.pair import Pair
 
 from .timing import embeddings, ratio, run, seconds
@@ -33,7 +33,7 @@ def half_of_all(rows: int) -> Labels:
 
 
 def under(name: str, pair: Pair, labels: Labels, **parameters: object) -> np.ndarray:
-    relabel = find_metric(name).relabel
+    relabel = METRICS.find(name).relabel
     assert relabel is not None
     return np.asarray(relabel(pair, **parameters)(labels)["value"])
 

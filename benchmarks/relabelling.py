@@ -11,7 +11,7 @@ import numpy as np
 import recapture as rc
 from recapture.geometry.labels import Labels
 from recapture.geometry.points import PointSet
-from recapture.sets.declaration import find_metric
+from recapture.sets.declaration import METRICS
 from recapture.sets.pair import Pair
 
 from .timing import embeddings, ratio, run, seconds, side_by_side
@@ -54,7 +54,7 @@ def halves(n: int, m: int, count: int) -> Labels:
 def relabel(reference: np.ndarray, candidate: np.ndarray, labels: Labels, names: Sequence[str]) -> None:
     """From two arrays to all scores under all labellings, the neighbour search included."""
     pair = Pair(PointSet(reference, "reference"), PointSet(candidate, "candidate"))
-    metrics = [find_metric(name) for name in names]
+    metrics = [METRICS.find(name) for name in names]
     pair.expect(metric.defaults["k"] for metric in metrics)
     for metric in metrics:
         metric.relabel(pair, **metric.defaults)(labels)

@@ -10,8 +10,8 @@ from typing import cast
 
 from transformers.utils import logging
 
-from recapture.pairs.declaration import TextPairScorer, find_pair_metric
-from recapture.pairs.shared import Shared
+from recapture.pairs.declaration import TextPairScorer
+from recapture.pairs.evaluate import Shared
 
 from .timing import ratio, run, seconds
 
@@ -48,7 +48,7 @@ def main(count: int = 600) -> None:
     shared = Shared(offline=True)
     scorers: dict[str, TextPairScorer] = {}
     for name, options in METRICS.items():
-        metric = find_pair_metric(name)
+        metric = METRICS.find(name)
         made = metric.prepare([[text] for text in references], shared, **metric.checked(options))
         scorers[name] = cast(TextPairScorer, made)
     store = shared.words()

@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from tiny_models import minilm, tiny_bert  # noqa: F401 - fixtures for tests in all folders
+from tiny_models import default_masked_model, minilm, tiny_bert  # noqa: F401 - fixtures for tests in all folders
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -44,7 +44,7 @@ def test_a_new_metric_is_one_file(monkeypatch):
     from recapture.sets import declaration as registry
 
     module = types.ModuleType("recapture.sets.metrics.mean_gap")
-    module.METRIC = registry.Metric(
+    module.METRIC = registry.SetMetric(
         name="mean-gap",
         title="Distance of means",
         outputs=(registry.Output("value", "length of the difference of means", (0.0, float("inf"))),),
@@ -58,7 +58,7 @@ def test_a_new_metric_is_one_file(monkeypatch):
     monkeypatch.setitem(sys.modules, module.__name__, module)
     real = pkgutil.iter_modules
     monkeypatch.setattr(pkgutil, "iter_modules", lambda path: [*real(path), types.SimpleNamespace(name="mean_gap")])
-    registry._registry.cache_clear()
+    registry.METRICS.forget()
     try:
         assert "mean-gap" in rc.list_metrics()
         result = rc.evaluate(X, X + 2, metrics=["mean-gap"])["candidate"]["mean-gap"]
@@ -68,7 +68,7 @@ def test_a_new_metric_is_one_file(monkeypatch):
             rc.evaluate(X, X + 2, metrics=["mean-gap"], pvalue=True)
         assert rc.mean_gap(X, Y) == "called"
     finally:
-        registry._registry.cache_clear()
+        registry.METRICS.forget()
         rc.__dict__.pop("mean_gap", None)
 
 
@@ -237,9 +237,21 @@ def test_bad_input_is_one_clear_sentence(name):
 
 
 def test_misspelt_options_name_the_function():
-    for call in (rc.mark_evaluate, rc.frechet, rc.evaluate):
-        with pytest.raises(TypeError, match=rf"{call.__name__}\(\) got an unexpected keyword argument 'K'"):
+    """One kind of error, whether a function, a table of options or Python itself finds it."""
+    for call, name in ((rc.mark_evaluate, "mark-evaluate"), (rc.frechet, "frechet")):
+        with pytest.raises(TypeError, match=f"{name} has no option 'K'") as refused:
             call(X, Y, K=1)
+        assert isinstance(refused.value, rc.InputError)
+    with pytest.raises(TypeError, match=r"evaluate\(\) got an unexpected keyword argument 'K'"):
+        rc.evaluate(X, Y, K=1)
+    for wrong in (
+        lambda: rc.evaluate_pairs(["a"], ["a"], "chrf", options={"chrf": {"K": 1}}),
+        lambda: rc.aggregate(["a b", "b c"], ["a"], "meteor", K=1),
+        lambda: rc.triangle_rank(["a b", "b c"], ["a"], "meteor", K=1),
+    ):
+        with pytest.raises(TypeError, match="has no option 'K'") as refused:
+            wrong()
+        assert isinstance(refused.value, rc.InputError)
 
 
 def test_few_samples_in_many_dimensions_bring_a_warning():

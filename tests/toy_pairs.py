@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
+from recapture.errors import InputError
 from recapture.pairs import declaration as base
-from recapture.pairs.declaration import INFINITY, GroupScorer, Output, PairMetric, Scored, TextPairScorer
+from recapture.pairs.declaration import INFINITY, GroupScorer, Output, PairMetric, PairScores, TextPairScorer
 
 
 class Overlap(TextPairScorer):
@@ -42,7 +43,7 @@ class Length(GroupScorer):
     def score(self, references, candidates):
         self._calls.append([list(group) for group in references])
         counts = np.array([float(len(text.split())) for text in candidates])
-        return Scored({"value": counts}, {"value": float(counts.sum())})
+        return PairScores({"value": counts}, {"value": float(counts.sum())})
 
 
 def toys(monkeypatch, calls):
@@ -50,26 +51,23 @@ def toys(monkeypatch, calls):
 
     def outputs(parameters):
         if not isinstance(parameters["scale"], (int, float)):
-            raise base.InputError(f"scale must be a number, not {parameters['scale']!r}")
+            raise InputError(f"scale must be a number, not {parameters['scale']!r}")
         return Output("share", "words shared"), Output("extra", "words besides", (-INFINITY, INFINITY))
 
     overlap = PairMetric(
-        "overlap",
-        "Overlap",
-        outputs,
-        "higher",
-        lambda references, shared, scale: Overlap(calls, scale),
-        "nobody",
-        {"scale": 1},
+        name="overlap",
+        title="Overlap",
+        outputs=outputs,
+        direction="higher",
+        prepare=lambda references, shared, scale: Overlap(calls, scale),
+        defaults={"scale": 1},
     )
     length = PairMetric(
-        "length",
-        "Length",
-        (Output("value", "words", (0.0, INFINITY)),),
-        "higher",
-        lambda references, shared: Length(calls),
-        "nobody",
+        name="length",
+        title="Length",
+        outputs=(Output("value", "words", (0.0, INFINITY)),),
+        direction="higher",
+        prepare=lambda references, shared: Length(calls),
         over_references=None,
     )
-    known = {**base._registry(), "overlap": overlap, "length": length}
-    monkeypatch.setattr(base, "_registry", lambda: known)
+    monkeypatch.setattr(base.METRICS, "_metrics", {**base.METRICS.all(), "overlap": overlap, "length": length})

@@ -1,1 +1,1 @@
-"""How the masked language model that ships was trained; not part of the package. See README.md in this folder."""
+"""How the masked language models of recapture-weights were trained; not part of a package. See README.md here."""

@@ -9,96 +9,95 @@ Reference first, candidate second, everywhere. Nothing heavy is imported before 
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from .versions import VERSION
 
+__version__ = VERSION
+
+# For type checkers and editors alone: a metric that is missing here works all the same.
 if TYPE_CHECKING:
-    from .agreement.data.read_scores import read_scores
-    from .agreement.data.score_matrix import ScoreMatrix
-    from .agreement.statistics.accuracy import pairwise_accuracy, soft_pairwise_accuracy
-    from .agreement.statistics.correlation_values import metric_correlations
-    from .agreement.statistics.distributions import score_distributions
-    from .agreement.statistics.kendall import kendall_tau
-    from .agreement.statistics.paired_bootstrap import paired_bootstrap
-    from .agreement.statistics.swapping import swapping_test
-    from .agreement.statistics.sweeps import sweep
-    from .agreement.statistics.tie_calibration import tie_calibration
-    from .agreement.statistics.williams import williams_test
-    from .agreement.with_people import compare_metrics, correlate
-    from .contexts.evaluate import evaluate_contexts
-    from .contexts.metrics.aggregate import aggregate
-    from .contexts.metrics.dispersion import dispersion
-    from .contexts.metrics.triangle_rank import triangle_rank
-    from .divergences.measures import list_measures
-    from .errors import InputError
-    from .labellings.combine import benjamini_hochberg, fisher, harmonic_mean_p, holm
-    from .labellings.permutation import permutation_test
-    from .lexical.ngrams import DocumentFrequencies
-    from .pairs.declaration import list_pair_metrics
-    from .pairs.evaluate import evaluate_pairs
-    from .pairs.metrics.bertscore import bertscore
-    from .pairs.metrics.bleu import bleu
-    from .pairs.metrics.chrf import chrf
-    from .pairs.metrics.cider import cider
-    from .pairs.metrics.cross_entropy import cross_entropy
-    from .pairs.metrics.infolm import infolm
-    from .pairs.metrics.mark_evaluate_words import mark_evaluate_words
-    from .pairs.metrics.meteor import meteor
-    from .pairs.metrics.moverscore import moverscore
-    from .pairs.metrics.prd_words import prd_words
-    from .pairs.metrics.precision_recall_words import precision_recall_words
-    from .pairs.metrics.rouge import rouge
-    from .pairs.metrics.ter import ter
-    from .report import Result, Results
-    from .representations.encode import encode
-    from .sets.declaration import list_metrics
-    from .sets.evaluate import evaluate
-    from .sets.metrics.density_coverage import density_coverage
-    from .sets.metrics.frechet import frechet
-    from .sets.metrics.mark_evaluate import mark_evaluate, mark_evaluate_sweep
-    from .sets.metrics.mauve import mauve
-    from .sets.metrics.mmd import mmd
-    from .sets.metrics.prd import prd
-    from .sets.metrics.precision_recall import precision_recall
-    from .similarity.diversity import distinct_n, self_bleu
-    from .similarity.scorer import list_pairwise
-    from .texts import read
-    from .texts.context_files import read_contexts
+    from .agreement.data.read_scores import read_scores as read_scores
+    from .agreement.data.score_matrix import ScoreMatrix as ScoreMatrix
+    from .agreement.statistics.accuracy import pairwise_accuracy as pairwise_accuracy
+    from .agreement.statistics.accuracy import soft_pairwise_accuracy as soft_pairwise_accuracy
+    from .agreement.statistics.correlation_values import metric_correlations as metric_correlations
+    from .agreement.statistics.distributions import score_distributions as score_distributions
+    from .agreement.statistics.kendall import kendall_tau as kendall_tau
+    from .agreement.statistics.paired_bootstrap import paired_bootstrap as paired_bootstrap
+    from .agreement.statistics.swapping import swapping_test as swapping_test
+    from .agreement.statistics.sweeps import sweep as sweep
+    from .agreement.statistics.tie_calibration import tie_calibration as tie_calibration
+    from .agreement.statistics.williams import williams_test as williams_test
+    from .agreement.with_people import compare_metrics as compare_metrics
+    from .agreement.with_people import correlate as correlate
+    from .contexts.evaluate import evaluate_contexts as evaluate_contexts
+    from .contexts.metrics.aggregate import aggregate as aggregate
+    from .contexts.metrics.dispersion import dispersion as dispersion
+    from .contexts.metrics.triangle_rank import triangle_rank as triangle_rank
+    from .divergences.measures import list_measures as list_measures
+    from .errors import InputError as InputError
+    from .labellings.combine import benjamini_hochberg as benjamini_hochberg
+    from .labellings.combine import fisher as fisher
+    from .labellings.combine import harmonic_mean_p as harmonic_mean_p
+    from .labellings.combine import holm as holm
+    from .labellings.permutation import permutation_test as permutation_test
+    from .lexical.ngrams import DocumentFrequencies as DocumentFrequencies
+    from .pairs.declaration import list_pair_metrics as list_pair_metrics
+    from .pairs.evaluate import evaluate_pairs as evaluate_pairs
+    from .pairs.metrics.bertscore import bertscore as bertscore
+    from .pairs.metrics.bleu import bleu as bleu
+    from .pairs.metrics.chrf import chrf as chrf
+    from .pairs.metrics.cider import cider as cider
+    from .pairs.metrics.cross_entropy import cross_entropy as cross_entropy
+    from .pairs.metrics.infolm import infolm as infolm
+    from .pairs.metrics.mark_evaluate_words import mark_evaluate_words as mark_evaluate_words
+    from .pairs.metrics.meteor import meteor as meteor
+    from .pairs.metrics.moverscore import moverscore as moverscore
+    from .pairs.metrics.prd_words import prd_words as prd_words
+    from .pairs.metrics.precision_recall_words import precision_recall_words as precision_recall_words
+    from .pairs.metrics.rouge import rouge as rouge
+    from .pairs.metrics.ter import ter as ter
+    from .report import Result as Result
+    from .report import Results as Results
+    from .report import Table as Table
+    from .representations.encode import encode as encode
+    from .sets.declaration import list_metrics as list_metrics
+    from .sets.evaluate import evaluate as evaluate
+    from .sets.metrics.density_coverage import density_coverage as density_coverage
+    from .sets.metrics.frechet import frechet as frechet
+    from .sets.metrics.mark_evaluate import mark_evaluate as mark_evaluate
+    from .sets.metrics.mark_evaluate import mark_evaluate_sweep as mark_evaluate_sweep
+    from .sets.metrics.mauve import mauve as mauve
+    from .sets.metrics.mmd import mmd as mmd
+    from .sets.metrics.prd import prd as prd
+    from .sets.metrics.precision_recall import precision_recall as precision_recall
+    from .similarity.diversity import distinct_n as distinct_n
+    from .similarity.diversity import self_bleu as self_bleu
+    from .similarity.scorer import list_pairwise as list_pairwise
+    from .texts import read as read
+    from .texts.context_files import read_contexts as read_contexts
 
-_PAIRS = (
-    "bertscore",
-    "bleu",
-    "chrf",
-    "cider",
-    "cross_entropy",
-    "infolm",
-    "mark_evaluate_words",
-    "meteor",
-    "moverscore",
-    "prd_words",
-    "precision_recall_words",
-    "rouge",
-    "ter",
-)
 _HOME = {
     "InputError": "errors",
     "Result": "report",
     "Results": "report",
-    "ScoreMatrix": "agreement.data.score_matrix",
+    "Table": "report",
     "read_scores": "agreement.data.read_scores",
-    "correlate": "agreement.with_people",
+    "ScoreMatrix": "agreement.data.score_matrix",
+    "pairwise_accuracy": "agreement.statistics.accuracy",
+    "soft_pairwise_accuracy": "agreement.statistics.accuracy",
     "metric_correlations": "agreement.statistics.correlation_values",
     "score_distributions": "agreement.statistics.distributions",
-    "sweep": "agreement.statistics.sweeps",
-    "compare_metrics": "agreement.with_people",
-    "williams_test": "agreement.statistics.williams",
     "kendall_tau": "agreement.statistics.kendall",
     "paired_bootstrap": "agreement.statistics.paired_bootstrap",
     "swapping_test": "agreement.statistics.swapping",
+    "sweep": "agreement.statistics.sweeps",
     "tie_calibration": "agreement.statistics.tie_calibration",
-    "pairwise_accuracy": "agreement.statistics.accuracy",
-    "soft_pairwise_accuracy": "agreement.statistics.accuracy",
+    "williams_test": "agreement.statistics.williams",
+    "compare_metrics": "agreement.with_people",
+    "correlate": "agreement.with_people",
     "encode": "representations.encode",
     "evaluate": "sets.evaluate",
     "list_metrics": "sets.declaration",
@@ -117,85 +116,29 @@ _HOME = {
     "list_measures": "divergences.measures",
     "list_pair_metrics": "pairs.declaration",
     "evaluate_pairs": "pairs.evaluate",
-    **{name: f"pairs.metrics.{name}" for name in _PAIRS},
     **dict.fromkeys(("benjamini_hochberg", "fisher", "harmonic_mean_p", "holm"), "labellings.combine"),
 }
-__all__ = [
-    "DocumentFrequencies",
-    "InputError",
-    "Result",
-    "Results",
-    "ScoreMatrix",
-    "aggregate",
-    "benjamini_hochberg",
-    "bertscore",
-    "bleu",
-    "chrf",
-    "cider",
-    "compare_metrics",
-    "correlate",
-    "cross_entropy",
-    "density_coverage",
-    "dispersion",
-    "distinct_n",
-    "encode",
-    "evaluate",
-    "evaluate_contexts",
-    "evaluate_pairs",
-    "fisher",
-    "frechet",
-    "harmonic_mean_p",
-    "holm",
-    "infolm",
-    "kendall_tau",
-    "list_measures",
-    "list_metrics",
-    "list_pair_metrics",
-    "list_pairwise",
-    "mark_evaluate",
-    "mark_evaluate_sweep",
-    "mark_evaluate_words",
-    "mauve",
-    "meteor",
-    "metric_correlations",
-    "mmd",
-    "moverscore",
-    "paired_bootstrap",
-    "pairwise_accuracy",
-    "permutation_test",
-    "prd",
-    "prd_words",
-    "precision_recall",
-    "precision_recall_words",
-    "read",
-    "read_contexts",
-    "read_scores",
-    "rouge",
-    "score_distributions",
-    "self_bleu",
-    "soft_pairwise_accuracy",
-    "swapping_test",
-    "sweep",
-    "ter",
-    "tie_calibration",
-    "triangle_rank",
-    "williams_test",
-]
+"""Where each public name lives."""
+_METRICS = ("sets.metrics", "pairs.metrics")
+"""Folders whose files have a public function of their own name, so that a new metric needs no line here."""
+
+_FOLDERS = [f"{__path__[0]}/{folder.replace('.', '/')}" for folder in _METRICS]
+__all__ = sorted([*_HOME, *(module.name for module in pkgutil.iter_modules(_FOLDERS))])
 
 
 def __getattr__(name: str) -> Any:
-    # A metric's function carries the name of its file, so a new metric file needs no line here.
-    if name.startswith("_"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
-        module = importlib.import_module(f"{__name__}.{_HOME.get(name, f'sets.metrics.{name}')}")
-    except ModuleNotFoundError as error:
-        if error.name and not error.name.startswith(__name__):
-            raise
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
-    found = getattr(module, name)
-    globals()[name] = found
-    return found
+    if not name.startswith("_"):
+        for home in [_HOME[name]] if name in _HOME else [f"{folder}.{name}" for folder in _METRICS]:
+            try:
+                module = importlib.import_module(f"{__name__}.{home}")
+            except ModuleNotFoundError as error:
+                if error.name != f"{__name__}.{home}":
+                    raise
+                continue
+            value = getattr(module, name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

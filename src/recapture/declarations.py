@@ -1,16 +1,134 @@
-"""Files that declare themselves are found, not listed."""
+"""What a metric of any kind declares about itself, and the registries that find declarations.
+
+A metric is one file of its folder: functions, and one declaration under the name `METRIC`. A `Registry` looks through a
+folder's modules for such declarations, so adding the file is all it takes: Python functions, command line, docs and
+shared tests read the declaration. Encoders and file formats are found in the same way.
+"""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Generic, Literal, TypeVar
+
+from .errors import InputError, OptionError, nearest_names
+from .versions import VERSION
+
+Direction = Literal["higher", "lower"]
+INFINITY = float("inf")
+
+
+@dataclass(frozen=True)
+class Output:
+    """One number of a metric."""
+
+    name: str
+    meaning: str
+    range: tuple[float, float] = (0.0, 1.0)
+    main: bool = True
+    """Whether tables show it; what they leave out is in JSON and CSV."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declaration:
+    """What metrics of sets, of pairs, of contexts and of two texts all say about themselves."""
+
+    name: str
+    title: str
+    citation: str = ""
+    direction: Direction | None
+    """Which way is better; None where neither is."""
+    outputs: tuple[Output, ...] | Callable[[Mapping[str, Any]], tuple[Output, ...]]
+    """The metric's numbers, the main one first; or a function that knows them from the parameters."""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """The metric's own parameters and their default values."""
+    order: int = 100
+    """Place in tables and lists."""
+    libraries: tuple[str, ...] = ("numpy",)
+    """Packages whose version belongs in the signature."""
+
+    def outputs_for(self, parameters: Mapping[str, Any]) -> tuple[Output, ...]:
+        return self.outputs({**self.defaults, **parameters}) if callable(self.outputs) else self.outputs
+
+    def checked(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """All parameters, defaults filled in; a name that the metric does not have is refused."""
+        for name in parameters:
+            if name not in self.defaults:
+                known = nearest_names(name, self.defaults) if self.defaults else "it has none"
+                raise OptionError(f"{self.name} has no option {name!r}: {known}")
+        return {**self.defaults, **parameters}
+
+    def signature(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """How a number of this metric was made: its name, the settings, and versions of all that took part."""
+        versions = {"recapture": VERSION, **{name: installed_version(name) for name in self.libraries}}
+        return {"metric": self.name, **settings, "versions": versions}
+
+
+def installed_version(package: str) -> str:
+    """For signatures and cache keys."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
 
 Kind = TypeVar("Kind")
+Metric = TypeVar("Metric", bound=Declaration)
 
 
-def declared(package: str, name: str, kind: type[Kind]) -> list[Kind]:
-    """What the modules of a package declare under one name."""
-    modules = pkgutil.iter_modules(importlib.import_module(package).__path__)
-    found = [getattr(importlib.import_module(f"{package}.{module.name}"), name, None) for module in modules]
-    return [each for each in found if isinstance(each, kind)]
+def declared(package: str, attribute: str, kind: type[Kind]) -> list[Kind]:
+    """What the modules of a package declare under one name: a declaration, several, or a function that makes them."""
+    declarations: list[Kind] = []
+    for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+        value = getattr(importlib.import_module(f"{package}.{module.name}"), attribute, ())
+        if isinstance(value, kind):
+            declarations.append(value)
+            continue
+        several = value() if callable(value) else value
+        declarations += [one for one in several if isinstance(one, kind)]
+    return declarations
+
+
+class Registry(Generic[Metric]):
+    """The metrics that the files of one folder declare, by name.
+
+    what: how messages call such a metric; usual: names chosen where the caller names none (None: all).
+    """
+
+    def __init__(
+        self, kind: type[Metric], package: str, what: str = "metric", usual: tuple[str, ...] | None = None
+    ) -> None:
+        self._kind, self._package, self._what, self.usual = kind, package, what, usual
+        self._metrics: dict[str, Metric] | None = None
+
+    def all(self) -> dict[str, Metric]:
+        """The declarations by name, in the order of tables."""
+        if self._metrics is None:
+            metrics = declared(self._package, "METRIC", self._kind)
+            self._metrics = {metric.name: metric for metric in sorted(metrics, key=lambda one: (one.order, one.name))}
+        return dict(self._metrics)
+
+    def find(self, name: str) -> Metric:
+        """A metric by its name; `mark_evaluate` and `mark-evaluate` are the same."""
+        metrics = self.all()
+        wanted = name.strip().lower().replace("_", "-")
+        if wanted not in metrics:
+            raise InputError(f"unknown {self._what} {name!r}: {nearest_names(wanted, metrics)}")
+        return metrics[wanted]
+
+    def choose(self, names: str | Iterable[str] | None) -> list[Metric]:
+        """Declarations for names given as a list or as one comma-separated string; the usual ones for None."""
+        if names is None:
+            names = self.usual or self.all()
+        listed = names.split(",") if isinstance(names, str) else [str(name) for name in names]
+        chosen = {metric.name: metric for metric in (self.find(name) for name in listed if name.strip())}
+        if not chosen:
+            raise InputError("no metric was named")
+        return list(chosen.values())
+
+    def forget(self) -> None:
+        """Look through the folder anew next time."""
+        self._metrics = None

@@ -25,6 +25,10 @@ class InputError(ValueError):
         return self.message + (f" (see {', '.join(self.options)})" if self.options else "")
 
 
+class OptionError(InputError, TypeError):
+    """A parameter that a metric does not have: one kind of error at every door, and a TypeError as Python has it."""
+
+
 def nearest_names(wanted: str, known: Iterable[str]) -> str:
     """' Did you mean ...?' for a misspelt name, or the list of all names when nothing is close."""
     names = sorted(known)

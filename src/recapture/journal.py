@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .report.result import plain
+from .report.report import plain
 from .representations.vector_cache import cache_folder
 
 Record = dict[str, Any]

@@ -1,12 +1,3 @@
-"""Versions of installed packages, for signatures and cache keys."""
+"""The version of this package: packaging and `recapture.__version__` read it here, and it stands nowhere else."""
 
-from __future__ import annotations
-
-from importlib.metadata import PackageNotFoundError, version
-
-
-def installed_version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
+VERSION = "0.1.0"

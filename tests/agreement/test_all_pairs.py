@@ -94,10 +94,10 @@ def test_forms(three):
     assert found.too_few > 0 and f"{found.too_few} resamples with fewer than 3 different systems" in str(found)
     assert repr(found) == str(found) and "p (one-sided)" in found.to_markdown()
     content = json.loads(found.to_json(), parse_constant=pytest.fail)
-    first = content["comparisons"][0]
+    first = content["results"]["comparisons"][0]
     assert (first["agreement"], first["other_agreement"]) == tuple(list(found.agreements.values())[:2])
     assert (first["test"], first["p_one_sided"]) == ("bootstrap", found.pairs[0].greater)
-    ranks = {row["metric"]: row["cluster"] for row in content["clusters"]}
+    ranks = {row["metric"]: row["cluster"] for row in content["results"]["clusters"]}
     assert ranks == {name: at for at, names in enumerate(found.clusters(), 1) for name in names}
     kinds = [line.partition(",")[0] for line in found.to_csv().splitlines()]
     assert kinds == ["kind", *["comparisons"] * 3, *["clusters"] * 3]
@@ -217,7 +217,7 @@ def test_results_say_what_was_drawn():
     metrics = {"good": good, "weak": weak, "none": none}
     found = compare_metrics(metrics, human, test="bootstrap", over="inputs", resamples=30, seed=4, **HIGHER)
     assert dict(found.settings) == {"over": "inputs", "resamples": 30, "seed": 4}
-    assert "30 resamples of inputs, seed 4" in str(found) and json.loads(found.to_json())["settings"]["seed"] == 4
+    assert "30 resamples of inputs, seed 4" in str(found) and json.loads(found.to_json())["signature"]["seed"] == 4
     found = compare_metrics(metrics, human, test="permutation", resamples=30, **HIGHER)
     assert "single cells are swapped; up to 30 swappings, seed 0" in str(found)
-    assert json.loads(found.to_json())["comparisons"][0]["swap"] == "both"
+    assert json.loads(found.to_json())["results"]["comparisons"][0]["swap"] == "both"

@@ -177,7 +177,7 @@ def test_missing_scores_are_dropped_and_counted():
     assert [row.missing for row in (system, text, everything)] == [2, 2, 2]  # cells, of which one lacks both numbers
     shown = rc.correlate(metric, human, "text")
     assert "8 inputs, 0 dropped; 2 missing cells" in str(shown)
-    assert json.loads(shown.to_json())["correlations"][0]["missing_cells"] == 2
+    assert json.loads(shown.to_json())["results"]["correlations"][0]["missing_cells"] == 2
     assert "missing_cells" in shown.to_csv().splitlines()[0]
 
 
@@ -359,7 +359,10 @@ def test_forms():
     metric, human = made()
     result = rc.correlate({"bleu": metric, "ter": -metric}, {"a|b": human}, interval=0.95, resamples=20)
     content = json.loads(result.to_json(), parse_constant=pytest.fail)
-    assert content["correlations"][0]["value"] == result.rows[0].value and content["settings"]["resamples"] == 20
+    assert (
+        content["results"]["correlations"][0]["value"] == result.rows[0].value
+        and content["signature"]["resamples"] == 20
+    )
     rows = list(csv.DictReader(io.StringIO(result.to_csv())))
     assert [float(row["low"]) for row in rows] == [row.interval[0] for row in result]
     assert "\\toprule" in result.to_latex() and result.to_markdown().startswith("| metric | pearson |\n|---|---:|\n")
@@ -394,7 +397,7 @@ BAD = {
     "directions of numbers": (({"a": X}, X), {"directions": 3}, "a mapping from names to these, not 3"),
     "names of numbers": (({"bleu": X}, X), {"metrics": 3}, "a column is named by a text"),
     "over": ((X, X), {"over": "rows"}, "both, systems or inputs"),
-    "resamples": ((X, X), {"resamples": 0}, "resamples must be a whole number, 1 or more"),
+    "resamples": ((X, X), {"resamples": 0}, "resamples must be a whole number of at least 1"),
     "direction": (({"bleu": X}, X), {"directions": {"bleu": "up"}}, "must be 'higher' or 'lower', not 'up'"),
     "direction of nothing": (({"bleu": X}, X), {"directions": {"blue": "lower"}}, "'blue', which is no column"),
     "shapes": ((X, X[:3]), {}, "one side has 3 systems and 3 inputs, the other 4 systems and 3 inputs"),

@@ -13,8 +13,9 @@ from scipy import stats
 import recapture as rc
 from recapture.cli.app import run
 from recapture.contexts import evaluate as evaluation
+from recapture.contexts.declaration import METRICS
 from recapture.similarity import scorer as base
-from recapture.similarity.scorer import Pairwise, Scorer
+from recapture.similarity.scorer import Scorer, Similarity
 
 # By the metric below, 1 for equal texts and 0 for others:
 # - "pairs": within edges 0, cross edges 1. All within edges are the shortest, Q = 4/3 both ways round, TRM = 8/3.
@@ -71,8 +72,9 @@ class Same(Scorer):
 def calls(monkeypatch):
     """What the metric `same` has been asked to score."""
     made: list = []
-    known = {**base._registry(), "same": Pairwise("same", "Same", lambda: Same(made), "nobody")}
-    monkeypatch.setattr(base, "_registry", lambda: known)
+    same = Similarity(name="same", title="Same", prepare=lambda: Same(made))
+    monkeypatch.setattr(base.METRICS, "_metrics", {**base.METRICS.all(), "same": same})
+    monkeypatch.setattr(METRICS, "_metrics", None)  # derived from those
     return made
 
 
@@ -138,9 +140,10 @@ def test_json(files, capsys):
     shown = contexts(capsys, *BOTH, "--pvalue", "--interval", ".1", "--format", "json")
     made = json.loads(shown.out, parse_constant=pytest.fail)
     assert shown.err == ""  # what was left out is part of the result
-    assert made["contexts"] == 3 and made["warnings"] == []
-    assert made["left_out"] == {name: {"small": "0 candidates, needs 1"} for name in ("trm-same", "same")}
-    ranks, same = made["totals"]
+    assert made["results"]["contexts"] == 3 and (made["schema"], made["kind"]) == (1, "contexts")
+    assert made["warnings"] == ["1 context too small, left out of trm-same, same: small (0 candidates, needs 1)"]
+    assert made["results"]["left_out"] == {name: {"small": "0 candidates, needs 1"} for name in ("trm-same", "same")}
+    ranks, same = made["results"]["totals"]
     assert (ranks["metric"], ranks["number"], ranks["direction"]) == ("trm-same", "value", "lower")
     assert (ranks["mean"], ranks["contexts"], ranks["left_out"]) == (pytest.approx(4 / 3), 2, 1)
     assert ranks["interval"] == pytest.approx([4 / 3 * (1 - 0.158384), 4 / 3 * (1 + 0.158384)], abs=1e-5)
@@ -203,9 +206,9 @@ def test_output_takes_its_form_from_its_ending(files, capsys, ending, start):
 def test_ties_and_direction(files, capsys):
     """By the printed rule the context of different texts has all three ranks for every triangle: Q = 3 x 2/3 = 2."""
     printed = json.loads(contexts(capsys, *BOTH, "--ties", "paper", "--format", "json").out)
-    assert printed["totals"][0]["mean"] == pytest.approx((8 / 3 + 4) / 2)
+    assert printed["results"]["totals"][0]["mean"] == pytest.approx((8 / 3 + 4) / 2)
     one_way = json.loads(contexts(capsys, *BOTH, "--directed", "--format", "json").out)
-    assert one_way["totals"][0]["mean"] == pytest.approx(2 / 3)
+    assert one_way["results"]["totals"][0]["mean"] == pytest.approx(2 / 3)
     assert one_way["signature"]["directed"] is True
 
 
@@ -408,11 +411,13 @@ def test_vectors(files, capsys):
         "json",
     )
     made = json.loads(shown.out)
-    assert [(total["metric"], total["number"], total["contexts"]) for total in made["totals"]] == [
+    assert [(total["metric"], total["number"], total["contexts"]) for total in made["results"]["totals"]] == [
         ("frechet", "value", 1), ("distinct-1", "reference", 2), ("distinct-1", "candidate", 2), ("same", "value", 2),
     ]  # fmt: skip
-    assert made["totals"][0]["mean"] == pytest.approx(0, abs=1e-9) and made["totals"][1]["mean"] == 1
-    assert made["left_out"] == {"frechet": {"small": "1 candidate, needs 2"}}
+    assert (
+        made["results"]["totals"][0]["mean"] == pytest.approx(0, abs=1e-9) and made["results"]["totals"][1]["mean"] == 1
+    )
+    assert made["results"]["left_out"] == {"frechet": {"small": "1 candidate, needs 2"}}
     assert made["signature"]["encoder"]["encoder"] == "bag-of-words"
 
 
@@ -423,5 +428,5 @@ def test_document_frequencies_from_a_file(files, capsys):
     shown = contexts(capsys, "contexts.jsonl", "--metrics", "cider", "--cider-df", "df.json", "--format", "json")
     made = json.loads(shown.out)
     expected = rc.cider([["a dog runs", "the dog runs"]], ["a dog runs"], df=df).value
-    assert made["totals"][0]["mean"] == pytest.approx(expected, abs=1e-12)
+    assert made["results"]["totals"][0]["mean"] == pytest.approx(expected, abs=1e-12)
     assert made["signature"]["pairwise"]["cider"]["df"]["documents"] == 3

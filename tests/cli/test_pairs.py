@@ -325,8 +325,8 @@ def test_one_sentence_before_any_model(bad_files, capsys, monkeypatch, name):
     def never(*_, **__):
         raise AssertionError("a model was asked for")
 
-    monkeypatch.setattr("recapture.pairs.shared.Shared.masked", never)
-    monkeypatch.setattr("recapture.pairs.shared.Shared.words", never)
+    monkeypatch.setattr("recapture.pairs.evaluate.Shared.masked", never)
+    monkeypatch.setattr("recapture.pairs.evaluate.Shared.words", never)
     before = {path: path.read_bytes() for path in bad_files.iterdir()}
     arguments, words = CASES[name]
     code = run(["pairs", *([] if "-o" in arguments else ["--output", "out.json"]), *arguments])
@@ -365,6 +365,17 @@ def test_models_that_do_not_fit(files, capsys, tiny_bert, tmp_path):
         shown = pairs(capsys, *REAL, *arguments, "--offline", "--output", "out.md", "--per-item", "o.jsonl", code=2)
         assert word in shown.err and len(shown.err.splitlines()) == 1, shown.err
         assert not Path("out.md").exists() and not Path("o.jsonl").exists()
+
+
+@pytest.mark.parametrize("asked", [("--metrics", "infolm"), ("--metrics", "bleu,infolm"), ()], ids=str)
+def test_missing_default_model_is_one_sentence(files, capsys, monkeypatch, asked):
+    """Without --metrics the common ones run, InfoLM among them."""
+    from recapture.representations import shipped
+
+    monkeypatch.setattr(shipped, "package_folders", lambda package: [])
+    shown = pairs(capsys, "-r", "refs.txt", "-c", "a.txt", *asked, "--offline", "--output", "out.md", code=2)
+    assert shown.out == "" and len(shown.err.splitlines()) == 1 and "pip install ./weights" in shown.err
+    assert not Path("out.md").exists()
 
 
 def test_list_shows_pair_metrics(capsys):

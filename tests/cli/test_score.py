@@ -13,7 +13,6 @@ from test_population import log_likelihood
 
 import recapture as rc
 from recapture.cli.app import run
-from recapture.report import render
 
 X = np.random.RandomState(0).randn(200, 8)
 Y = np.random.RandomState(1).randn(150, 8) * 1.3 + 0.7
@@ -261,7 +260,7 @@ def test_no_number_is_cut_on_a_narrow_terminal(columns):
     """Candidates that do not fit side by side stand in blocks below each other."""
     names = [f"model-with-a-rather-long-name-{number}.txt" for number in range(7)]
     results = rc.evaluate(X, {name: Y[: 100 + place] for place, name in enumerate(names)}, metrics="precision-recall")
-    text = render.to_table(results, width=columns)
+    text = results.to_table(width=columns)
     for by_metric in results.values():
         for value in by_metric["precision-recall"].values.values():
             assert f"{value:.4f}" in text

@@ -75,7 +75,7 @@ def aggregate_test(scores, n, rule, higher=True):
         best = max if higher else min
         joined = [
             best(scores[c][r] for r in references)
-            if rule == "max"
+            if rule == "best"
             else sum(scores[c][r] for r in references) / Fraction(len(references))
             for c in candidates
         ]

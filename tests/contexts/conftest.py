@@ -1,4 +1,4 @@
-"""Small pairwise metrics with a score of any direction, so that these tests hang on no real one."""
+"""Small pairwise metrics with a score of any direction, so that these tests depend on no real one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from brute_force import overlap
 
-from recapture.similarity import scorer as base
-from recapture.similarity.scorer import Pairwise, Scorer
+from recapture.contexts import declaration as contexts
+from recapture.similarity.scorer import METRICS, Scorer, Similarity
 
 
 class Toy(Scorer):
@@ -28,13 +28,13 @@ class ToyDistance(Toy):
 
 @pytest.fixture
 def toys(monkeypatch):
-    """`toy` (higher is better, max over references), `toy-mean` (mean), `toy-far` (lower is better)."""
+    """`toy` (higher is better, best over references), `toy-mean` (mean), `toy-far` (lower is better)."""
     calls: list = []
     made = {
-        "toy": Pairwise("toy", "Toy", lambda turn: Toy(turn, calls), "nobody", defaults={"turn": 1.0}),
-        "toy-even": Pairwise("toy-even", "Even", lambda: Toy(1.0, calls), "nobody", over_references="mean"),
-        "toy-far": Pairwise("toy-far", "Far", lambda: ToyDistance(1.0, calls), "nobody", direction="lower"),
+        "toy": Similarity(name="toy", title="Toy", prepare=lambda turn: Toy(turn, calls), defaults={"turn": 1.0}),
+        "toy-even": Similarity(name="toy-even", title="Even", prepare=lambda: Toy(1.0, calls), over_references="mean"),
+        "toy-far": Similarity(name="toy-far", title="Far", prepare=lambda: ToyDistance(1.0, calls), direction="lower"),
     }
-    real = base._registry()
-    monkeypatch.setattr(base, "_registry", lambda: {**real, **made})
+    monkeypatch.setattr(METRICS, "_metrics", {**METRICS.all(), **made})
+    monkeypatch.setattr(contexts.METRICS, "_metrics", None)  # derived from those
     return calls

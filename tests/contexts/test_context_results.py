@@ -8,11 +8,11 @@ import re
 
 import pytest
 
-from recapture.contexts.table import ContextResults
-from recapture.contexts.totals import Combined, Total
-from recapture.report.grid import Grid, latex
+from recapture.contexts.table import ContextResults, Total
+from recapture.contexts.uncertainty import Combined
+from recapture.report.report import Table, latex
 
-FORMATS = {"table": Grid.to_table, "md": Grid.to_markdown, "latex": Grid.to_latex, "csv": Grid.to_csv}
+FORMATS = {"table": Table.to_table, "md": Table.to_markdown, "latex": Table.to_latex, "csv": Table.to_csv}
 NASTY = "a|b\\c<i>&x_1% $y$ #{z}~^\nend"
 P = Combined(0.04, 0.05, 0.00001234, 0.05, 0.25, 0.0, 0.125, -1.0, 1 / 126)
 
@@ -27,17 +27,17 @@ def total(metric="trm", number="value", mean=0.5, interval=None, pvalues=None, d
 
 def test_one_row_per_number_and_the_metric_named_once():
     made = results(total("apart", "reference"), total("apart", "candidate"), total("trm", pvalues=P))
-    rows = made.grid().rows
+    rows = made.report().tables[0].rows
     assert [row[:2] for row in rows] == [["apart", "reference"], ["", "candidate"], ["trm", "value"]]
     assert rows[0][4:] == ["-", "1,234", "5", *["-"] * 6]
     assert rows[2][4:] == ["-", "1,234", "5", "0.04", "0.05", "1e-05", "25.0%", "12.5%", "0.0%"]
-    assert made.grid().heads[-3:] == ["p ≤ level", "after BH", "after Holm"]
+    assert made.report().tables[0].heads[-3:] == ["p ≤ level", "after BH", "after Holm"]
     assert str(made) == repr(made) == made.to_table()
 
 
 def test_intervals_stand_behind_means_and_are_explained():
     made = results(total(mean=0.25, interval=(0.1, 0.00012)), interval=0.9)
-    assert made.grid().rows[0][3] == "0.2500 [0.1000, 0.00012]"
+    assert made.report().tables[0].rows[0][3] == "0.2500 [0.1000, 0.00012]"
     assert "[low, high]: 0.9 interval of the mean over contexts" in str(made)
     assert "interval" not in str(results(total()))
 
@@ -54,7 +54,7 @@ def test_csv_keeps_every_digit_and_leaves_gaps_empty():
 def test_json_has_no_nan():
     made = results(total(mean=float("nan")), warnings=["take care"])
     content = json.loads(made.to_json(), parse_constant=pytest.fail)
-    assert content["totals"][0]["mean"] is None and content["warnings"] == ["take care"]
+    assert content["results"]["totals"][0]["mean"] is None and content["warnings"] == ["take care"]
     record = {"id": "x", "scores": {"m": {"value": float("nan")}}, "left_out": {}}
     (line,) = results(contexts=[record]).to_jsonl().splitlines()
     assert json.loads(line, parse_constant=pytest.fail)["scores"]["m"]["value"] is None
@@ -79,12 +79,18 @@ def test_contexts_left_out_for_different_reasons_are_told_apart():
     ]
 
 
-GRID = Grid(["name", "number"], [[NASTY, "1.0"], ["plain", "-2"]], ["a caption"])
+GRID = Table(["name", "number"], [[NASTY, "1.0"], ["plain", "-2"]], ["a caption"])
 
 
 def test_markdown_cells_stay_cells():
     head, rule, nasty, plain, blank, caption = GRID.to_markdown().splitlines()
-    assert (head, rule, plain, blank, caption) == ("| name | number |", "|---|---:|", "| plain | -2 |", "", "a caption")
+    assert (head, rule, plain, blank, caption) == (
+        "| name | number |",
+        "|---|---:|",
+        "| plain | -2 |",
+        "",
+        "a caption",
+    )
     # Cells are parted by pipes that no odd number of backslashes escapes.
     cells = re.split(r"(?<!\\)(?:\\\\)*\|", nasty)
     assert len(cells) == 4 and cells[2] == " 1.0 "
@@ -110,7 +116,7 @@ def test_csv_cells_come_back_as_they_were():
 
 def test_terminal_tables_take_names_as_they_are():
     """No markup of the drawing library inside names."""
-    shown = Grid(["name", "x"], [["[bold]n[/bold]", "1"], [":smile:", "22"]]).to_table()
+    shown = Table(["name", "x"], [["[bold]n[/bold]", "1"], [":smile:", "22"]]).to_table()
     head, rule, *rows = shown.splitlines()
     assert [row.split() for row in rows] == [["[bold]n[/bold]", "1"], [":smile:", "22"]]
     assert head.split() == ["name", "x"] and set(rule.strip()) == {"─"}

@@ -9,8 +9,8 @@ from scipy import stats
 
 import recapture as rc
 from recapture.contexts import evaluate as evaluation
-from recapture.contexts.declaration import find_context_metrics, known_context_metrics
-from recapture.contexts.totals import _combined
+from recapture.contexts.declaration import METRICS
+from recapture.contexts.uncertainty import combined
 
 
 def context(name, references, candidates):
@@ -57,7 +57,7 @@ def test_every_context_against_fractions(toys):
         assert ranks["smallest_pvalue"] == float(smallest)
         assert ranks["exact"] and ranks["labellings"] == len(values)
         assert ranks["form"] == ("Q(C, R)" if m == 1 else "Q(C, R) + Q(R, C)")
-        for name, rule, higher in (("toy", "max", True), ("toy-mean", "mean", True), ("toy-far", "max", False)):
+        for name, rule, higher in (("toy", "best", True), ("toy-mean", "mean", True), ("toy-far", "best", False)):
             scores = squares(given, False) if higher else [[1 - x for x in row] for row in squares(given, False)]
             value, p, _ = aggregate_test(scores, n, rule, higher)
             assert record["scores"][name]["value"] == pytest.approx(float(value), abs=1e-12)
@@ -81,7 +81,7 @@ def test_the_same_numbers_as_one_by_one(toys):
 
 
 def test_texts_are_compared_once_for_all_metrics(toys):
-    rc.evaluate_contexts(MIXED, "trm-toy,toy,toy-max,toy-mean,dispersion-toy", pvalue=True)
+    rc.evaluate_contexts(MIXED, "trm-toy,toy,toy-best,toy-mean,dispersion-toy", pvalue=True)
     scored = [tuple(hypotheses) for hypotheses, _ in toys]
     assert len(scored) == len(set(scored)) == 5  # of seven contexts two are too small for all
 
@@ -217,9 +217,9 @@ def test_shares_below_a_level(toys):
 
 def test_a_p_value_at_the_level_is_below_it():
     """As in a test at that level: 1 of 20 is found at .05. Adjusted, 2 x .05 is not."""
-    made = _combined(np.array([1 / 20, 1.0]), [1 / 20, 1 / 20], 0.05)
+    made = combined(np.array([1 / 20, 1.0]), [1 / 20, 1 / 20], 0.05)
     assert (made.below, made.below_bh, made.below_holm) == (0.5, 0.0, 0.0)
-    alone = _combined(np.array([1 / 20]), [1 / 20], 0.05)
+    alone = combined(np.array([1 / 20]), [1 / 20], 0.05)
     assert alone.below == alone.below_bh == alone.below_holm == 1
 
 
@@ -287,14 +287,14 @@ def test_no_p_values_where_a_metric_has_none(toys):
 
 def test_the_usual_metrics():
     names = "trm-meteor,trm-cider,trm-embedding,mmd,frechet,mauve,meteor,cider"
-    assert [metric.name for metric in find_context_metrics(None)] == names.split(",")
+    assert [metric.name for metric in METRICS.choose(None)] == names.split(",")
 
 
 def test_names_of_metrics(toys):
-    chosen = find_context_metrics(" TRM_Toy, toy ,,trm-toy")
+    chosen = METRICS.choose(" TRM_Toy, toy ,,trm-toy")
     assert [metric.name for metric in chosen] == ["trm-toy", "toy"]
-    known = known_context_metrics()
-    assert {"trm-toy", "toy-max", "toy-mean", "dispersion-toy", "mmd", "frechet", "self-bleu", "distinct-1"} <= set(
+    known = METRICS.all()
+    assert {"trm-toy", "toy-best", "toy-mean", "dispersion-toy", "mmd", "frechet", "self-bleu", "distinct-1"} <= set(
         known
     )
     for wrong, words in (
@@ -304,7 +304,7 @@ def test_names_of_metrics(toys):
         ([], "no metric"),
     ):
         with pytest.raises(rc.InputError, match=words):
-            find_context_metrics(wrong)
+            METRICS.choose(wrong)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 
 import recapture as rc
 from recapture.contexts import evaluate as evaluation
+from recapture.contexts.declaration import METRICS
 from recapture.journal import Journal, unfinished
 from recapture.similarity import scorer as base
 
@@ -29,7 +30,7 @@ def runs(tmp_path, monkeypatch):
 @pytest.fixture
 def interrupted(toys, monkeypatch):
     """A scorer that is interrupted after the first contexts, once; what it has scored is counted."""
-    real = base._registry()["toy"]
+    real = base.METRICS.find("toy")
 
     def after(contexts):
         left = [contexts]
@@ -48,8 +49,9 @@ def interrupted(toys, monkeypatch):
             scorer.cross = counted
             return scorer
 
-        made = {**base._registry(), "toy": base.Pairwise("toy", "Toy", prepare, "nobody", defaults={"turn": 1.0})}
-        monkeypatch.setattr(base, "_registry", lambda: made)
+        toy = base.Similarity(name="toy", title="Toy", prepare=prepare, defaults={"turn": 1.0})
+        monkeypatch.setattr(base.METRICS, "_metrics", {**base.METRICS.all(), "toy": toy})
+        monkeypatch.setattr(METRICS, "_metrics", None)  # derived from those
         return toys
 
     return after

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import recapture as rc
-from recapture.contexts.declaration import Batch, Settings, find_context_metrics
+from recapture.contexts.declaration import METRICS, Batch, Settings
 from recapture.contexts.uncertainty import Asked
 from recapture.geometry.points import PointSet
 from recapture.sets.declaration import list_metrics
@@ -31,7 +31,7 @@ def alone(metric, reference, candidate):
 def test_every_partition_by_itself(name, kind):
     metric = list_metrics()[name]
     assert metric.relabel is not None  # every metric of two sets has a p-value
-    (declared,) = find_context_metrics(name)
+    (declared,) = METRICS.choose(name)
     n, m = max(3, declared.least[0]), max(3, declared.least[1])
     pooled = KINDS[kind][: n + m]
     (scored,) = declared.score(Batch(n, m, [], {}, [pooled]), Settings(), Asked(True))
@@ -39,7 +39,7 @@ def test_every_partition_by_itself(name, kind):
     # The smallest sets of some metrics have many partitions: some of those will do.
     looked_at = partitions if len(partitions) <= 70 else partitions[:: len(partitions) // 30]
     observed = alone(metric, pooled[:n], pooled[n:])
-    values = {output: [] for output in declared.outputs}
+    values = {output.name: [] for output in declared.outputs}
     for candidates in looked_at:
         references = [row for row in range(n + m) if row not in candidates]
         for output, value in alone(metric, pooled[references], pooled[list(candidates)]).items():
@@ -75,7 +75,7 @@ def test_an_encoder_that_learns_learns_from_all_references():
 
 
 def test_p_values_need_no_null_distributions_in_memory():
-    (declared,) = find_context_metrics("mmd")
+    (declared,) = METRICS.choose("mmd")
     batch = Batch(3, 3, [], {}, [KINDS["spread"][:6]])
     kept, dropped = (declared.score(batch, Settings(), Asked(True, nulls=nulls))[0] for nulls in (True, False))
     assert len(kept.tests["value"].null) == 10 and len(dropped.tests["value"].null) == 0

@@ -17,7 +17,7 @@ import pytest
 
 from recapture.errors import InputError
 from recapture.pairs import greedy
-from recapture.pairs.declaration import find_pair_metric
+from recapture.pairs.declaration import METRICS
 from recapture.pairs.evaluate import evaluate_pairs
 from recapture.pairs.metrics.bertscore import bertscore, default_layer
 
@@ -380,7 +380,7 @@ def test_result_says_how_it_was_made(tiny_bert: Path) -> None:
     assert ours.signature["layer"] == 3  # three quarters of three layers, rounded up
     assert (ours.signature["idf"], ours.signature["rescale"]) == ("none", "none")
     assert ours.signature["encoder"]["encoder"] == tiny_bert.name
-    assert find_pair_metric("BERTScore").name == "bertscore"
+    assert METRICS.find("BERTScore").name == "bertscore"
 
 
 def test_is_run_among_others(tiny_bert: Path) -> None:

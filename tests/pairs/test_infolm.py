@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 
 from recapture.errors import InputError
-from recapture.pairs.declaration import find_pair_metric
+from recapture.pairs.declaration import METRICS
 from recapture.pairs.evaluate import evaluate_pairs
 from recapture.pairs.metrics import infolm as infolm_module
 from recapture.pairs.metrics.infolm import infolm
+from recapture.representations import shipped
 from recapture.representations.masked_body import MaskedBody
 from recapture.representations.masked_model import MaskedModel
 
@@ -559,7 +560,7 @@ def test_result_says_how_it_was_made(tiny_bert: Path, scored: Callable[..., Any]
     assert (signature["measure"], signature["temperature"], signature["idf"]) == (["renyi"], [0.25], "none")
     assert (signature["alpha"], signature["beta"]) == (0.5, None)
     assert signature["model"]["encoder"] == tiny_bert.name
-    assert find_pair_metric("InfoLM").name == "infolm"
+    assert METRICS.find("InfoLM").name == "infolm"
 
 
 def test_is_run_among_others(tiny_bert: Path, scored: Callable[..., Any]) -> None:
@@ -603,3 +604,29 @@ def test_bad_parameters(scored: Callable[..., Any], options: dict[str, Any], mes
     with pytest.raises(InputError, match=message) as caught:
         scored(["a cat"], ["a dog"], **options)
     assert "\n" not in str(caught.value)
+
+
+# Without the package recapture-weights
+
+
+@pytest.fixture
+def no_weights_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shipped, "package_folders", lambda package: [])
+
+
+@pytest.mark.parametrize("model", [None, "recapture-minilm-head", "recapture-minilm-mlm"])
+def test_one_sentence_says_how_to_install_the_default_model(no_weights_package: None, model: str | None) -> None:
+    for ask in (
+        lambda: infolm(["a cat"], ["a dog"], model=model, offline=True),
+        lambda: evaluate_pairs(["a cat"], ["a dog"], "bleu,infolm", model=model, offline=True),
+    ):
+        with pytest.raises(InputError) as caught:
+            ask()
+        message = str(caught.value)
+        assert "recapture-weights, which is not installed: run pip install ./weights in a clone of recapture" in message
+        assert "\n" not in message and "--" not in message
+
+
+def test_a_named_model_does_not_need_the_default_one(no_weights_package: None, scored: Callable[..., Any]) -> None:
+    found = scored(["the cat sat", "a dog ran"], ["the cat sat", "the old bird sang"]).scores
+    assert found[0] == 0 and found[1] > 0.01

@@ -293,7 +293,7 @@ def test_empty_texts_are_left_out_of_cross_entropy():
 @pytest.mark.parametrize(
     ("function", "options", "complaint"),
     [
-        (bleu, {"tokenize": "13b"}, "bleu has no tokenizer '13b'"),
+        (bleu, {"tokenize": "13b"}, "BLEU has no tokenizer '13b'"),
         (bleu, {"lowercase": "yes"}, "lowercase must be true or false, not 'yes'"),
         (chrf, {"word_order": -1}, "word_order must be a whole number of at least 0, not -1"),
         (chrf, {"beta": 0}, "beta must be"),

@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 from recapture.errors import InputError
 from recapture.geometry.parallel import engine
 from recapture.pairs.metrics import moverscore as module
-from recapture.pairs.metrics.moverscore import PAIR, Pieces, mover_costs, moverscore, power_means
+from recapture.pairs.metrics.moverscore import METRIC, Pieces, mover_costs, moverscore, power_means
 
 pytest.importorskip("ot", reason="needs POT")
 
@@ -255,4 +255,4 @@ def test_what_a_score_rests_on_is_named(encoder):
     assert signature["idf"] == "references"
     assert signature["encoder"]["encoder"]
     assert set(signature["versions"]) >= {"POT", "torch", "transformers"}
-    assert PAIR.name == signature["metric"]
+    assert METRIC.name == signature["metric"]

@@ -146,8 +146,8 @@ def test_parameters_are_checked_before_anything_is_prepared(calls, monkeypatch):
     def never(*_, **__):
         raise AssertionError("a model was asked for")
 
-    monkeypatch.setattr("recapture.pairs.shared.Shared.masked", never)
-    monkeypatch.setattr("recapture.pairs.shared.Shared.words", never)
+    monkeypatch.setattr("recapture.pairs.evaluate.Shared.masked", never)
+    monkeypatch.setattr("recapture.pairs.evaluate.Shared.words", never)
     for options, words in (
         ({"overlap": {"scale": "x"}}, "scale must be a number"),
         ({"overlap": {"scael": 1}}, "overlap has no option 'scael': did you mean scale"),

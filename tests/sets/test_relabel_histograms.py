@@ -10,7 +10,7 @@ from recapture.geometry.histograms import Clusterings, Histograms
 from recapture.geometry.labels import Labels
 from recapture.geometry.parallel import engine
 from recapture.geometry.points import PointSet
-from recapture.sets.declaration import find_metric
+from recapture.sets.declaration import METRICS
 from recapture.sets.metrics import mauve, prd
 from recapture.sets.pair import Pair
 
@@ -50,7 +50,7 @@ def labellings(n, m, count, seed=0, keep=None):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_each_labelling_as_if_measured_alone(name, kind, seed):
     """Clusters are those of all samples, in an order of their own: the relabelled pair has the same."""
-    metric = find_metric(name)
+    metric = METRICS.find(name)
     reference, candidate = samples(seed, kind)
     pooled = np.concatenate([reference, candidate])
     labels = labellings(len(reference), len(candidate), 20, seed)
@@ -65,7 +65,7 @@ def test_each_labelling_as_if_measured_alone(name, kind, seed):
 @EACH
 @pytest.mark.parametrize("kind", ["equal", "unequal", "repeats"])
 def test_observed_labelling_to_the_last_digit(name, kind):
-    metric = find_metric(name)
+    metric = METRICS.find(name)
     reference, candidate = samples(3, kind)
     labels = labellings(len(reference), len(candidate), 50)
     found = metric.relabel(pair_of(reference, candidate), **PARAMETERS[name])(labels)
@@ -75,7 +75,7 @@ def test_observed_labelling_to_the_last_digit(name, kind):
 
 @EACH
 def test_batches_and_threads_change_no_digit(name, monkeypatch):
-    metric = find_metric(name)
+    metric = METRICS.find(name)
     reference, candidate = samples(4, "unequal")
     labels = labellings(len(reference), len(candidate), 30)
     relabelled = metric.relabel(pair_of(reference, candidate), **PARAMETERS[name])
@@ -92,7 +92,7 @@ def test_batches_and_threads_change_no_digit(name, monkeypatch):
 @EACH
 def test_subsamples_keep_the_clusters_of_all(name):
     """Counted one by one over the clusters of all samples, and read off the whole curve."""
-    metric, parameters = find_metric(name), PARAMETERS[name]
+    metric, parameters = METRICS.find(name), PARAMETERS[name]
     reference, candidate = samples(5, "unequal")
     pair = pair_of(reference, candidate)
     labels = labellings(len(reference), len(candidate), 12, keep=(21, 15))
@@ -120,7 +120,7 @@ def test_subsamples_keep_the_clusters_of_all(name):
 @EACH
 def test_all_partitions_of_a_small_context(name):
     """Mirror images swap as the metric declares."""
-    metric = find_metric(name)
+    metric = METRICS.find(name)
     rng = np.random.default_rng(6)
     pair = pair_of(rng.standard_normal((4, 20)), rng.standard_normal((4, 20)))
     candidate = np.zeros((70, 8), bool)

@@ -13,12 +13,12 @@ from recapture.geometry import pooled_gaussians, pooled_kernel
 from recapture.geometry.labels import Labels
 from recapture.geometry.parallel import engine
 from recapture.geometry.points import PointSet
-from recapture.sets.declaration import find_metric
+from recapture.sets.declaration import METRICS
 from recapture.sets.pair import Pair
 
 
 def relabelled(name, reference, candidate, labels, **parameters):
-    metric = find_metric(name)
+    metric = METRICS.find(name)
     pair = Pair(PointSet(reference, "reference"), PointSet(candidate, "candidate"))
     found = metric.relabel(pair, **{**metric.defaults, **parameters})(labels)
     assert list(found) == ["value"]

@@ -9,10 +9,10 @@ from recapture.geometry import relabelled
 from recapture.geometry.labels import Labels
 from recapture.geometry.points import PointSet
 from recapture.sets import pair as pair_module
-from recapture.sets.declaration import find_metric
+from recapture.sets.declaration import METRICS
 from recapture.sets.pair import Pair
 
-METRICS = ["mark-evaluate", "precision-recall", "density-coverage"]
+NAMES = ["mark-evaluate", "precision-recall", "density-coverage"]
 
 
 def sets(seed=0, n=120, m=90):
@@ -34,7 +34,7 @@ def labellings(n, m, kept=1.0, count=70, seed=1):
     return Labels(reference, candidate)
 
 
-@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("k", [1, 2, 5])
 @pytest.mark.parametrize("kept", [1.0, 0.5])
 def test_equals_the_metric_on_relabelled_sets(name, k, kept):
@@ -42,19 +42,19 @@ def test_equals_the_metric_on_relabelled_sets(name, k, kept):
     pooled = np.concatenate([reference, candidate])
     pair = Pair(PointSet(reference), PointSet(candidate))
     labels = labellings(len(reference), len(candidate), kept)
-    found = find_metric(name).relabel(pair, k=k)(labels)
+    found = METRICS.find(name).relabel(pair, k=k)(labels)
     measure = getattr(rc, name.replace("-", "_"))
     for number in (0, 1, 63, 64, 69):
         alone = measure(pooled[labels.reference[number]], pooled[labels.candidate[number]], k=k)
         assert {output: values[number] for output, values in found.items()} == dict(alone.values)
-    for output in find_metric(name).outputs:
+    for output in METRICS.find(name).outputs:
         assert found[output.name].shape == (70,)
         assert found[output.name].dtype == np.float64
 
 
 def observed(name, reference, candidate, k):
     labels = labellings(len(reference), len(candidate), count=1)
-    found = find_metric(name).relabel(Pair(PointSet(reference), PointSet(candidate)), k=k)(labels)
+    found = METRICS.find(name).relabel(Pair(PointSet(reference), PointSet(candidate)), k=k)(labels)
     return {output: values.item() for output, values in found.items()}
 
 
@@ -90,7 +90,7 @@ def test_all_metrics_share_one_pass(monkeypatch):
     monkeypatch.setattr(pair_module, "relabelled_counts", counted)
     reference, candidate = sets()
     pair = Pair(PointSet(reference), PointSet(candidate))
-    metrics = [find_metric(name) for name in METRICS]
+    metrics = [METRICS.find(name) for name in NAMES]
     pair.expect(metric.defaults["k"] for metric in metrics)
     prepared = [metric.relabel(pair, **metric.defaults) for metric in metrics]
     for seed in (1, 2):
@@ -106,7 +106,7 @@ def test_types_of_both_sides_may_differ():
     candidate = np.concatenate([rng.integers(0, 4, (30, 3)), rng.integers(0, 4, (30, 3)) + 0.1]).astype(np.float16)
     pair = Pair(PointSet(reference), PointSet(candidate))
     labels = labellings(60, 60)
-    found = find_metric("precision-recall").relabel(pair, k=3)(labels)
+    found = METRICS.find("precision-recall").relabel(pair, k=3)(labels)
     observed = rc.precision_recall(reference, candidate, k=3)
     assert (found["precision"][0], found["recall"][0]) == (observed.precision, observed.recall)
 

@@ -11,7 +11,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 from recapture.errors import InputError
-from recapture.similarity.scorer import find_pairwise
+from recapture.similarity.scorer import METRICS
 
 WORDS = [
     *("The", "the", "dog", "dogs", "cat", "runs", "running", "on", "grass,", "ball.", "red-hot", "isn't", "3.5"),
@@ -47,7 +47,7 @@ def test_bleu_as_sacrebleu(seed, options):
         # Said in the docs: two texts without tokens are equal.
         return 1 if nothing(row) and nothing(column) else oracle.sentence_score(row, [column]).score / 100
 
-    made = find_pairwise("bleu").scorer(**options).cross(rows, columns)
+    made = METRICS.find("sentence-bleu").scorer(**options).cross(rows, columns)
     np.testing.assert_allclose(made, table(rows, columns, score), rtol=1e-9, atol=1e-12)
 
 
@@ -64,7 +64,7 @@ def test_chrf_as_sacrebleu(seed, options):
     def score(row, column):
         return 1 if nothing(row) and nothing(column) else oracle.sentence_score(row, [column]).score / 100
 
-    made = find_pairwise("chrf").scorer(**options).cross(rows, columns)
+    made = METRICS.find("chrf").scorer(**options).cross(rows, columns)
     np.testing.assert_allclose(made, table(rows, columns, score), rtol=1e-9, atol=1e-12)
 
 
@@ -79,35 +79,35 @@ def test_rouge_l_as_rouge_score(seed, stemmer):
         # Said in the docs: a text is equal to itself even where rouge-score finds no token in it.
         return 1 if row == column else oracle.score(column, row)["rougeL"].fmeasure
 
-    scorer = find_pairwise("rouge_l").scorer(stemmer=stemmer)
+    scorer = METRICS.find("rouge_l").scorer(stemmer=stemmer)
     np.testing.assert_allclose(scorer.cross(rows, columns), table(rows, columns, score), rtol=1e-9, atol=1e-12)
     together = [*rows, *columns]
     np.testing.assert_allclose(scorer.squares([together])[0], table(together, together, score), rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["bleu", "chrf", "rouge-l"])
+@pytest.mark.parametrize("name", ["sentence-bleu", "chrf", "rouge-l"])
 @pytest.mark.parametrize("text", ["", " ", "word", "two words", "three words here", "犬", "a b c d e f g h", "?"])
 def test_identity_is_exact(name, text):
-    assert find_pairwise(name).scorer().cross([text], [text]).tolist() == [[1.0]]
+    assert METRICS.find(name).scorer().cross([text], [text]).tolist() == [[1.0]]
 
 
 def test_rouge_l_does_not_take_two_unreadable_texts_for_equal():
-    assert find_pairwise("rouge-l").scorer().cross(["犬"], ["猫"]).tolist() == [[0.0]]
+    assert METRICS.find("rouge-l").scorer().cross(["犬"], ["猫"]).tolist() == [[0.0]]
 
 
 def test_signatures_are_sacrebleus():
     metric = BLEU(effective_order=True)
     metric.sentence_score("a", ["a"])
-    assert find_pairwise("bleu").scorer().settings["sacrebleu"] == str(metric.get_signature())
+    assert METRICS.find("sentence-bleu").scorer().settings["sacrebleu"] == str(metric.get_signature())
     metric = CHRF()
     metric.sentence_score("a", ["a"])
-    assert find_pairwise("chrf").scorer().settings["sacrebleu"] == str(metric.get_signature())
+    assert METRICS.find("chrf").scorer().settings["sacrebleu"] == str(metric.get_signature())
 
 
 @pytest.mark.parametrize(
     ("name", "options", "complaint"),
     [
-        ("bleu", {"tokenize": "13b"}, "no tokenizer '13b': did you mean 13a"),
+        ("sentence-bleu", {"tokenize": "13b"}, "no tokenizer '13b': did you mean 13a"),
         ("chrf", {"char_order": 0}, "char_order must be"),
         ("chrf", {"beta": 0.5}, "beta must be"),
         ("rouge-l", {"stemmer": "porter"}, "stemmer must be"),
@@ -115,4 +115,4 @@ def test_signatures_are_sacrebleus():
 )
 def test_bad_options(name, options, complaint):
     with pytest.raises(InputError, match=complaint):
-        find_pairwise(name).scorer(**options)
+        METRICS.find(name).scorer(**options)

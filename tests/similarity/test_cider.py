@@ -17,7 +17,7 @@ from recapture.lexical.ngrams import DocumentFrequencies
 from recapture.lexical.tokens import caption_tokens
 from recapture.pairs.metrics.cider import cider
 from recapture.similarity import batched
-from recapture.similarity.scorer import find_pairwise
+from recapture.similarity.scorer import METRICS
 
 oracle = pytest.importorskip("pycocoevalcap.cider.cider_scorer")
 
@@ -57,7 +57,7 @@ def oracle_pair(table, hypothesis, reference, sigma=6.0):
 
 
 def scorer_of(table, **options):
-    return find_pairwise("cider").scorer(df=table, tokenize=str.split, **options)
+    return METRICS.find("cider").scorer(df=table, tokenize=str.split, **options)
 
 
 @few
@@ -223,7 +223,7 @@ def test_bad_files(tmp_path):
 )
 def test_bad_options(options, complaint):
     with pytest.raises(InputError, match=complaint):
-        find_pairwise("cider").scorer(**options)
+        METRICS.find("cider").scorer(**options)
 
 
 def test_bad_references():

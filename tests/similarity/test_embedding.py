@@ -6,7 +6,7 @@ from scipy.spatial.distance import cosine
 
 from recapture.errors import InputError
 from recapture.representations.encoders.bag_of_words import BagOfWords
-from recapture.similarity.scorer import find_pairwise
+from recapture.similarity.scorer import METRICS
 
 TEXTS = [f"text {number}" for number in range(40)]
 
@@ -30,7 +30,7 @@ class Encoder:
 
 
 def scorer(encoder, **options):
-    return find_pairwise("embedding").scorer(encoder=encoder, **options)
+    return METRICS.find("embedding").scorer(encoder=encoder, **options)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-30, 1e30])
@@ -118,5 +118,5 @@ def test_options_reach_the_encoder():
 
 
 def test_distance_is_cosine_distance():
-    declared = find_pairwise("embedding")
+    declared = METRICS.find("embedding")
     assert declared.distance(np.array([1.0, 0.0, -1.0])).tolist() == [0, 1, 2]

@@ -22,7 +22,7 @@ from recapture.lexical.paraphrases import Paraphrases
 from recapture.lexical.wordnet import WordNet, find_wordnet
 from recapture.pairs.metrics.meteor import meteor
 from recapture.similarity import sentence_meteor as module
-from recapture.similarity.sentence_meteor import PAIRWISE
+from recapture.similarity.sentence_meteor import METRIC as SIMILARITY
 
 VARIANTS = "the a run runs running runner dog dogs cat cats . , and jump jumps jumped jumping big bigger walk walked"
 
@@ -34,7 +34,7 @@ def formula(p, r, chunks, matched):
 
 def one(hypothesis, reference, **options):
     options = {"tokenize": "split", "function_words": ["the", "a", "on", "."], **options}
-    return PAIRWISE.scorer(**options).cross([hypothesis], [reference])[0, 0]
+    return SIMILARITY.scorer(**options).cross([hypothesis], [reference])[0, 0]
 
 
 def sentences(count, seed, vocabulary=VARIANTS, longest=22):
@@ -61,7 +61,7 @@ def sentences(count, seed, vocabulary=VARIANTS, longest=22):
 @pytest.mark.parametrize("text", ["a man rides a horse .", "dog", "the", ".", "? !", "the the the the", ""])
 def test_a_text_scores_one_against_itself(text):
     assert one(text, text) == 1
-    assert PAIRWISE.scorer().cross([text], [text])[0, 0] == 1
+    assert SIMILARITY.scorer().cross([text], [text])[0, 0] == 1
 
 
 @pytest.mark.parametrize(("hypothesis", "reference"), [("", "a dog"), ("a dog", ""), ("cat", "dog"), (" ", ".")])
@@ -108,7 +108,7 @@ def test_parameters_change_the_formula():
 
 def test_cross_is_every_pair_on_its_own():
     texts = [hypothesis for hypothesis, _ in sentences(12, 3)]
-    scorer = PAIRWISE.scorer(tokenize="split")
+    scorer = SIMILARITY.scorer(tokenize="split")
     scores = scorer.cross(texts[:5], texts[5:])
     assert scores.tolist() == [[alone(texts[i], texts[5 + j]) for j in range(7)] for i in range(5)]
     assert np.all((scores >= 0) & (scores <= 1))
@@ -116,14 +116,14 @@ def test_cross_is_every_pair_on_its_own():
 
 
 def alone(hypothesis, reference):
-    return PAIRWISE.scorer(tokenize="split").cross([hypothesis], [reference])[0, 0]
+    return SIMILARITY.scorer(tokenize="split").cross([hypothesis], [reference])[0, 0]
 
 
 def test_memory_is_bounded(monkeypatch):
     pairs = sentences(60, 4)
-    plenty = PAIRWISE.scorer().cross(*zip(*pairs, strict=True))
+    plenty = SIMILARITY.scorer().cross(*zip(*pairs, strict=True))
     monkeypatch.setattr(module, "_REMEMBERED", 50)
-    scorer = PAIRWISE.scorer()
+    scorer = SIMILARITY.scorer()
     assert np.array_equal(scorer.cross(*zip(*pairs, strict=True)), plenty)
     assert sum(len(words.tokens) for words, _ in scorer._known.values()) <= 50
 
@@ -299,13 +299,13 @@ def test_wordnet_is_found_and_named(wordnet, tmp_path, monkeypatch):
     assert find_wordnet() == tmp_path / "nltk_data" / "corpora" / "wordnet.zip"
     monkeypatch.setenv("WNHOME", str(tmp_path))
     assert WordNet(packed).synsets("mice") == WordNet(tmp_path).synsets("mouse")
-    settings = PAIRWISE.scorer(wordnet="auto").settings
+    settings = SIMILARITY.scorer(wordnet="auto").settings
     assert settings["stages"] == ["exact", "stem", "synonym"]
     assert settings["wordnet"]["path"] == str(wordnet)
     assert settings["wordnet"]["revision"] == WordNet(packed).identity()["revision"]
     # Without being asked for, nothing that lies on the machine is used.
-    assert PAIRWISE.scorer().settings["stages"] == ["exact", "stem"]
-    assert PAIRWISE.scorer().settings["wordnet"] is None
+    assert SIMILARITY.scorer().settings["stages"] == ["exact", "stem"]
+    assert SIMILARITY.scorer().settings["wordnet"] is None
     with pytest.raises(InputError, match="there is no WordNet at"):
         WordNet(tmp_path / "elsewhere")
     (wordnet / "index.adj").write_text("red a many\n")
@@ -340,7 +340,7 @@ def test_paraphrases_match_runs_of_words(table):
     r = (0.25 + 0.75 + 0.6 * (2 * 0.75 + 0.25)) / (2 * 0.25 + 3 * 0.75)
     expected = 1 / (0.15 / p + 0.85 / r)
     assert one("a boy plays football", "a boy kicks a ball", paraphrases=table) == pytest.approx(expected, abs=1e-12)
-    scorer = PAIRWISE.scorer(paraphrases=table)
+    scorer = SIMILARITY.scorer(paraphrases=table)
     assert scorer.settings["stages"] == ["exact", "stem", "paraphrase"]
     assert scorer.settings["paraphrases"]["path"] == str(table)
 
@@ -350,7 +350,7 @@ def test_bad_paraphrase_tables_are_named(tmp_path):
         Paraphrases(tmp_path / "none.gz")
     (tmp_path / "empty.txt").write_text("0.5\n\n\n0.5\n\n\n")
     with pytest.raises(InputError, match="is no paraphrase table"):
-        PAIRWISE.scorer(paraphrases=tmp_path / "empty.txt").cross(["a"], ["b"])
+        SIMILARITY.scorer(paraphrases=tmp_path / "empty.txt").cross(["a"], ["b"])
 
 
 # Tokens and function words
@@ -384,11 +384,11 @@ def test_function_words_come_from_a_list_or_a_file(tmp_path):
     pair = "a dog on the grass", "the dog sat ."
     assert one(*pair, function_words=tmp_path / "words") == one(*pair)
     assert one(*pair, function_words=[]) != one(*pair)
-    assert PAIRWISE.scorer().settings["function_words"] == "recapture"
-    given = PAIRWISE.scorer(function_words=["the"]).settings["function_words"]
-    assert given == PAIRWISE.scorer(function_words=["The", "the"]).settings["function_words"] != "recapture"
+    assert SIMILARITY.scorer().settings["function_words"] == "recapture"
+    given = SIMILARITY.scorer(function_words=["the"]).settings["function_words"]
+    assert given == SIMILARITY.scorer(function_words=["The", "the"]).settings["function_words"] != "recapture"
     with pytest.raises(InputError, match="function words must be strings"):
-        PAIRWISE.scorer(function_words=[1])
+        SIMILARITY.scorer(function_words=[1])
 
 
 # The public function
@@ -505,7 +505,7 @@ def jar(tmp_path_factory):
 
 
 def ours(jar, pairs, **options):
-    scorer = PAIRWISE.scorer(**{"function_words": jar.words, **options})
+    scorer = SIMILARITY.scorer(**{"function_words": jar.words, **options})
     return np.array([scorer.cross([hypothesis], [reference])[0, 0] for hypothesis, reference in pairs])
 
 

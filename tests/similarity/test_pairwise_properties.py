@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from recapture.errors import InputError
 from recapture.lexical.ngrams import DocumentFrequencies
-from recapture.similarity.scorer import Pairwise, find_pairwise, list_pairwise
+from recapture.similarity.scorer import METRICS, Similarity
 
-DECLARED = list(list_pairwise().values())
+DECLARED = list(METRICS.all().values())
 EACH = pytest.mark.parametrize("declared", DECLARED, ids=lambda declared: declared.name)
 WORDS = [
     *("a", "the", "dog", "cat", "child", "man", "runs", "sits", "jumps", "on", "over", "grass", "red", "ball", "old"),
@@ -44,15 +44,15 @@ few = settings(max_examples=10, deadline=None)
 
 @EACH
 def test_declarations_are_complete(declared):
-    assert isinstance(declared, Pairwise)
+    assert isinstance(declared, Similarity)
     assert declared.name == declared.name.lower()
     assert declared.title
     assert any(year in declared.citation for year in map(str, range(1990, 2030)))
     assert declared.range[0] < declared.range[1]
     assert declared.direction in ("higher", "lower")
-    assert declared.over_references in ("max", "mean")
+    assert declared.over_references in ("best", "mean")
     assert "numpy" in declared.libraries
-    assert find_pairwise(declared.name.replace("-", "_").upper()) is declared
+    assert METRICS.find(declared.name.replace("-", "_").upper()) is declared
     assert isinstance(scorer_of(declared).settings, dict)
 
 
@@ -141,5 +141,5 @@ def test_unknown_options_are_refused(declared):
 
 
 def test_unknown_names_are_refused():
-    with pytest.raises(InputError, match="did you mean bleu"):
-        find_pairwise("blue")
+    with pytest.raises(InputError, match="did you mean sentence-bleu"):
+        METRICS.find("sentence-blue")

@@ -6,18 +6,20 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from ..checks import check_level as check_interval
 from ..errors import InputError, nearest_names
+from ..report.report import Report, Reported
 from ..report.result import freeze
 from .data.scores_and_ratings import Directions, Names, Scores, names_of, side_by_side
 from .statistics.accuracy import MetricAccuracy, accuracies_of
 from .statistics.all_pairs import TESTS, AllPairs, Test, compared, compared_by_tests
-from .statistics.argument_checks import Over, check_resampling, is_number
+from .statistics.argument_checks import Over, check_resampling
 from .statistics.coefficients import ALL_COEFFICIENTS, Coefficient
 from .statistics.correlation_values import Correlation, MetricMatrix, between_metrics, correlation_values
-from .statistics.levels import LEVELS, Level, check_level
+from .statistics.levels import LEVELS, Level, check_level_name
 from .tables.comparison_tables import comparison_parts, order_warnings
 from .tables.correlation_tables import accuracies_part, between_part, concerns, correlations_part
-from .tables.writing import Printed, TablePart
+from .tables.table_parts import agreement_report
 
 
 def correlate(
@@ -104,8 +106,7 @@ def correlate(
     levels = _chosen("level", level, LEVELS)
     coefficients = _chosen("coefficient", coefficient, ALL_COEFFICIENTS)
     by_tests = _chosen("test", tests, TESTS) if tests else []
-    if interval is not None and not (is_number(interval) and 0 < interval < 1):
-        raise InputError(f"interval must be a level between 0 and 1 such as 0.95, not {interval!r}")
+    interval = check_interval(interval)
     check_resampling(over, resamples, seed)
     sides = side_by_side(scores, human, metrics, criteria, directions)
     rows, settings = correlation_values(sides, levels, coefficients, interval, over, resamples, seed)
@@ -171,7 +172,7 @@ def compare_metrics(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Correlations(Printed):
+class Correlations(Reported):
     """Rows of `Correlation`. Printed, it is a table; the other forms are a method each."""
 
     rows: tuple[Correlation, ...]
@@ -234,27 +235,27 @@ class Correlations(Printed):
                 grouped.setdefault(warning, []).append(row)
         return (*self.notes, *(f"{concerns(rows, self.rows)}: {warning}" for warning, rows in grouped.items()))
 
-    def _parts(self) -> list[TablePart]:
-        return [
+    def to_table(self, width: int | None = None, color: bool = False) -> str:
+        """For a terminal of so many columns (None: as wide as it gets); no cell stands out, so there is no colour."""
+        return self.report().to_table(width)
+
+    def report(self) -> Report:
+        parts = [
             correlations_part(self.rows, self.settings),
             *(comparison_parts(self.comparisons) if self.comparisons else []),
             *([accuracies_part(self.accuracies)] if self.accuracies else []),
             *([between_part(self.matrices)] if self.matrices else []),
         ]
-
-    def _beside(self) -> tuple[Sequence[str], Mapping[str, Any]]:
-        return self.warnings, self.settings
+        return agreement_report(parts, self.warnings, self.settings)
 
 
 @dataclass(frozen=True, repr=False)
-class MetricComparison(Printed, AllPairs):
+class MetricComparison(Reported, AllPairs):
     """Every two metrics by one test. Printed, it is a table; the other forms are a method each."""
 
-    def _parts(self) -> list[TablePart]:
-        return comparison_parts([self])
-
-    def _beside(self) -> tuple[Sequence[str], Mapping[str, Any]]:
-        return (), {"systems": self.systems, "inputs": self.inputs, **self.settings}
+    def report(self) -> Report:
+        settings = {"systems": self.systems, "inputs": self.inputs, **self.settings}
+        return agreement_report(comparison_parts([self]), (), settings)
 
 
 def _printed(pairs: AllPairs) -> MetricComparison:
@@ -267,7 +268,7 @@ def _chosen(what: str, given: Names, known: Collection[str]) -> list[str]:
     names = list(dict.fromkeys(others.get(name, name) for name in names_of(given, what)))
     for name in names:
         if what == "level":
-            check_level(name)
+            check_level_name(name)
         if name not in known:
             raise InputError(f"unknown {what} {name!r}: {nearest_names(name, known)}")
     if not names:

@@ -8,8 +8,18 @@ import click
 
 from ..errors import InputError
 from ..texts.context_files import Context, read_contexts, read_grouped
-from .options import chosen_encoding, encoding_options, inference_options, output_format, say
-from .outputs import FORMS, check_stdin, check_targets, chosen_form
+from .options import (
+    FORMS,
+    check_stdin,
+    check_targets,
+    chosen_encoding,
+    chosen_form,
+    deliver,
+    encoding_options,
+    inference_options,
+    output_format,
+    say,
+)
 
 _USUAL = ("id", "references", "candidates")
 
@@ -68,8 +78,8 @@ def contexts(
     An interrupted run, repeated, goes on where it stopped.
 
     \b
-    Metrics: trm-NAME (triangle rank), NAME, NAME-max, NAME-mean (mean over candidates), dispersion-NAME,
-    with NAME one of meteor, cider, embedding, bleu, rouge-l, chrf; mmd, frechet, mauve and the other metrics
+    Metrics: trm-NAME (triangle rank), NAME, NAME-best, NAME-mean (mean over candidates), dispersion-NAME,
+    with NAME one of meteor, cider, embedding, sentence-bleu, rouge-l, chrf; mmd, frechet, mauve and the other metrics
     of recapture list; self-bleu, distinct-1, distinct-2.
 
     \b
@@ -79,7 +89,7 @@ def contexts(
       recapture contexts captions.jsonl --candidates-field model_b --interval 0.95 --format md
       recapture contexts -r human.csv -c model.csv --group image --field caption --metrics meteor
     """
-    from ..contexts.declaration import find_context_metrics
+    from ..contexts.declaration import METRICS
     from ..contexts.evaluate import evaluate_contexts
     from ..files import write_text
 
@@ -90,7 +100,7 @@ def contexts(
     if useless:
         raise InputError(f"{useless[0]} goes with a file of contexts, not with two files of single texts")
     check_targets(output, per_item, inputs)
-    chosen = find_context_metrics(metrics)
+    chosen = METRICS.choose(metrics)
     listed: list[Context]
     if file is not None:
         listed = read_contexts(file, name=id_field, references=references_field, candidates=candidates_field)
@@ -109,15 +119,10 @@ def contexts(
         resume=not no_resume,
         **chosen_encoding(**encoding),
     )
-    text = getattr(results, {"md": "to_markdown"}.get(form, f"to_{form}"))()
-    for path, content in ((per_item, results.to_jsonl()), (output, text)):
-        if path:
-            write_text(path, content)
-            say(f"wrote {path}")
-    if not output:
-        click.echo(text, nl=False)
-    for note in results.notes if form != "json" else ():
-        say(note)
+    if per_item:
+        write_text(per_item, results.to_jsonl())
+        say(f"wrote {per_item}")
+    deliver(results, form, output, results.notes)
 
 
 def _inputs(

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError
-from .options import interval_option, output_format, say, terminal_width
-from .outputs import FORMS, check_stdin, check_targets, chosen_form
+from .options import FORMS, check_stdin, check_targets, chosen_form, deliver, interval_option, output_format
 
 if TYPE_CHECKING:
-    from ..agreement.with_people import Correlations
-    from ..report.result import Direction
+    from ..declarations import Direction
 
 
 @click.command()
@@ -119,7 +117,7 @@ def correlate(
         accuracy=accuracy,
         matrix=matrix,
     )
-    _deliver(result, form, output)
+    deliver(result, form, output, result.warnings)
 
 
 def _directions(lower: Sequence[str], higher: Sequence[str]) -> dict[str, Direction]:
@@ -138,18 +136,3 @@ def _conditions(given: Sequence[str]) -> dict[str, list[str]]:
             raise InputError(f"--where takes FIELD=VALUE, not {condition!r}")
         values.setdefault(field, []).append(value)
     return values
-
-
-def _deliver(result: Correlations, form: str, output: str | None) -> None:
-    from ..files import write_text
-
-    forms = {"md": result.to_markdown, "latex": result.to_latex, "csv": result.to_csv, "json": result.to_json}
-    text = forms[form]() if form in forms else result.to_table(None if output else terminal_width())
-    if output:
-        write_text(output, text)
-        say(f"wrote {output}")
-    else:
-        click.echo(text, nl=False)
-    if form != "json":
-        for warning in result.warnings:
-            say(warning)

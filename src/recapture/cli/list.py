@@ -9,8 +9,8 @@ import click
 
 from ..divergences.measures import list_measures
 from ..pairs.declaration import list_pair_metrics
-from ..report.result import plain
-from ..sets.declaration import Metric, list_metrics
+from ..report.report import plain
+from ..sets.declaration import SetMetric, list_metrics
 from ..similarity.scorer import list_pairwise
 from .options import output_format
 
@@ -41,10 +41,10 @@ def list_command(form: str) -> None:
             click.echo(f"    defaults: {parameters}")
         click.echo(f"    {metric.citation}")
     click.echo("of contexts (recapture contexts): the metrics above, and for every pairwise metric NAME")
-    click.echo("    trm-NAME, NAME, NAME-max, NAME-mean, dispersion-NAME; self-bleu, distinct-1, distinct-2")
+    click.echo("    trm-NAME, NAME, NAME-best, NAME-mean, dispersion-NAME; self-bleu, distinct-1, distinct-2")
     for pairwise in list_pairwise().values():
         low, high = pairwise.range
-        click.echo(f"    {pairwise.name:<10} [{low:g}, {high:g}]  {pairwise.title}; {pairwise.citation}")
+        click.echo(f"    {pairwise.name:<13} [{low:g}, {high:g}]  {pairwise.title}; {pairwise.citation}")
     _show_pair_metrics()
     click.echo("encoders")
     for kind in list_encoders():
@@ -64,7 +64,7 @@ def _show_pair_metrics() -> None:
         click.echo(f"        {measure.name}{needs}  {measure.title}: {measure.formula}")
 
 
-def _describe(metric: Metric) -> dict[str, object]:
+def _describe(metric: SetMetric) -> dict[str, object]:
     return {
         "name": metric.name,
         "title": metric.title,

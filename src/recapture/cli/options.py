@@ -1,18 +1,25 @@
-"""Options that several commands share, and what they do with inputs and outputs."""
+"""What several commands share: options, names of files, and how results reach the user."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import InputError, nearest_names
 from ..texts import format_names
 
+if TYPE_CHECKING:
+    from ..report.report import Reported
+
 Command = Callable[..., Any]
+FORMS = ["table", "json", "csv", "md", "latex"]
+_ENDINGS = {".json": "json", ".csv": "csv", ".md": "md", ".tex": "latex", ".latex": "latex"}
 
 
 def input_options(command: Command) -> Command:
@@ -117,3 +124,62 @@ def say(message: str) -> None:
 def terminal_width() -> int | None:
     """Columns of the terminal that results go to; None where they go to a file or a program."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def chosen_form(form: str | None, output: str | None) -> str:
+    return form or _ENDINGS.get(Path(output or "").suffix, "table")
+
+
+def check_stdin(*inputs: str) -> None:
+    if inputs.count("-") > 1:
+        raise InputError("standard input (-) can serve for one input only")
+
+
+def check_targets(output: str | None, per_item: str | None, inputs: tuple[str, ...]) -> None:
+    """Both can be written, and neither is an input or the other."""
+    from ..files import check_writable
+
+    if "-" in (output, per_item):
+        raise InputError("--output and --per-item name files; without --output the totals go to stdout")
+    for written in (output, per_item):
+        if written:
+            check_writable(written, keep=inputs)
+    if output and per_item and Path(output).resolve() == Path(per_item).resolve():
+        raise InputError(f"--output and --per-item both name {output}")
+
+
+def candidate_names(paths: tuple[str, ...], given: tuple[str, ...]) -> list[str]:
+    """As the user says; else file names, or whole paths where two files share a name."""
+    for path in paths:
+        if paths.count(path) > 1:
+            raise InputError(f"candidate {path} is given twice")
+    if given:
+        if len(given) != len(paths):
+            raise InputError(f"there are {len(paths)} candidates and {len(given)} names")
+        if len(set(given)) < len(given):
+            raise InputError("two candidates have the same name")
+        return list(given)
+    names = [path if path == "-" else Path(path).name for path in paths]
+    names = names if len(set(names)) == len(names) else list(paths)
+    return [os.fsencode(name).decode("utf-8", "replace") for name in names]  # names that are not UTF-8, too
+
+
+def deliver(result: Reported, form: str, output: str | None, notes: Sequence[str], **how: Any) -> None:
+    """A result in one of the forms, to the file or to stdout; then what the user should know, unless it is part of it.
+
+    how: for the method that writes the form.
+    """
+    from ..files import write_text
+    from ..report.report import FORMS as METHODS
+
+    if form == "table":
+        width = None if output else terminal_width()
+        how = {"width": width, "color": width is not None}
+    text = getattr(result, METHODS[form])(**how)
+    if output:
+        write_text(output, text)
+        say(f"wrote {output}")
+    else:
+        click.echo(text, nl=False)
+    for note in notes if form != "json" else ():
+        say(note)

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from ..errors import InputError
-from .options import input_options, interval_option, output_format, say
-from .outputs import FORMS, candidate_names, check_stdin, check_targets, chosen_form, deliver
+from .options import (
+    FORMS,
+    candidate_names,
+    check_stdin,
+    check_targets,
+    chosen_form,
+    deliver,
+    input_options,
+    interval_option,
+    output_format,
+    say,
+)
 
 if TYPE_CHECKING:
     from ..pairs.declaration import PairMetric
@@ -102,9 +112,8 @@ def pairs(
       recapture pairs -r refs.txt -c a.txt --metrics me-words,meteor --interval 0.95 --format md
     """
     from ..files import write_text
-    from ..pairs.declaration import choose_pair_metrics
-    from ..pairs.evaluate import DEFAULT, checked_parameters, evaluate_pairs
-    from ..report.items import item_lines
+    from ..pairs.declaration import METRICS
+    from ..pairs.evaluate import checked_parameters, evaluate_pairs
     from ..texts.aligned import check_distinct, read_aligned
 
     form = chosen_form(form, output)
@@ -114,7 +123,7 @@ def pairs(
     for path in reference:
         if reference.count(path) > 1:
             raise InputError(f"reference {path} is given twice")
-    chosen = choose_pair_metrics(DEFAULT if metrics is None else metrics)
+    chosen = METRICS.choose(metrics)
     options = _options(chosen, parameters, seed)
     _check_uses(chosen, {"model": model, "encoder": encoder, "device": device, "batch-tokens": batch_tokens})
     if over_references is not None and all(metric.over_references is None for metric in chosen):
@@ -138,7 +147,7 @@ def pairs(
         dict(zip(names, files.candidates, strict=True)),
         [metric.name for metric in chosen],
         options=options,
-        over_references=over_references,
+        over_references=cast(Any, over_references),
         encoder=encoder,
         model=model,
         interval=interval,
@@ -149,9 +158,9 @@ def pairs(
         cache=not no_cache,
     )
     if per_item:
-        write_text(per_item, "".join(item_lines(results, files.ids)))
+        write_text(per_item, results.to_jsonl(files.ids))
         say(f"wrote {per_item}")
-    deliver(results, form, output)
+    deliver(results, form, output, results.notes)
 
 
 def _options(chosen: Sequence[PairMetric], given: Mapping[str, Any], seed: int) -> dict[str, dict[str, Any]]:
@@ -177,7 +186,7 @@ def _check_uses(chosen: Sequence[PairMetric], given: Mapping[str, Any]) -> None:
 
 def _taking(name: str, chosen: Sequence[PairMetric], option: str) -> list[PairMetric]:
     """Which of the chosen metrics have a parameter; an option that would do nothing is refused."""
-    from ..pairs.declaration import list_pair_metrics
+    from ..pairs.declaration import METRICS
 
     wanted = (name,) if name not in ("device", "batch-tokens") else _MODELS
 
@@ -186,7 +195,7 @@ def _taking(name: str, chosen: Sequence[PairMetric], option: str) -> list[PairMe
 
     found = [metric for metric in chosen if takes(metric)]
     if not found:
-        able = _listed([metric for metric in list_pair_metrics().values() if takes(metric)])
+        able = _listed([metric for metric in METRICS.all().values() if takes(metric)])
         raise InputError(f"{option} is for {able}, but the metrics are {_listed(chosen)}")
     return found
 

@@ -59,7 +59,7 @@ def reproduce(
       recapture reproduce all --data data --output results --page results.md
     """
     from ..files import check_writable
-    from ..pairs.declaration import choose_pair_metrics
+    from ..pairs.declaration import METRICS
     from ..studies.presets import find_preset
     from ..studies.study import find_study, list_studies
     from ..studies.write import check_output
@@ -77,7 +77,7 @@ def reproduce(
             raise InputError(f"the preset {preset} brings the encoder {named.encoder}: leave --encoder out")
         encoder, encoding["pooling"] = encoder or named.encoder, encoding["pooling"] or named.pooling
         model = model or named.model
-    chosen = None if metrics is None else tuple(metric.name for metric in choose_pair_metrics(metrics))
+    chosen = None if metrics is None else tuple(metric.name for metric in METRICS.choose(metrics))
     wanted = {
         "data": data or os.environ.get("RECAPTURE_DATA"),
         "quick": quick,

@@ -7,10 +7,21 @@ from typing import Any
 import click
 
 from ..errors import InputError
-from ..sets.measure import DEFAULT_DRAWS
+from ..sets.evaluate import DRAWS
 from ..texts import read_samples, read_together
-from .options import chosen_encoding, encoding_options, inference_options, input_options, output_format, say
-from .outputs import FORMS, candidate_names, check_stdin, chosen_form, deliver
+from .options import (
+    FORMS,
+    candidate_names,
+    check_stdin,
+    chosen_encoding,
+    chosen_form,
+    deliver,
+    encoding_options,
+    inference_options,
+    input_options,
+    output_format,
+    say,
+)
 
 
 @click.command()
@@ -29,9 +40,9 @@ from .outputs import FORMS, candidate_names, check_stdin, chosen_form, deliver
     "--balance",
     type=click.IntRange(1),
     is_flag=False,
-    flag_value=DEFAULT_DRAWS,
+    flag_value=DRAWS,
     metavar="[DRAWS]",
-    help=f"Average over equal-size subsamples of the larger set ({DEFAULT_DRAWS} unless said).",
+    help=f"Average over equal-size subsamples of the larger set ({DRAWS} unless said).",
 )
 @inference_options
 @click.option("--no-ceiling", is_flag=True, help="Do not score halves of the reference against each other.")
@@ -74,14 +85,15 @@ def score(
       generate | recapture score -r human.txt -c - --encoder bag-of-words
     """
     from ..files import check_writable
-    from ..sets.evaluate import choose_metrics, evaluate
+    from ..sets.declaration import METRICS
+    from ..sets.evaluate import evaluate
 
     form = chosen_form(form, output)
     if arrays and form != "json":
         raise InputError(f"--arrays goes with --format json, not {form}")
     if output:
         check_writable(output, keep=(reference, *candidate))
-    chosen = [metric.name for metric in choose_metrics(metrics)]
+    chosen = [metric.name for metric in METRICS.choose(metrics)]
     names = candidate_names(candidate, name)
     check_stdin(reference, *candidate)
     formats = [reference_format, *[input_format] * len(candidate)]
@@ -106,4 +118,4 @@ def score(
         reference_name=f"reference {references.source}",
         **chosen_encoding(**encoding),
     )
-    deliver(results, form, output, arrays)
+    deliver(results, form, output, results.notes, **({"arrays": True} if arrays else {}))

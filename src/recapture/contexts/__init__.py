@@ -1,1 +1,5 @@
-"""Several references against several candidates per context: triangle ranks, kernels, and pairwise scores averaged."""
+"""Contexts: several candidates against several references, context by context.
+
+`declaration` says what a metric is, `metrics` has one file for each, `evaluate` runs them, `uncertainty` says how sure
+the numbers are, `table` shows them.
+"""

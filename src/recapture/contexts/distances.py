@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
-from ..similarity.scorer import Pairwise, Scorer, find_pairwise
+from ..similarity.scorer import METRICS as SIMILARITIES
+from ..similarity.scorer import Scorer, Similarity
 
 _SELF = 1e-6
 """Farthest a text may be from itself, for a function that claims to be a distance."""
@@ -29,7 +30,7 @@ def square(
 ) -> Square:
     """options: for a distance by name, such as df= for cider or encoder= for embedding."""
     if isinstance(distance, str):
-        declared = find_pairwise(distance)
+        declared = SIMILARITIES.find(distance)
         texts = check_texts(references, candidates)
         scorer = scorer_for(declared, references, options or {})
         made = as_distances(declared, scorer.squares([texts])[0])
@@ -43,7 +44,7 @@ def square(
     return Square(_given(distance, len(references), len(candidates)), "given", {})
 
 
-def scorer_for(declared: Pairwise, references: Sequence[str], options: Mapping[str, Any]) -> Scorer:
+def scorer_for(declared: Similarity, references: Sequence[str], options: Mapping[str, Any]) -> Scorer:
     """The metric made ready; what learns from texts learns from the references alone."""
     if declared.name == "embedding":
         from ..similarity.embedding import learning_from
@@ -52,7 +53,7 @@ def scorer_for(declared: Pairwise, references: Sequence[str], options: Mapping[s
     return declared.scorer(**options)
 
 
-def as_distances(declared: Pairwise, scores: np.ndarray) -> np.ndarray:
+def as_distances(declared: Similarity, scores: np.ndarray) -> np.ndarray:
     """Distances from a pairwise metric's scores; rounding below 0 is cut off and the diagonal is 0."""
     made: np.ndarray = np.maximum(declared.distance(np.asarray(scores, dtype=np.float64)), 0.0)
     diagonal = np.arange(made.shape[-1])

@@ -11,21 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from .. import __version__
+from ..checks import check_level, check_seed
+from ..declarations import installed_version
 from ..errors import InputError
 from ..geometry.triangles import Ties
 from ..journal import Journal, Record
-from ..labellings.plans import check_seed
 from ..progress import Progress
-from ..sets.uncertainty import check_level
-from ..similarity.scorer import Scorer, find_pairwise
+from ..similarity.scorer import METRICS as SIMILARITIES
+from ..similarity.scorer import Scorer
 from ..texts.context_files import Context, given_contexts
-from ..versions import installed_version
-from .declaration import Batch, ContextMetric, Settings, find_context_metrics
+from ..versions import VERSION
+from .declaration import METRICS, Batch, ContextMetric, Settings
 from .metrics.triangle_rank import check_ties
-from .table import ContextResults
-from .totals import pvalue_name, relabelled_name, smallest_name, totals_of
-from .uncertainty import Asked, Scored
+from .table import ContextResults, totals_of
+from .uncertainty import Asked, ContextScores, pvalue_name, relabelled_name, smallest_name
 
 _CHUNK = 16
 """Most contexts between two entries of the journal."""
@@ -66,7 +65,7 @@ def evaluate_contexts(
     encoding = {"batch_size": batch_size, "cache": cache}
     run = _Run(
         given_contexts(contexts),
-        find_context_metrics(metrics),
+        METRICS.choose(metrics),
         Settings(ties, directed, check_seed(seed)),
         Asked(pvalue, seed, nulls=False),
         encoder,
@@ -96,7 +95,7 @@ class _Run:
         self._settings = settings
         self._asked = asked
         self._encoding = encoding
-        wanted = list(dict.fromkeys(metric.pairwise for metric in metrics if metric.pairwise))
+        wanted = list(dict.fromkeys(metric.similarity for metric in metrics if metric.similarity))
         options = {name.replace("_", "-"): given for name, given in options.items()}
         for name in options:
             if name not in wanted:
@@ -158,7 +157,7 @@ class _Run:
             options["df"] = DocumentFrequencies.from_references(groups or [()])
         if name == "embedding":
             options = {"encoder": self._encoder, **self._encoding, **options}
-        return find_pairwise(name).scorer(**options)
+        return SIMILARITIES.find(name).scorer(**options)
 
     def signature(self) -> dict[str, Any]:
         """Everything the numbers depend on, apart from the texts."""
@@ -169,7 +168,7 @@ class _Run:
             **asdict(self._settings),
             "pairwise": {name: dict(scorer.settings) for name, scorer in self._scorers.items()},
             "encoder": dict(self._encoder.identity()) if self._encoder is not None else None,
-            "versions": {"recapture": __version__, **{name: installed_version(name) for name in libraries}},
+            "versions": {"recapture": VERSION, **{name: installed_version(name) for name in libraries}},
         }
 
     def warnings(self) -> list[str]:
@@ -237,7 +236,7 @@ class _Run:
             if not able:
                 continue
             texts = [[*context.references, *context.candidates] for context in group]
-            needed = dict.fromkeys(metric.pairwise for metric in able if metric.pairwise)
+            needed = dict.fromkeys(metric.similarity for metric in able if metric.similarity)
             own = [vectors[context.id] for context in group if context.id in vectors]
             squares = {name: np.stack(self._squares(name, texts, own)) for name in needed}
             batch = Batch(references, candidates, texts, squares, own)
@@ -258,7 +257,7 @@ class _Run:
 
     def _any_fits(self, context: Context) -> bool:
         sizes = len(context.references), len(context.candidates)
-        encoded = [m for m in self.metrics if m.vectors or (m.pairwise == "embedding" and self._shared)]
+        encoded = [m for m in self.metrics if m.vectors or (m.similarity == "embedding" and self._shared)]
         return any(metric.too_small(*sizes) is None for metric in encoded)
 
     def _vectors(self, chunk: Sequence[Context]) -> dict[str, np.ndarray]:
@@ -287,7 +286,7 @@ def _chunks(contexts: Sequence[Context]) -> Iterator[list[Context]]:
         yield chunk
 
 
-def _flat(scored: Scored) -> dict[str, Any]:
+def _flat(scored: ContextScores) -> dict[str, Any]:
     """One level, as it stands in the file of contexts."""
     flat: dict[str, Any] = dict(scored.values)
     for output, test in scored.tests.items():

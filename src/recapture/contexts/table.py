@@ -1,18 +1,19 @@
-"""The scores of a file of contexts: one record each, and totals that print as a table."""
+"""Results of contexts: one record each, totals that add them up, and how both are shown."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from .. import __version__
+import numpy as np
+
+from ..declarations import Direction, Output
 from ..errors import InputError, nearest_names
-from ..report.grid import Grid
-from ..report.render import finite
-from ..report.result import plain, short, short_p
-from .totals import Total, pvalue_name
+from ..report.report import ARROWS, HIGHER_LOWER, Report, Reported, Table, json_lines, short, short_p
+from .declaration import ContextMetric
+from .uncertainty import LEVEL, Combined, combined, pvalue_name, relabelled_name, smallest_name, student_interval
 
 _NAMED = 5
 """Contexts called by their names in a message; the rest are counted."""
@@ -20,7 +21,7 @@ _LONGEST = 60
 """Characters of a context's id in a message."""
 
 
-class ContextResults:
+class ContextResults(Reported):
     """`.contexts` (one dict each), `.totals`, `.left_out`, `.warnings`, `.signature`. Printed: a table of totals."""
 
     def __init__(
@@ -80,14 +81,27 @@ class ContextResults:
 
         return sorted(scored, key=rank)[:count]
 
-    def grid(self) -> Grid:
+    def report(self) -> Report:
+        results = {
+            "contexts": len(self.contexts),
+            "totals": [total.to_dict() for total in self.totals],
+            "left_out": self.left_out,
+        }
+        records = {"totals": [total.flat() for total in self.totals]}
+        return Report("contexts", [self._table()], self.notes, (), records, results, self.signature)
+
+    def to_jsonl(self) -> str:
+        """One context a line."""
+        return json_lines(self.contexts)
+
+    def _table(self) -> Table:
         """The totals as rows."""
         tested = any(total.pvalues for total in self.totals)
         heads = ["metric", "number", "", "mean", *(["relabelled"] if tested else []), "contexts", "left out"]
         heads += ["HMP", "HMP corrected", "Fisher", "p ≤ level", "after BH", "after Holm"] if tested else []
         rows, previous = [], None
         for total in self.totals:
-            arrow = {"higher": "↑", "lower": "↓", None: ""}[total.direction]
+            arrow = ARROWS[total.direction]
             mean = "-" if math.isnan(total.mean) else short(total.mean)
             if total.interval:
                 mean += " [" + ", ".join(map(short, total.interval)) + "]"
@@ -104,13 +118,14 @@ class ContextResults:
                 )
             rows.append(row)
             previous = total.metric
-        return Grid(heads, rows, self._caption(tested), left=3)
+        return Table(heads, rows, self._caption(tested), left=3)
 
     def _caption(self, tested: bool) -> list[str]:
         count = "1 context" if len(self.contexts) == 1 else f"{len(self.contexts):,} contexts"
-        lines = [f"{count}; ↑ higher is better, ↓ lower is better"]
-        if any(total.interval for total in self.totals):
-            lines.append(f"[low, high]: {self.signature['interval']:.4g} interval of the mean over contexts")
+        lines = [f"{count}; {HIGHER_LOWER}"]
+        interval = self.signature.get("interval")
+        if interval is not None and any(total.interval for total in self.totals):
+            lines.append(f"[low, high]: {interval:.4g} interval of the mean over contexts")
         level = next((total.pvalues.level for total in self.totals if total.pvalues), None)
         if tested and level is not None:
             lines.append(
@@ -126,53 +141,85 @@ class ContextResults:
                 )
         return lines
 
-    def __str__(self) -> str:
-        return self.grid().to_table()
 
-    __repr__ = __str__
+@dataclass(frozen=True)
+class Total:
+    """One number of one metric over all contexts."""
 
-    def _repr_html_(self) -> str:
-        return self.grid().to_html()
+    metric: str
+    number: str
+    direction: Direction | None
+    mean: float
+    """Over the contexts that could be scored; nan where none could."""
+    contexts: int
+    left_out: int
+    interval: tuple[float, float] | None = None
+    """Of the mean, from the spread between contexts."""
+    pvalues: Combined | None = None
+    relabelled: float | None = None
+    """Mean over contexts of what relabelled sides score: where nothing differs, the mean lies near it."""
 
-    def to_table(self) -> str:
-        return self.grid().to_table()
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
 
-    def to_markdown(self) -> str:
-        return self.grid().to_markdown()
+    def flat(self) -> dict[str, Any]:
+        """As one row of a table in full precision."""
+        row = asdict(self)
+        low, high = row.pop("interval") or (None, None)
+        pvalues = row.pop("pvalues") or {}
+        return {**row, "interval_low": low, "interval_high": high, **pvalues}
 
-    def to_latex(self) -> str:
-        return self.grid().to_latex()
 
-    def to_csv(self) -> str:
-        """Totals in full precision, one row per number."""
-        flat = []
-        for total in self.totals:
-            row = total.to_dict()
-            low, high = row.pop("interval") or ("", "")
-            combined = row.pop("pvalues") or {}
-            flat.append({**row, "interval_low": low, "interval_high": high, **combined})
-        heads = list(dict.fromkeys(key for row in flat for key in row))
-        return Grid(
-            heads, [["" if row.get(head) is None else str(row.get(head, "")) for head in heads] for row in flat]
-        ).to_csv()
+def totals_of(
+    metrics: Sequence[ContextMetric],
+    records: Sequence[Mapping[str, Any]],
+    interval: float | None,
+    alpha: float = LEVEL,
+) -> list[Total]:
+    """One line per number, in the order of the metrics."""
+    totals = []
+    for metric in metrics:
+        scored = [record["scores"][metric.name] for record in records if metric.name in record["scores"]]
+        # One candidate has Q(C, R) alone, which is another statistic than TRM: never in one mean.
+        forms = list(dict.fromkeys(scores.get("form") for scores in scored)) or [None]
+        for form in forms:
+            alike = [scores for scores in scored if scores.get("form") == form]
+            for output in metric.outputs:
+                number = output.name if len(forms) == 1 else f"{output.name}, {form}"
+                left_out = len(records) - len(scored)
+                totals.append(_total(metric, output, number, alike, left_out, interval, alpha))
+    return totals
 
-    def to_json(self) -> str:
-        """Totals, what was left out and the whole signature, in full precision."""
-        content = {
-            "recapture": __version__,
-            "contexts": len(self.contexts),
-            "totals": [total.to_dict() for total in self.totals],
-            "left_out": self.left_out,
-            "warnings": list(self.warnings),
-            "signature": self.signature,
-        }
-        return json.dumps(finite(plain(content)), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
-    def to_jsonl(self) -> str:
-        """One context a line."""
-        return "".join(
-            json.dumps(finite(plain(record)), ensure_ascii=False, allow_nan=False) + "\n" for record in self.contexts
-        )
+def _total(
+    metric: ContextMetric,
+    output: Output,
+    number: str,
+    scored: Sequence[Mapping[str, Any]],
+    left_out: int,
+    interval: float | None,
+    alpha: float,
+) -> Total:
+    name = output.name
+    values = np.array([scores[name] for scores in scored], dtype=np.float64)
+    pvalues = [scores[pvalue_name(name)] for scores in scored if pvalue_name(name) in scores]
+    smallest = [scores[smallest_name(name)] for scores in scored if smallest_name(name) in scores]
+    between = None
+    if interval is not None and len(values) > 1:
+        low, high = output.range
+        bounds = student_interval(values, interval)
+        between = max(low, bounds[0]), min(high, bounds[1])
+    return Total(
+        metric.name,
+        number,
+        metric.direction,
+        float(values.mean()) if len(values) else float("nan"),
+        len(values),
+        left_out,
+        between,
+        combined(np.array(pvalues), smallest, alpha) if pvalues else None,
+        float(np.mean([scores[relabelled_name(name)] for scores in scored])) if pvalues else None,
+    )
 
 
 def _on_one_line(name: str) -> str:

@@ -1,23 +1,26 @@
-"""What every metric of a context gives back, and the tests of many contexts of one shape at once."""
+"""How sure the scores of contexts are: tests of single contexts, their p-values combined, intervals of means."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..geometry.labels import Labels
+from ..labellings.combine import benjamini_hochberg, fisher, harmonic_mean_p, holm
 from ..labellings.permutation import Permutation, judge
 from ..labellings.plans import Plan, plan
 
+LEVEL = 0.05
+"""Of the shares of contexts whose p-values are small."""
 _NULL_CELLS = 1 << 21
 """Statistics (contexts x labellings) held at a time."""
 
 
 @dataclass(frozen=True)
-class Scored:
+class ContextScores:
     """One context's numbers by one metric."""
 
     values: Mapping[str, Any]
@@ -77,3 +80,59 @@ def judged(null: np.ndarray, made: Plan, nulls: bool, rounding: float = 0.0) -> 
     """The test, with its null distribution or without it: those of many contexts would fill the memory."""
     test = judge(null, made, rounding)
     return test if nulls else replace(test, null=null[:0].copy())
+
+
+@dataclass(frozen=True)
+class Combined:
+    """The p-values of all contexts of one number, together."""
+
+    harmonic_mean: float
+    """Raw: rejects a little too often."""
+    harmonic_mean_corrected: float
+    fisher: float
+    """Right only where contexts are independent."""
+    level: float
+    below: float
+    """Share of contexts whose p-value is at most the level."""
+    below_holm: float
+    """The same after Holm's adjustment (no false alarm at all, but for that chance)."""
+    below_bh: float
+    """The same after Benjamini and Hochberg's (at most that share of false alarms)."""
+    mean_log10: float
+    smallest: float
+    """Median over contexts of the smallest p-value each could have had."""
+
+
+def combined(p: np.ndarray, smallest: Sequence[float], alpha: float) -> Combined:
+    raw, corrected = harmonic_mean_p(p)
+    return Combined(
+        harmonic_mean=raw,
+        harmonic_mean_corrected=corrected,
+        fisher=fisher(p),
+        level=alpha,
+        below=float(np.mean(p <= alpha)),
+        below_holm=float(np.mean(holm(p) <= alpha)),
+        below_bh=float(np.mean(benjamini_hochberg(p) <= alpha)),
+        mean_log10=float(np.mean(np.log10(p))),
+        smallest=float(np.median(smallest)),
+    )
+
+
+def student_interval(values: np.ndarray, level: float) -> tuple[float, float]:
+    """Student's interval of a mean."""
+    from scipy.stats import t
+
+    reach = float(t.ppf((1 + level) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
+    return float(values.mean() - reach), float(values.mean() + reach)
+
+
+def pvalue_name(output: str) -> str:
+    return "pvalue" if output == "value" else f"{output}_pvalue"
+
+
+def relabelled_name(output: str) -> str:
+    return f"relabelled_{output}"
+
+
+def smallest_name(output: str) -> str:
+    return f"smallest_{pvalue_name(output)}"

@@ -7,10 +7,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
+from ..checks import check_seed, is_whole
 from ..errors import InputError
 from ..geometry.labels import Labels
 
@@ -100,26 +100,11 @@ def _asked(pvalue: bool | int | str, samples: int) -> int | None:
         return None
     if pvalue == "sampled":
         return samples
-    if isinstance(pvalue, (bool, str)) or not isinstance(pvalue, (int, np.integer)) or pvalue < 1:
+    if isinstance(pvalue, str) or not is_whole(pvalue) or pvalue < 1:
         raise InputError(f"pvalue must be true, 'exact', 'sampled' or a number of labellings, not {pvalue!r}")
     if pvalue > DEMANDED_LIMIT:
         raise InputError(f"at most {DEMANDED_LIMIT:,} labellings can be looked at, not {pvalue:,}")
     return int(pvalue)
-
-
-def check_times(name: str, value: Any, usual: int, what: str) -> int:
-    """How often to draw: True means the usual number, a number that many, False never. what: is drawn."""
-    if value is True:
-        return usual
-    if not isinstance(value, (int, np.integer)) or value < 0:
-        raise InputError(f"{name} must be true, false or a number of {what}, not {value!r}")
-    return int(value)
-
-
-def check_seed(seed: Any) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise InputError(f"seed must be a whole number of at least 0, not {seed!r}")
-    return int(seed)
 
 
 def subsamples(sides: tuple[int, int], sizes: tuple[int, int], draws: int, seed: int) -> Iterator[Labels]:

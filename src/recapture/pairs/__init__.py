@@ -1,1 +1,5 @@
-"""Candidates against their own references, pair by pair: one metric, one file, one declaration."""
+"""Pairs: every candidate against its own references.
+
+`declaration` says what a metric is, `metrics` has one file for each, `evaluate` runs them, `uncertainty` says how sure
+the numbers are, `table` shows them.
+"""

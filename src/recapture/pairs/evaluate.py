@@ -1,44 +1,56 @@
-"""From aligned lists to Results: what all metrics of aligned texts share."""
+"""From aligned lists to Results: what all metrics of aligned texts share.
+
+Inputs are checked first (`aligned_texts`), every metric is made ready, distinct pairs of texts are scored chunk by
+chunk so that all metrics find the texts of a chunk encoded (`Shared`), scores of several references are joined, and
+one Result is made of each system and metric.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast, overload
 
 import numpy as np
 
+from ..checks import check_level, check_seed
 from ..errors import InputError, nearest_names
 from ..progress import Progress
-from ..report import Results
-from .declaration import (
-    RULES,
-    GroupScorer,
-    PairMetric,
-    Rule,
-    Scored,
-    TextPairScorer,
-    choose_pair_metrics,
-    find_pair_metric,
-)
-from .inputs import Aligned, aligned_texts, is_empty
-from .outcome import Job, mean_without_nan, pair_result
-from .shared import Shared
-from .uncertainty import Intervals, asked_intervals
+from ..report.result import Result
+from ..similarity.scorer import RULES, Rule
+from .declaration import METRICS, GroupScorer, Output, PairMetric, PairScorer, PairScores, TextPairScorer
+from .table import PairResults, array_name
+from .uncertainty import Intervals
+
+if TYPE_CHECKING:
+    from typing import Concatenate
+
+    from typing_extensions import ParamSpec
+
+    from ..representations.masked import MaskedStore
+    from ..representations.words import WordStore
+
+    Parameters = ParamSpec("Parameters")
+else:
+    Parameters = TypeVar("Parameters")
 
 _CHUNK_CHARACTERS = 60_000
 """Texts whose vectors are held at once; some hundred pairs of sentences."""
-DEFAULT = ("infolm", "me-words", "bertscore", "moverscore", "bleu", "chrf", "rouge", "meteor")
 
+References = Sequence[str] | Sequence[Sequence[str]]
+"""One entry per item: a text, or a list of texts."""
 TextPair = tuple[str, str]
 
 
 def evaluate_pairs(
-    references: Any,
-    candidates: Any,
+    references: References,
+    candidates: Sequence[str] | Mapping[str, Sequence[str]],
     metrics: str | Iterable[str] | None = None,
     *,
     options: Mapping[str, Mapping[str, Any]] | None = None,
-    over_references: str | None = None,
+    over_references: Rule | None = None,
     encoder: Any = None,
     model: Any = None,
     interval: float | None = None,
@@ -47,28 +59,54 @@ def evaluate_pairs(
     batch_tokens: int | None = None,
     offline: bool | None = None,
     cache: Any = True,
-) -> Results:
-    """{system: {metric: Result}}: every candidate against its own references, for one or several systems.
+) -> PairResults:
+    """Every candidate against its own references, for one or several systems.
 
-    references: one entry per item, a text or a list of texts; candidates: one text per item, or a mapping of names to
-    such lists. metrics: names (default: the common ones; see `list_pair_metrics`). options: parameters by metric, such
-    as {"infolm": {"measure": "l2"}}. over_references: best or mean, for metrics without a rule of their own (default:
-    each its own). encoder: for metrics on word vectors; model: the masked language model. interval: a level such as
-    0.95, for an interval of every mean by a bootstrap over items with `seed`. batch_tokens: how many tokens go through
-    a model at once; device, offline, cache: as for `encode`.
+    Parameters
+    ----------
+    references
+        One entry per item: a text, or a list of texts.
+    candidates
+        One text per item, or a mapping of names to such lists.
+    metrics
+        Names, as a list or separated by commas (default: the common ones; see `list_pair_metrics`).
+    options
+        Parameters by metric, such as {"infolm": {"measure": "l2"}}.
+    over_references
+        "best" or "mean" of several references, for metrics without a rule of their own (default: each its own).
+    encoder, model
+        For metrics on word vectors; the masked language model.
+    interval
+        A level such as 0.95, for an interval of every mean by a bootstrap over items with `seed`.
+    batch_tokens
+        How many tokens go through a model at once.
+    device, offline, cache
+        As for `encode`.
 
-    Each result has the mean over items, or the corpus number where the metric has one, and an array of one score per
-    item: `scores`, or `NAME_scores` where a metric has several numbers.
+    Returns
+    -------
+    PairResults
+        {system: {metric: Result}}. Each result has the mean over items, or the corpus number where the metric has one,
+        and an array of one score per item: `scores`, or `NAME_scores` where a metric has several numbers.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> results = rc.evaluate_pairs(["a cat sat", "it rained"], {"a": ["a cat sat", "rain fell"]}, ["chrf", "ter"])
+    >>> [round(score, 2) for score in results["a"]["ter"].scores.tolist()]
+    [0.0, 1.0]
     """
-    chosen = choose_pair_metrics(DEFAULT if metrics is None else metrics)
-    given = {find_pair_metric(name).name: dict(values) for name, values in (options or {}).items()}
+    chosen = METRICS.choose(metrics)
+    given = {METRICS.find(name).name: dict(values) for name, values in (options or {}).items()}
     unused = sorted(set(given) - {metric.name for metric in chosen})
     if unused:
         raise InputError(f"options were given for {unused[0]}, which is not among the metrics")
     shared = Shared(encoder, model, device=device, batch_tokens=batch_tokens, offline=offline, cache=cache)
     texts = aligned_texts(references, candidates)
     listed = [(metric, given.get(metric.name, {})) for metric in chosen]
-    return _run(listed, texts, over_references, shared, asked_intervals(interval, seed))
+    level = None if interval is None else check_level(interval)
+    asked = None if level is None else Intervals(level, check_seed(seed))
+    return _run(listed, texts, over_references, shared, asked)
 
 
 def run_metric(
@@ -90,24 +128,215 @@ def run_metric(
     return results["candidate"][metric.name]
 
 
-def check_rule(metric: PairMetric, rule: str | None) -> Rule | None:
-    if rule is None or metric.over_references is None:
-        return metric.over_references
-    if rule not in RULES:
-        raise InputError(f"over_references is best or mean, not {rule!r}: {nearest_names(str(rule), RULES)}")
-    return cast(Rule, rule)
+class PairFunction(Protocol[Parameters]):
+    """How the public function of every metric of aligned texts is called: a mapping in gives a mapping out."""
+
+    @overload
+    def __call__(
+        self,
+        references: References,
+        candidates: Mapping[str, Sequence[str]],
+        *args: Parameters.args,
+        **kwargs: Parameters.kwargs,
+    ) -> dict[str, Result]: ...
+    @overload
+    def __call__(
+        self,
+        references: References,
+        candidates: Sequence[str],
+        *args: Parameters.args,
+        **kwargs: Parameters.kwargs,
+    ) -> Result: ...
+
+
+def pair_function(function: Callable[Concatenate[Any, Any, Parameters], Any]) -> PairFunction[Parameters]:
+    """The function as it is, with types that tell one system from several by name."""
+    return cast("PairFunction[Parameters]", function)
 
 
 def checked_parameters(
     chosen: Sequence[tuple[PairMetric, Mapping[str, Any]]], over: str | None = None
 ) -> list[tuple[PairMetric, dict[str, Any], Rule | None]]:
     """All parameters and the rule over references of every metric: what can be wrong without a model is said here."""
-    made = []
+    checked = []
     for metric, parameters in chosen:
-        checked = metric.checked(parameters)
-        metric.outputs_for(checked)
-        made.append((metric, checked, check_rule(metric, over)))
-    return made
+        complete = metric.checked(parameters)
+        metric.outputs_for(complete)
+        checked.append((metric, complete, _checked_rule(metric, over)))
+    return checked
+
+
+def _checked_rule(metric: PairMetric, rule: str | None) -> Rule | None:
+    if rule is None or metric.over_references is None:
+        return metric.over_references
+    if rule not in RULES:
+        raise InputError(f"over_references is best or mean, not {rule!r}: {nearest_names(str(rule), RULES)}")
+    return rule
+
+
+# What goes in
+
+
+class Aligned(NamedTuple):
+    """Checked input of one run."""
+
+    groups: list[list[str]]
+    """For each item its references."""
+    systems: dict[str, list[str]]
+    """For each system one candidate per item."""
+
+
+def aligned_texts(references: Any, candidates: Any) -> Aligned:
+    """references: one entry per item, a text or a list of texts; candidates: one text per item, or several such lists
+    by name.
+    """
+    groups = [_group(entry, position) for position, entry in enumerate(_list(references, "references"))]
+    if not groups:
+        raise InputError("there are no references")
+    if isinstance(candidates, Mapping):
+        if not candidates:
+            raise InputError("there is no candidate: the mapping is empty")
+        systems = {str(name): _texts(given, f"candidate {str(name)!r}") for name, given in candidates.items()}
+        if len(systems) < len(candidates):
+            raise InputError("two candidates have the same name")
+    else:
+        systems = {"candidate": _texts(candidates, "candidates")}
+    for name, texts in systems.items():
+        if len(texts) != len(groups):
+            what = "candidates" if name == "candidate" else f"candidate {name!r}"
+            raise InputError(
+                f"references has {len(groups)} entries, but {what} has {len(texts)}: each candidate text needs its own "
+                "entry, a text or a list of texts"
+            )
+    return Aligned(groups, systems)
+
+
+def is_empty(text: str) -> bool:
+    return not text.strip()
+
+
+def _texts(given: Any, name: str) -> list[str]:
+    listed = _list(given, name)
+    for position, text in enumerate(listed):
+        if not isinstance(text, str):
+            raise InputError(f"entry {position} of {name} is not a string but {type(text).__name__}")
+        _check_unicode(text, position, name)
+    return listed
+
+
+def _group(entry: Any, position: int) -> list[str]:
+    if isinstance(entry, str):
+        group = [entry]
+    elif not isinstance(entry, Iterable) or isinstance(entry, (bytes, Mapping)):
+        raise InputError(f"entry {position} of references is neither a text nor a list of texts: {entry!r}")
+    else:
+        group = list(entry)
+    if not group:
+        raise InputError(f"entry {position} of references has no texts")
+    for text in group:
+        if not isinstance(text, str):
+            raise InputError(f"entry {position} of references holds {type(text).__name__}, not only texts")
+        _check_unicode(text, position, "references")
+    return group
+
+
+def _check_unicode(text: str, position: int, name: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"entry {position} of {name} is not valid Unicode: half of a surrogate pair") from None
+
+
+def _kind(given: Any) -> str:
+    """What to call something that is no list: a long one is not printed whole."""
+    return type(given).__name__ if isinstance(given, Iterable) else repr(given)
+
+
+def _list(given: Any, name: str) -> list[Any]:
+    if isinstance(given, (str, bytes)):
+        raise InputError(f"{name} must be a list with one entry per item, not one string")
+    if not isinstance(given, Iterable) or isinstance(given, (Mapping, Set)):
+        raise InputError(f"{name} must be a list with one entry per item, not {_kind(given)}")
+    return list(given)
+
+
+# What the metrics of one run have in common
+
+
+class Shared:
+    """Models by name, and what they have made of the texts so far. Nothing is loaded before it is needed.
+
+    encoder: the default of metrics on word vectors; model: the default masked language model; batch_tokens: how many
+    tokens go through a model at once; the rest as for `encode`.
+    """
+
+    def __init__(
+        self,
+        encoder: str | os.PathLike[str] | None = None,
+        model: str | os.PathLike[str] | None = None,
+        *,
+        device: str | None = None,
+        batch_tokens: int | None = None,
+        offline: bool | None = None,
+        cache: Any = True,
+    ) -> None:
+        if batch_tokens is not None and (isinstance(batch_tokens, bool) or not isinstance(batch_tokens, int)):
+            raise InputError(f"batch_tokens must be a whole number, not {batch_tokens!r}")
+        if batch_tokens is not None and batch_tokens < 1:
+            raise InputError(f"batch_tokens must be above zero, not {batch_tokens}")
+        self._encoder = encoder
+        self._model = model
+        self._options: dict[str, Any] = {"device": device, "batch_tokens": batch_tokens, "offline": offline}
+        self._cache = cache
+        self._words: dict[str, WordStore] = {}
+        self._masked: dict[str, MaskedStore] = {}
+
+    def words(self, encoder: str | os.PathLike[str] | None = None) -> WordStore:
+        """Word-piece vectors by one encoder; say which layers with `.want` before the first text is encoded."""
+        from ..representations.words import WordStore
+
+        name = _model_name(self._encoder if encoder is None else encoder)
+        if name not in self._words:
+            self._words[name] = WordStore(name or None, **self._options)
+        return self._words[name]
+
+    def masked(self, model: str | os.PathLike[str] | None = None) -> MaskedStore:
+        """Head vectors of masked tokens by one masked language model."""
+        from ..representations.masked import MaskedStore
+
+        name = _model_name(self._model if model is None else model)
+        if name not in self._masked:
+            self._masked[name] = MaskedStore(name or None, **self._options, cache=self._cache)
+        return self._masked[name]
+
+
+def _model_name(given: str | os.PathLike[str] | None) -> str:
+    if given is None:
+        return ""
+    if not isinstance(given, (str, os.PathLike)):
+        raise InputError(f"a model is a name or a folder, not {given!r}")
+    return str(os.path.abspath(os.path.expanduser(given))) if isinstance(given, os.PathLike) else given  # noqa: PTH100, PTH111
+
+
+@dataclass(frozen=True)
+class PairJob:
+    """One metric made ready."""
+
+    metric: PairMetric
+    parameters: Mapping[str, Any]
+    rule: Rule | None
+    scorer: PairScorer
+
+    def worst(self, output: Output) -> float:
+        """What a pair with an empty text scores: as declared, else the worst bound, or NaN where there is none."""
+        for declared in (self.scorer.empty, self.metric.empty):
+            if output.name in declared:
+                return declared[output.name]
+        bound = output.range[0] if self.metric.direction == "higher" else output.range[1]
+        return bound if math.isfinite(bound) else math.nan
+
+
+# From texts to scores
 
 
 def _run(
@@ -116,24 +345,25 @@ def _run(
     over: str | None,
     shared: Shared,
     intervals: Intervals | None = None,
-) -> Results:
-    jobs = []
-    for metric, checked, rule in checked_parameters(chosen, over):
-        jobs.append(Job(metric, checked, rule, metric.prepare(texts.groups, shared, **checked)))
+) -> PairResults:
+    jobs = [
+        PairJob(metric, parameters, rule, metric.prepare(texts.groups, shared, **parameters))
+        for metric, parameters, rule in checked_parameters(chosen, over)
+    ]
     singles = _score_pairs([job for job in jobs if isinstance(job.scorer, TextPairScorer)], texts)
-    results = Results({name: {} for name in texts.systems})
+    results = PairResults({name: {} for name in texts.systems})
     for job in jobs:
         for name, candidates in texts.systems.items():
             if isinstance(job.scorer, TextPairScorer):
-                scored = _joined(job, singles[job.metric.name], texts.groups, candidates)
+                scores = _joined(job, singles[job.metric.name], texts.groups, candidates)
             else:
                 filled = [[text for text in group if not is_empty(text)] or [""] for group in texts.groups]
-                scored = cast(GroupScorer, job.scorer).score(filled, candidates)
-            results[name][job.metric.name] = pair_result(job, scored, texts.groups, candidates, intervals)
+                scores = cast(GroupScorer, job.scorer).score(filled, candidates)
+            results[name][job.metric.name] = _result(job, scores, texts.groups, candidates, intervals)
     return results
 
 
-def _score_pairs(jobs: Sequence[Job], texts: Aligned) -> dict[str, dict[TextPair, tuple[float, ...]]]:
+def _score_pairs(jobs: Sequence[PairJob], texts: Aligned) -> dict[str, dict[TextPair, tuple[float, ...]]]:
     """Every distinct pair once, by metric: chunk by chunk, so that all metrics find the texts of a chunk encoded."""
     distinct = {
         (reference, candidate)
@@ -142,17 +372,17 @@ def _score_pairs(jobs: Sequence[Job], texts: Aligned) -> dict[str, dict[TextPair
         for reference in group
         if not is_empty(reference) and not is_empty(candidate)
     }
-    made: dict[str, dict[TextPair, tuple[float, ...]]] = {job.metric.name: {} for job in jobs}
+    scores: dict[str, dict[TextPair, tuple[float, ...]]] = {job.metric.name: {} for job in jobs}
     if not jobs:
-        return made
+        return scores
     with Progress("scoring pairs", len(distinct) * len(jobs), "pair") as progress:
         for chunk in _chunks(distinct):
             for job in jobs:
                 numbers = cast(TextPairScorer, job.scorer).score(chunk)
                 columns = [numbers[output.name].tolist() for output in job.metric.outputs_for(job.parameters)]
-                made[job.metric.name].update(zip(chunk, zip(*columns, strict=True), strict=True))
+                scores[job.metric.name].update(zip(chunk, zip(*columns, strict=True), strict=True))
                 progress.advance(len(chunk))
-    return made
+    return scores
 
 
 def _chunks(pairs: Iterable[TextPair]) -> Iterator[list[TextPair]]:
@@ -174,8 +404,11 @@ def _chunks(pairs: Iterable[TextPair]) -> Iterator[list[TextPair]]:
 
 
 def _joined(
-    job: Job, known: Mapping[TextPair, tuple[float, ...]], groups: Sequence[Sequence[str]], candidates: Sequence[str]
-) -> Scored:
+    job: PairJob,
+    known: Mapping[TextPair, tuple[float, ...]],
+    groups: Sequence[Sequence[str]],
+    candidates: Sequence[str],
+) -> PairScores:
     """One number per item from those of its references: each output by itself."""
     outputs = job.metric.outputs_for(job.parameters)
     worst = tuple(job.worst(output) for output in outputs)
@@ -184,8 +417,99 @@ def _joined(
     for position, (group, candidate) in enumerate(zip(groups, candidates, strict=True)):
         # An empty reference is one like others, with the worst score: it never is the best, but counts in a mean.
         rows = np.array([known.get((reference, candidate), worst) for reference in group])
-        if job.rule == "best":
-            items[position] = best.reduce(rows, axis=0)
-        else:
-            items[position] = mean_without_nan(rows)
-    return Scored({output.name: items[:, place] for place, output in enumerate(outputs)})
+        items[position] = best.reduce(rows, axis=0) if job.rule == "best" else _mean_without_nan(rows)
+    return PairScores({output.name: items[:, place] for place, output in enumerate(outputs)})
+
+
+def _mean_without_nan(rows: np.ndarray) -> np.ndarray:
+    """Column means without NaN, from exact sums: their order does not matter."""
+    columns = [[value for value in column if not math.isnan(value)] for column in rows.T.tolist()]
+    return np.array([math.fsum(column) / len(column) if column else math.nan for column in columns])
+
+
+# From scores to a Result
+
+
+def _result(
+    job: PairJob,
+    scores: PairScores,
+    groups: Sequence[Sequence[str]],
+    candidates: Sequence[str],
+    intervals: Intervals | None = None,
+) -> Result:
+    """Means, what empty texts score, and what a user should know."""
+    metric = job.metric
+    outputs = metric.outputs_for(job.parameters)
+    blank = np.array(
+        [is_empty(text) or all(map(is_empty, group)) for group, text in zip(groups, candidates, strict=True)], bool
+    )
+    items, values = {}, {}
+    unscored: dict[str, int] = {}
+    for output in outputs:
+        worst = job.worst(output)
+        column = np.array(scores.items[output.name], dtype=np.float64)
+        column[blank] = worst
+        lost = np.isnan(column) & ~blank
+        if lost.any():
+            unscored[output.name] = int(lost.sum())
+            column[lost] = worst
+        items[output.name] = column
+        mean = float(_mean_without_nan(column[:, None])[0])
+        # Where no pair has two texts, there is no corpus to have a number.
+        values[output.name] = mean if blank.all() else scores.totals.get(output.name, mean)
+    flat = [text for group in groups for text in group]
+    counts = sorted({len(group) for group in groups})
+    main = [output.name for output in outputs if output.main]
+    known = {name: int(np.count_nonzero(~np.isnan(column))) for name, column in items.items()}
+    bounds = intervals.of(items, scores.totals) if intervals else {}
+    record = intervals.record(bounds, scores.totals) if intervals else {}
+    rule = {"over_references": job.rule} if job.rule else {}
+    return Result(
+        metric=metric.name,
+        values=values,
+        direction=metric.direction,
+        ranges={output.name: output.range for output in outputs},
+        sizes={"reference": len(flat), "candidate": len(candidates)},
+        warnings=(
+            *_warnings(job, groups, candidates, unscored, bool(scores.totals)),
+            *job.scorer.warnings({*flat, *candidates}),
+        ),
+        signature=metric.signature({**job.scorer.settings, **rule}),
+        details={
+            "aligned": {"items": len(groups), "references": len(flat), "least": counts[0], "most": counts[-1]},
+            **({"main": main} if len(main) < len(outputs) else {}),
+            **({"corpus": sorted(scores.totals)} if scores.totals else {}),
+            **({"scored": known} if min(known.values()) < len(candidates) else {}),
+        },
+        arrays={array_name(name): column for name, column in items.items()},
+        intervals=bounds,
+        inference={"intervals": record} if record else {},
+    )
+
+
+def _warnings(
+    job: PairJob, groups: Sequence[Sequence[str]], candidates: Sequence[str], unscored: Mapping[str, int], corpus: bool
+) -> Iterator[str]:
+    outputs = job.metric.outputs_for(job.parameters)
+    without = [output.name for output in outputs if np.isnan(job.worst(output))]
+    if not without:
+        fate = "scored worst"
+    elif len(without) == len(outputs):
+        # A corpus number may count them all the same.
+        fate = "without a score of their own" if corpus else "left out of the mean"
+    else:
+        fate = f"scored worst, left out of the mean of {', '.join(without)}"
+    total = sum(map(len, groups))
+    bare = sum(len(group) for group in groups if all(map(is_empty, group)))
+    beside = sum(map(is_empty, (text for group in groups for text in group))) - bare
+    spare = fate if job.rule == "mean" else "ignored, since others of the same item are not"
+    for name, count, of, what in (
+        ("reference", bare, total, fate),
+        ("reference", beside, total, spare),
+        ("candidate", sum(map(is_empty, candidates)), len(candidates), fate),
+    ):
+        if count:
+            yield f"{count} of {of} texts of {name} {'is' if count == 1 else 'are'} empty: {what}"
+    if unscored:
+        count = max(unscored.values())
+        yield f"{count} of {len(candidates)} pairs could not be compared: {fate}"

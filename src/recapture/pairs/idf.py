@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -57,3 +58,7 @@ def about_windows(texts: Iterable[str], room: int) -> list[str]:
         return []
     many = "1 text is" if count == 1 else f"{count} texts are"
     return [f"{many} longer than the {room} tokens the model takes at once: overlapping windows were used, nothing cut"]
+
+
+def idf_caption(signature: Mapping[str, Any]) -> str:
+    return "no idf" if signature["idf"] == "none" else "idf of the references"

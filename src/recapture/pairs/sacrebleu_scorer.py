@@ -15,8 +15,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..progress import Progress
-from .declaration import GroupScorer, Scored
-from .inputs import is_empty
+from .declaration import GroupScorer, PairScores
+from .evaluate import is_empty
 
 _TOGETHER = 100
 """Items between two steps of the progress bar."""
@@ -43,7 +43,7 @@ class SacrebleuScorer(GroupScorer):
             **(further or {}),
         }
 
-    def score(self, references: Sequence[Sequence[str]], candidates: Sequence[str]) -> Scored:
+    def score(self, references: Sequence[Sequence[str]], candidates: Sequence[str]) -> PairScores:
         counted: list[list[float]] = []
         with Progress(self._corpus.__class__.__name__, len(candidates), "text") as progress:
             for start in range(0, len(candidates), _TOGETHER):
@@ -56,7 +56,7 @@ class SacrebleuScorer(GroupScorer):
         items = [self._rate(self._item, each) for each in counted]
         # Exact sums: the order of items does not matter, even where reference lengths are means.
         total = self._rate(self._corpus, [math.fsum(column) for column in zip(*counted, strict=True)])
-        return Scored({"value": np.array(items)}, {"value": total})
+        return PairScores({"value": np.array(items)}, {"value": total})
 
     def _rate(self, metric: Any, counted: Sequence[float]) -> float:
         # A perfect BLEU is exp(log(100)) = 100.00000000000004.
@@ -67,3 +67,7 @@ def check_flags(**flags: Any) -> None:
     for name, value in flags.items():
         if not isinstance(value, bool):
             raise InputError(f"{name} must be true or false, not {value!r}")
+
+
+def sacrebleu_caption(signature: Mapping[str, Any]) -> str:
+    return f"sacrebleu {signature['sacrebleu']}"

@@ -1,4 +1,4 @@
-"""Intervals of means over items, by the bootstrap: items are drawn anew, as many as there are, with repeats."""
+"""How sure means over items are: intervals by the bootstrap, items drawn anew, as many as there are, with repeats."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
-from ..errors import InputError
 
 RESAMPLES = 1000
 
@@ -22,8 +20,8 @@ class Intervals:
 
     def of(self, items: Mapping[str, np.ndarray], totals: Mapping[str, float]) -> dict[str, tuple[float, float]]:
         """By output; numbers of the whole corpus that are no means of items have none."""
-        found = {name: self.of_mean(column) for name, column in items.items() if name not in totals}
-        return {name: interval for name, interval in found.items() if interval is not None}
+        bounds = {name: self.of_mean(column) for name, column in items.items() if name not in totals}
+        return {name: interval for name, interval in bounds.items() if interval is not None}
 
     def of_mean(self, scores: np.ndarray) -> tuple[float, float] | None:
         """Percentiles of the means of resamples; None for fewer than two scores, or infinite ones."""
@@ -36,19 +34,9 @@ class Intervals:
         low, high = np.quantile(means, [tail, 1 - tail]).tolist()
         return low, high
 
-    def notes(self, found: Mapping[str, Any], totals: Mapping[str, float]) -> dict[str, Any]:
+    def record(self, bounds: Mapping[str, Any], totals: Mapping[str, float]) -> dict[str, Any]:
         """How they were made, and which numbers have none because they are no means."""
-        made: dict[str, Any] = {"corpus_numbers": sorted(totals)} if totals else {}
-        if found:
-            made |= {"level": self.level, "method": "bootstrap over items", "resamples": RESAMPLES, "seed": self.seed}
-        return made
-
-
-def asked_intervals(level: float | None, seed: int) -> Intervals | None:
-    if level is None:
-        return None
-    if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0 < level < 1:
-        raise InputError(f"interval must be a level between 0 and 1 such as 0.95, not {level!r}")
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise InputError(f"seed must be a whole number, 0 or more, not {seed!r}")
-    return Intervals(float(level), int(seed))
+        record: dict[str, Any] = {"corpus_numbers": sorted(totals)} if totals else {}
+        if bounds:
+            record |= {"level": self.level, "method": "bootstrap over items", "resamples": RESAMPLES, "seed": self.seed}
+        return record

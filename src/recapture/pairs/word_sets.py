@@ -11,8 +11,8 @@ import numpy as np
 
 from ..geometry.small import SmallCounts, small_counts
 from .declaration import TextPairScorer
+from .evaluate import Shared
 from .idf import about_windows
-from .shared import Shared
 
 if TYPE_CHECKING:
     from ..representations.words import WordStore

@@ -1,6 +1,6 @@
-"""What a metric returns (`result`), several of them together (`results`), and how they are written down (`render`)."""
+"""What a metric returns (`result`), and how results of all kinds are written down (`report`)."""
 
-from .result import Result
-from .results import Results
+from .report import Report, Reported, Table
+from .result import Result, Results
 
-__all__ = ["Result", "Results"]
+__all__ = ["Report", "Reported", "Result", "Results", "Table"]

@@ -1,16 +1,19 @@
-"""The one result type of all metrics."""
+"""The one result type of all metrics, and the results of several candidates."""
 
 from __future__ import annotations
 
 import html
+import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 import numpy as np
 
-Direction = Literal["higher", "lower"]
+from ..declarations import Direction
+from .report import ARROWS, Cell, Report, Reported, Table, plain, short, short_p
+
 _ASIDE = ("intervals", "pvalues", "ceilings", "nulls")
 """What may stand beside a value; `.pvalue` reads `.pvalues` where there is one value."""
 
@@ -146,28 +149,186 @@ class Result:
         return f"<table><caption>{html.escape(head)}</caption>{rows}</table>{notes}"
 
 
-def short(value: float) -> str:
-    """Four decimals for ordinary numbers, more digits rather than zeros for small ones."""
-    if not math.isfinite(value):
-        return str(value)
-    if value != 0 and abs(value) < 0.001:
-        return f"{value:.3g}"
-    return f"{value:.4f}"
+class Results(dict[str, dict[str, Result]], Reported):
+    """{candidate: {metric: Result}}. Printed, it is a table; the other forms are a method each."""
+
+    kind = "results"
+    """What was compared: see `Report.kind`."""
+    labels_need_metric = False
+    """Whether several metrics have numbers of one name, so that a page's heads have to say whose they are."""
+
+    def caption(self) -> list[str]:
+        """Lines below the table: how many texts, which models, what the rows are, how sure they are."""
+        return []
+
+    def warned(self) -> Iterator[tuple[str, list[str], list[str]]]:
+        """Each warning once, with the candidates and the metrics that have it."""
+        seen: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+        for candidate, by_metric in self.items():
+            for metric, result in by_metric.items():
+                for warning in result.warnings:
+                    candidates, metrics = seen.setdefault(warning, ({}, {}))
+                    candidates[candidate] = metrics[metric] = None
+        for warning, (candidates, metrics) in seen.items():
+            yield warning, list(candidates), list(metrics)
+
+    @property
+    def notes(self) -> list[str]:
+        """Each warning once: with the metrics it concerns, and with the candidate unless it holds for all."""
+        notes = []
+        for warning, candidates, metrics in self.warned():
+            shared = len(candidates) == len(self) or all(repr(name) in warning for name in candidates)
+            notes.append(f"{'' if shared else ', '.join(candidates) + ': '}{warning} [{', '.join(metrics)}]")
+        return notes
+
+    def page_notes(self) -> list[str]:
+        """What pages say of warnings."""
+        return []
+
+    def report(self, arrays: bool = False) -> Report:
+        results = {
+            candidate: {metric: result.to_dict(arrays) for metric, result in by_metric.items()}
+            for candidate, by_metric in self.items()
+        }
+        records = {"numbers": list(self._records())}
+        signature = self._common_signature()
+        return Report(self.kind, [self._table()], self.notes, self.page_notes(), records, results, signature)
+
+    def __str__(self) -> str:
+        return super().__str__() if self else "no results"
+
+    __repr__ = __str__
+
+    def to_json(self, arrays: bool = False) -> str:
+        """Full precision and the whole signature. arrays: also what has one entry per sample, and curves."""
+        return self.report(arrays).to_json()
+
+    def _table(self) -> Table:
+        """In a terminal numbers down and candidates across; on a page candidates down and numbers across."""
+        numbers = list(_numbers(self))
+        with_ceiling = any(number.ceiling is not None for number in numbers)
+        rows, previous = [], None
+        for number in numbers:
+            cells = [number.cell(candidate) for candidate in range(len(self))]
+            ceiling = [_shown(number.ceiling)] if with_ceiling else []
+            name = number.metric if number.metric != previous else ""
+            rows.append([name, number.name, number.arrow, *ceiling, *cells])
+            previous = number.metric
+        heads = ["metric", "number", "", *([CEILING] if with_ceiling else [])]
+        page_rows = [
+            [candidate, *(number.cell(position) for number in numbers)] for position, candidate in enumerate(self)
+        ]
+        if with_ceiling:
+            page_rows.insert(0, [Cell(CEILING, "emphasis"), *(_shown(number.ceiling) for number in numbers)])
+        labels = [f"{number.label(self.labels_need_metric)} {number.arrow}" for number in numbers]
+        page = Table(["candidate", *labels], page_rows)
+        caption = self.caption()
+        listed = self.labels_need_metric
+        return Table([*heads, *self], rows, caption, 3, len(heads), _LONGEST_HEAD, listed, page)
+
+    def _records(self) -> Iterator[dict[str, Any]]:
+        """One row per candidate and number."""
+        for candidate, by_metric in self.items():
+            for metric, result in by_metric.items():
+                signature = json.dumps(plain(result.signature), ensure_ascii=False)
+                for name, value in result.values.items():
+                    low, high = result.ranges[name]
+                    interval = result.intervals.get(name, (None, None))
+                    yield {
+                        "candidate": candidate,
+                        "metric": metric,
+                        "number": name,
+                        "value": value,
+                        "direction": result.direction,
+                        "low": low,
+                        "high": high,
+                        "reference_samples": result.sizes["reference"],
+                        "candidate_samples": result.sizes["candidate"],
+                        "warnings": result.warnings,
+                        "signature": signature,
+                        "interval_low": interval[0],
+                        "interval_high": interval[1],
+                        "pvalue": result.pvalues.get(name),
+                        "ceiling": result.ceilings.get(name),
+                    }
+
+    def _common_signature(self) -> dict[str, Any]:
+        """What all metrics and candidates have in common."""
+        signatures = [result.signature for by_metric in self.values() for result in by_metric.values()]
+        first = signatures[0] if signatures else {}
+        return {
+            name: value for name, value in first.items() if all(other.get(name) == value for other in signatures[1:])
+        }
 
 
-def short_p(value: float) -> str:
-    """Two significant digits, and never a plain 0."""
-    if value >= 1e-4:
-        return f"{value:.2g}"
-    return f"{value:.0e}" if value > 0 else "<1e-300"
+CEILING = "ceiling"
+_LONGEST_HEAD = 24
 
 
-def plain(value: Any) -> Any:
-    """Only dict, list, str, int, float, bool and None."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(inner) for inner in value]
-    if isinstance(value, (np.ndarray, np.generic)):
-        return value.tolist()
-    return value
+class _Number(NamedTuple):
+    """One number of one metric, over all candidates."""
+
+    metric: str
+    name: str
+    direction: Direction
+    values: tuple[float, ...]
+    beside: tuple[str, ...] = ()
+    """Interval and p-value of each, ready to be shown; empty where none was asked for."""
+    ceiling: float | None = None
+    """What halves of the reference score against each other."""
+
+    def label(self, with_metric: bool) -> str:
+        if self.name == "value":
+            return self.metric
+        return f"{self.metric} {self.name}" if with_metric and not self.name.startswith(self.metric) else self.name
+
+    @property
+    def arrow(self) -> str:
+        return ARROWS[self.direction]
+
+    def cell(self, candidate: int) -> Cell:
+        value = _shown(self.values[candidate])
+        beside = self.beside[candidate] if self.beside else ""
+        return Cell(f"{value} {beside}" if beside else value, "bold" if candidate in self._best() else "")
+
+    def _best(self) -> set[int]:
+        """Positions of the best candidates, where there is a choice."""
+        known = [value for value in self.values if not math.isnan(value)]
+        if len(set(known)) < 2:
+            return set()
+        top = (max if self.direction == "higher" else min)(known)
+        return {position for position, value in enumerate(self.values) if value == top}
+
+
+def _numbers(results: Mapping[str, Mapping[str, Result]]) -> Iterator[_Number]:
+    """The main numbers of every metric; where a score has a floor, the score without it stands below."""
+    first = next(iter(results.values()))
+    for metric, result in first.items():
+        columns = [by_metric[metric] for by_metric in results.values()]
+        for name in result.details.get("main", result.values):
+            values = tuple(column.values[name] for column in columns)
+            beside = tuple(column.beside(name) for column in columns)
+            yield _Number(metric, name, result.direction, values, beside, result.ceilings.get(name))
+            if any(column.details.get("floors", {}).get(name) for column in columns):
+                adjusted = (column.details["adjusted"][name] for column in columns)
+                values = tuple(math.nan if value is None else value for value in adjusted)
+                yield _Number(metric, f"{name} adjusted", result.direction, values)
+
+
+def _shown(value: float | None) -> str:
+    return "-" if value is None or math.isnan(value) else short(value)
+
+
+def model_name(identity: Any) -> str:
+    """An encoder or a model, as captions call it."""
+    if isinstance(identity, str):
+        return identity
+    # A model made of two has a revision of two parts.
+    revision = "+".join(part[:12] for part in str(identity.get("revision", "unknown")).split("+"))
+    return f"{identity['encoder']} (revision {revision})"
+
+
+def neighbourhoods(by_metric: Mapping[str, Result]) -> list[str]:
+    """The neighbourhood sizes of all metrics that have one, for a caption."""
+    ks = {name: result.signature["k"] for name, result in by_metric.items() if "k" in result.signature}
+    return ["k: " + ", ".join(f"{name} {k}" for name, k in ks.items())] if ks else []

@@ -105,12 +105,17 @@ def _from_folder(name: str) -> Weights | None:
 
 def _from_package(name: str) -> Weights | None:
     for alias in _aliases(name):
-        # Finding is not importing: none of the package's code runs.
-        spec = importlib.util.find_spec(_PACKAGES[alias]) if alias in _PACKAGES else None
-        for place in (spec and spec.submodule_search_locations) or ():
-            if is_model_folder(Path(place) / "model"):
-                return _checked(Weights(alias, Path(place) / "model"))
+        for folder in package_folders(_PACKAGES[alias]) if alias in _PACKAGES else ():
+            if is_model_folder(folder / "model"):
+                return _checked(Weights(alias, folder / "model"))
     return None
+
+
+def package_folders(package: str) -> list[Path]:
+    """The folder of an installed package (several for a namespace package); none where it is not installed."""
+    # Finding is not importing: none of the package's code runs.
+    spec = importlib.util.find_spec(package)
+    return [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
 
 
 def _from_hub_cache(name: str) -> tuple[Weights | None, str]:

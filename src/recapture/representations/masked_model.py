@@ -1,4 +1,4 @@
-"""Loading a masked language model: the one that ships, or any of the Hugging Face families."""
+"""Loading a masked language model: one of the package recapture-weights, or any of the Hugging Face families."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ..declarations import installed_version
 from ..errors import InputError
-from ..versions import installed_version
 from .encoder import DEFAULT_ENCODER
 from .loading import load_pretrained, room_of, transformer_folder, usable_device
 from .locate import Wanted, Weights, find_weights
 from .masked_body import MaskedBody, fast_projection
 from .pieces import Tokenizer
-from .shipped import HEAD, SHIPPED, load_shipped, shipped_revision
+from .shipped import HEAD, SHIPPED, load_shipped, shipped_file, shipped_revision
 
 PURPOSE = "the masked language model"
 _WANTED = Wanted("masked language model", SHIPPED)
@@ -192,7 +192,9 @@ def _stand_in() -> Any:
 def find_masked_model(
     name: str | None = None, *, device: str | None = None, offline: bool | None = None
 ) -> MaskedModel:
-    """A model that ships, a local folder, or a Hugging Face name."""
+    """A model of the package recapture-weights (by default its head), a local folder, or a Hugging Face name."""
     name = HEAD if name is None else name
+    if name in SHIPPED:
+        shipped_file()  # where the package is missing, that is said before any other weights are looked for
     weights = transformer_folder(find_weights(DEFAULT_ENCODER if name in SHIPPED else name, offline, _WANTED))
     return MaskedModel(weights, name if name in SHIPPED else weights.name, device)

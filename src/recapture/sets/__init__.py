@@ -1,5 +1,5 @@
-"""One metric, one file. Each file declares its metric as `METRIC`; nothing else is edited to add one."""
+"""Two sets: one or several candidate sets against one reference set.
 
-from .declaration import Measurement, Metric, Output, find_metric, list_metrics
-
-__all__ = ["Measurement", "Metric", "Output", "find_metric", "list_metrics"]
+`declaration` says what a metric is, `metrics` has one file for each, `evaluate` runs them, `uncertainty` says how sure
+the numbers are, `table` shows them.
+"""

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..errors import InputError
 from ..geometry.histograms import Clusterings
 from .pair import Pair
 
@@ -21,11 +19,6 @@ def kept_clusterings(pair: Pair, key: Hashable, make: Callable[[], Clusterings])
     if key not in kept:
         kept[key] = make()
     return kept[key]
-
-
-def check_count(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
 
 
 def few_different(different: int, clusters: int) -> list[str]:

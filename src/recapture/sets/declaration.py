@@ -1,37 +1,27 @@
-"""What a metric declares about itself, and the registry that finds the declarations."""
+"""What a metric of two sets declares about itself.
+
+A metric is one file of `metrics/`. It declares `METRIC = SetMetric(...)` and has a public function of the file's name
+that ends in `evaluate.measure(METRIC, reference, candidate, ...)`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..declarations import declared
-from ..errors import InputError, nearest_names
+from ..declarations import INFINITY, Declaration, Direction, Output, Registry
 from ..geometry.labels import Labels
-from ..report.result import Direction
 
 if TYPE_CHECKING:
     from .pair import Pair
 
-INFINITY = float("inf")
+__all__ = ["INFINITY", "METRICS", "Measurement", "Output", "Relabelled", "SetMetric", "list_metrics"]
 
 Relabelled = Callable[[Labels], Mapping[str, np.ndarray]]
-"""What `Metric.relabel` prepares: from a batch of labellings to one number per labelling, by output."""
-
-
-@dataclass(frozen=True)
-class Output:
-    """One number of a metric."""
-
-    name: str
-    meaning: str
-    range: tuple[float, float] = (0.0, 1.0)
-    main: bool = True
-    """Whether tables show it; what they leave out is in JSON and CSV."""
+"""What `SetMetric.relabel` prepares: from a batch of labellings to one number per labelling, by output."""
 
 
 @dataclass(frozen=True)
@@ -49,53 +39,47 @@ class Measurement:
     """Choices made on the way that belong in the signature."""
 
 
-@dataclass(frozen=True)
-class Metric:
+@dataclass(frozen=True, kw_only=True)
+class SetMetric(Declaration):
     """A declaration, read by the Python functions, the command line, the docs and the shared tests."""
 
-    name: str
-    title: str
-    outputs: tuple[Output, ...]
     direction: Direction
+    outputs: tuple[Output, ...]
     measure: Callable[..., Measurement]
     """(pair, **parameters) -> Measurement"""
-    citation: str
-    defaults: Mapping[str, Any] = field(default_factory=dict)
-    """Parameters of `measure` and their default values."""
     swapped: Mapping[str, str] = field(default_factory=dict)
     """Which output each output becomes when reference and candidate change places, where there is such a rule."""
     relabel: Callable[..., Relabelled] | None = None
-    """(pair, **parameters) -> the metric's numbers under any labellings of the pooled samples."""
+    """(pair, **parameters) -> the metric's numbers under any labellings of the pooled samples; with it the metric has
+    p-values, intervals and ceilings."""
     rounding: Callable[[Pair], float] = lambda pair: 1e-14
     """How far rounding alone may move a number: differences below say nothing in a test."""
-    order: int = 100
-    """Place in tables and lists."""
     needs: str = "vectors"
     least_samples: int = 2
     """Fewest samples a side must have."""
-    libraries: tuple[str, ...] = ("numpy",)
-    """Packages whose version belongs in the signature."""
+    ceiling_note: str = ""
+    """What a reader must know of this metric's ceiling, which is that of smaller sets."""
 
     @property
     def uses_neighbours(self) -> bool:
         return "k" in self.defaults
 
 
-@lru_cache(maxsize=1)
-def _registry() -> dict[str, Metric]:
-    found = declared(f"{__package__}.metrics", "METRIC", Metric)
-    return {metric.name: metric for metric in sorted(found, key=lambda metric: (metric.order, metric.name))}
+METRICS = Registry(SetMetric, f"{__package__}.metrics")
 
 
-def list_metrics() -> dict[str, Metric]:
-    """The declarations of all metrics, by name."""
-    return dict(_registry())
+def list_metrics() -> dict[str, SetMetric]:
+    """The declarations of all metrics of two sets, by name.
 
+    Returns
+    -------
+    dict
+        Name to declaration: title, outputs with their ranges, direction, defaults, citation.
 
-def find_metric(name: str) -> Metric:
-    """A metric by its name; `mark_evaluate` and `mark-evaluate` are the same."""
-    registry = _registry()
-    wanted = name.strip().lower().replace("_", "-")
-    if wanted not in registry:
-        raise InputError(f"unknown metric {name!r}: {nearest_names(wanted, registry)}")
-    return registry[wanted]
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> [output.name for output in rc.list_metrics()["precision-recall"].outputs]
+    ['precision', 'recall']
+    """
+    return METRICS.all()

@@ -1,18 +1,52 @@
-"""Many metrics for one or several candidate sets against one reference set."""
+"""From two or more sets to Results: one metric or many, one candidate or several, against one reference."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypedDict
 
+import numpy as np
+
+from ..checks import check_draws, check_level, check_seed
 from ..errors import InputError
 from ..geometry.points import PointSet
-from ..labellings.plans import check_seed
-from ..report import Results
-from . import uncertainty as corpus
-from .declaration import Metric, find_metric, list_metrics
-from .measure import Job, check_draws, measure_pair, with_defaults
+from ..progress import Progress
+from ..report.result import Result
+from . import uncertainty
+from .declaration import METRICS, Measurement, SetMetric
 from .pair import Pair, check_k
+from .table import SetResults
+from .uncertainty import Sureness
+
+DRAWS = 10
+"""Balanced subsamples, unless the caller says how many."""
+
+
+class Job(NamedTuple):
+    """A metric and the parameters that differ from its defaults."""
+
+    metric: SetMetric
+    parameters: Mapping[str, Any]
+
+
+class PairOptions(TypedDict, total=False):
+    """What the function of every metric takes beside its own parameters."""
+
+    balance: bool | int
+    """Mean over that many subsamples of equal size (True: 10), where the sets differ in size."""
+    interval: float | None
+    """A level such as 0.95: adds `.intervals`."""
+    pvalue: bool | int | str
+    """True, "exact", "sampled" or a number of relabellings: adds `.pvalues` and `.nulls`."""
+    ceiling: bool | int
+    """Also score halves of the reference against each other (True: over 10 splits): adds `.ceilings`."""
+    seed: int
+    """For all that is drawn at random."""
+
+
+class Options(PairOptions, total=False):
+    encoder: Any
+    """What turns texts into vectors; see `encode`."""
 
 
 def evaluate(
@@ -33,21 +67,55 @@ def evaluate(
     offline: bool | None = None,
     cache: Any = None,
     reference_name: str = "reference",
-) -> Results:
-    """{candidate: {metric: Result}}, as a dict that also shows itself as a table.
+) -> SetResults:
+    """How close one or several candidate sets are to a reference set, by many metrics.
 
-    references: a list of texts, or an array of ready vectors; candidates: the same, or a mapping of names to such.
-    metrics: names (default: all); encoder: see `encode`; k: one neighbourhood size for all metrics that have one
-    (None: each its own default). balance: average over that many subsamples (True: 10), all as large as the smallest
-    of all sets, so that candidates can be compared. interval: a level such as 0.95. pvalue: of "both sets come from one
-    distribution", by relabelling (True, "exact", "sampled" or how many). ceiling: what one half of the reference scores
-    against the other, mean over that many splits (True: 10). seed: for all that is drawn at random. pooling, device,
-    batch_size, offline, cache: for `encode`. reference_name: what messages call the reference.
+    Parameters
+    ----------
+    references
+        A list of texts, or an array of ready vectors (samples x dimensions).
+    candidates
+        The same, or a mapping of names to such.
+    metrics
+        Names, as a list or separated by commas (default: all, see `list_metrics`).
+    encoder
+        What turns texts into vectors; see `encode`.
+    k
+        One neighbourhood size for all metrics that have one (None: each its own default).
+    balance
+        Average over that many subsamples (True: 10), all as large as the smallest of all sets, so that candidates can
+        be compared.
+    interval
+        A level such as 0.95, for an interval around every number.
+    pvalue
+        Of "both sets come from one distribution", by relabelling: True, "exact", "sampled" or how many.
+    ceiling
+        What one half of the reference scores against the other, mean over that many splits (True: 10).
+    seed
+        For all that is drawn at random.
+    pooling, device, batch_size, offline, cache
+        For `encode`.
+    reference_name
+        What messages call the reference.
+
+    Returns
+    -------
+    SetResults
+        {candidate: {metric: Result}}, as a dict that also shows itself as a table and writes itself down.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import recapture as rc
+    >>> reference, candidate = np.random.default_rng(0).standard_normal((2, 200, 8))
+    >>> results = rc.evaluate(reference, {"good": candidate, "far": candidate + 9}, "precision-recall")
+    >>> results["far"]["precision-recall"].precision
+    0.0
     """
-    chosen = choose_metrics(metrics)
-    check_draws(balance)
-    splits = corpus.check_splits(ceiling)
-    corpus.check_level(interval)
+    chosen = METRICS.choose(metrics)
+    check_balance(balance)
+    splits = uncertainty.check_splits(ceiling)
+    check_level(interval)
     named = _named(candidates)
     from ..representations.vectors import holds_texts, vectors_of
 
@@ -59,42 +127,111 @@ def evaluate(
     options = {"pooling": pooling, "device": device, "batch_size": batch_size, "offline": offline, "cache": cache}
     encoding = {name: value for name, value in options.items() if value is not None}
     labels = [reference_name, *map(_label, named)]
-    made = vectors_of([references, *named.values()], labels, encoder, **encoding)
-    reference, *sets = (PointSet(values, label) for values, label in zip(made.sets, labels, strict=True))
+    vectors = vectors_of([references, *named.values()], labels, encoder, **encoding)
+    reference, *sets = (PointSet(values, label) for values, label in zip(vectors.sets, labels, strict=True))
     jobs = [Job(metric, {"k": k} if k is not None and metric.uses_neighbours else {}) for metric in chosen]
     smallest = min(map(len, (reference, *sets)))
     # Halves of one reference: the same for all candidates.
     size = smallest if balance and smallest < max(map(len, (reference, *sets))) else None
     ceilings = (
-        corpus.ceilings(with_defaults(jobs, check_seed(seed)), reference, splits, seed, size) if splits else False
+        uncertainty.ceilings(with_defaults(jobs, check_seed(seed)), reference, splits, seed, size) if splits else False
     )
-    results = Results()
-    for name, candidate, notes in zip(named, sets, made.notes[1:], strict=True):
+    results = SetResults()
+    for name, candidate, notes in zip(named, sets, vectors.notes[1:], strict=True):
         measured = measure_pair(
             jobs,
             Pair(reference, candidate),
-            made.identity,
+            vectors.identity,
             balance=balance,
             balance_size=smallest,
             interval=interval,
             pvalue=pvalue,
             ceiling=ceilings,
             seed=seed,
-            notes=[*made.notes[0], *notes],
+            notes=[*vectors.notes[0], *notes],
         )
         results[name] = {result.metric: result for result in measured}
     return results
 
 
-def choose_metrics(names: str | Iterable[str] | None) -> list[Metric]:
-    """Declarations for names given as a list or as one comma-separated string; all metrics for None."""
-    if names is None:
-        return list(list_metrics().values())
-    listed = names.split(",") if isinstance(names, str) else list(names)
-    chosen = {metric.name: metric for metric in (find_metric(str(name)) for name in listed if str(name).strip())}
-    if not chosen:
-        raise InputError("no metric was named")
-    return list(chosen.values())
+def measure(metric: SetMetric, reference: Any, candidate: Any, encoder: Any = None, **given: Any) -> Result:
+    """Run one metric on arrays or texts, reference first. Every metric's public function is a call of this.
+
+    given: `PairOptions`, and the metric's own parameters.
+    """
+    options = {name: given.pop(name) for name in PairOptions.__annotations__ if name in given}
+    metric.checked(given)
+    pair, identity, notes = make_pair(reference, candidate, encoder)
+    return measure_pair([Job(metric, given)], pair, identity, notes=notes, **options)[0]
+
+
+def make_pair(reference: Any, candidate: Any, encoder: Any) -> tuple[Pair, Any, list[str]]:
+    """Both sides as checked arrays, what encoded them (None for arrays that came ready), and notes on their texts."""
+    from ..representations.vectors import vectors_of
+
+    vectors = vectors_of([reference, candidate], ["reference", "candidate"], encoder)
+    pair = Pair(PointSet(vectors.sets[0], "reference"), PointSet(vectors.sets[1], "candidate"))
+    return pair, vectors.identity, [note for notes in vectors.notes for note in notes]
+
+
+def measure_pair(
+    jobs: Sequence[Job],
+    pair: Pair,
+    identity: Any = None,
+    *,
+    balance: bool | int = False,
+    balance_size: int | None = None,
+    interval: float | None = None,
+    pvalue: bool | int | str = False,
+    ceiling: bool | int | Sequence[Sureness] = False,
+    seed: int = 0,
+    notes: Sequence[str] = (),
+) -> list[Result]:
+    """Several metrics (or one at several k) on one pair, whose neighbourhoods they share.
+
+    balance_size: samples a side in balanced subsamples; None: as many as the smaller side has.
+    ceiling: also what `uncertainty.ceilings` has found for this reference before.
+    """
+    draws = check_balance(balance)
+    level = check_level(interval)
+    check_seed(seed)
+    for job in jobs:
+        _check_sizes(job.metric, pair)
+    jobs = with_defaults(jobs, seed)
+    measured = _measure_all(jobs, pair)
+    size = balance_size or min(pair.sizes.values())
+    balancing: dict[str, Any] = {}
+    if draws and max(pair.sizes.values()) > size:
+        measured = _balanced(jobs, pair, measured, size, draws, seed)
+        balancing = {"balance": {"size": size, "draws": draws, "seed": seed}}
+    sureness: dict[str, Sequence[Sureness]] = {}
+    if isinstance(ceiling, Sequence):
+        sureness["ceilings"] = ceiling
+    elif splits := uncertainty.check_splits(ceiling):
+        sureness["ceilings"] = uncertainty.ceilings(jobs, pair.reference, splits, seed, size if balancing else None)
+    if level is not None:
+        values = [measurement.values for measurement in measured]
+        sureness["intervals"] = uncertainty.intervals(jobs, pair, values, level, seed, size if balancing else None)
+    if pvalue is not False and pvalue is not None:
+        sureness["pvalues"] = uncertainty.pvalues(jobs, pair, pvalue, seed)
+    return [
+        _result(
+            job, pair, measurement, balancing, identity, notes, {name: by_job[at] for name, by_job in sureness.items()}
+        )
+        for at, (job, measurement) in enumerate(zip(jobs, measured, strict=True))
+    ]
+
+
+def with_defaults(jobs: Sequence[Job], seed: int) -> list[Job]:
+    """One seed for all that is drawn at random: subsamples, and clusterings where a metric has them."""
+    return [
+        Job(metric, {**metric.defaults, **({"seed": seed} if "seed" in metric.defaults else {}), **parameters})
+        for metric, parameters in jobs
+    ]
+
+
+def check_balance(balance: bool | int) -> int:
+    return check_draws("balance", balance, DRAWS, "subsamples")
 
 
 def _named(candidates: Any) -> dict[str, Any]:
@@ -111,3 +248,89 @@ def _named(candidates: Any) -> dict[str, Any]:
 def _label(name: str) -> str:
     """What messages call a candidate."""
     return name if name == "candidate" else f"candidate {name!r}"
+
+
+def _check_sizes(metric: SetMetric, pair: Pair) -> None:
+    for points in (pair.reference, pair.candidate):
+        if len(points) < metric.least_samples:
+            raise InputError(
+                f"{points.name} has {len(points)} sample{'s' * (len(points) != 1)}: "
+                f"{metric.name} needs at least {metric.least_samples}"
+            )
+
+
+def _measure_all(jobs: Sequence[Job], pair: Pair) -> list[Measurement]:
+    pair.expect(parameters["k"] for metric, parameters in jobs if metric.uses_neighbours)
+    return [metric.measure(pair, **parameters) for metric, parameters in jobs]
+
+
+def _result(
+    job: Job,
+    pair: Pair,
+    measured: Measurement,
+    balancing: Mapping[str, Any],
+    identity: Any,
+    notes: Sequence[str],
+    sureness: Mapping[str, Sureness],
+) -> Result:
+    metric, parameters = job
+    settings = {**parameters, **measured.settings, **balancing, "encoder": identity or "vectors as given"}
+    return Result(
+        metric=metric.name,
+        values={output.name: float(measured.values[output.name]) for output in metric.outputs},
+        direction=metric.direction,
+        ranges={output.name: output.range for output in metric.outputs},
+        sizes=pair.sizes,
+        warnings=(*notes, *measured.warnings, *(one.warning for one in sureness.values() if one.warning)),
+        signature=metric.signature(settings),
+        details=measured.details,
+        arrays={**measured.arrays, **measured.curves},
+        **{name: one.numbers for name, one in sureness.items()},
+        nulls=sureness["pvalues"].nulls if "pvalues" in sureness else {},
+        inference={name: one.record for name, one in sureness.items() if one.record},
+    )
+
+
+def _balanced(
+    jobs: Sequence[Job], pair: Pair, whole: Sequence[Measurement], size: int, draws: int, seed: int
+) -> list[Measurement]:
+    """Means over seeded subsamples of `size` rows of each set that has more. Flags per sample stay the whole sets'."""
+    rng = np.random.default_rng(seed)
+    runs = []
+    with Progress("balanced subsamples", draws, "draw") as progress:
+        for _ in range(draws):
+            reference, candidate = (
+                points if len(points) == size else _subsample(points, size, rng)
+                for points in (pair.reference, pair.candidate)
+            )
+            runs.append(_measure_all(jobs, Pair(reference, candidate)))
+            progress.advance()
+    return [_mean_measurement(of_job, original) for *of_job, original in zip(*runs, whole, strict=True)]
+
+
+def _subsample(points: PointSet, size: int, rng: np.random.Generator) -> PointSet:
+    rows = np.sort(rng.choice(len(points), size, replace=False))
+    return PointSet(points.values[rows], points.name)
+
+
+def _mean_measurement(runs: Sequence[Measurement], whole: Measurement) -> Measurement:
+    spread = {
+        name: float(np.std([run.values[name] for run in runs], ddof=min(1, len(runs) - 1))) for name in whole.values
+    }
+    return Measurement(
+        values=_mean([run.values for run in runs]),
+        details={**_mean([run.details for run in runs]), "balance_spread": spread},
+        arrays=whole.arrays,
+        curves={name: np.mean([run.curves[name] for run in runs], axis=0) for name in whole.curves},
+        # The first subsample speaks for all: its sizes, repeats and floors are theirs.
+        warnings=runs[0].warnings,
+        settings=whole.settings,
+    )
+
+
+def _mean(runs: Sequence[Any]) -> Any:
+    """Mean of numbers, through nested mappings; None where any run has none."""
+    first = runs[0]
+    if isinstance(first, Mapping):
+        return {key: _mean([run[key] for run in runs]) for key in first}
+    return None if any(run is None for run in runs) else float(np.mean(runs))

@@ -1,6 +1,6 @@
 """How sure the numbers of two large sets are: p-values by relabelling, intervals by half-samples, ceilings by splits.
 
-Every metric scores many labellings of the pooled samples from one preparation (`Metric.relabel`): one neighbour
+Every metric scores many labellings of the pooled samples from one preparation (`SetMetric.relabel`): one neighbour
 search, one kernel, one clustering.
 
 - p-value: how often do relabelled sets differ at least as much as the observed ones?
@@ -18,13 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import check_draws
 from ..errors import InputError
 from ..geometry.labels import Labels
 from ..geometry.points import PointSet
 from ..labellings.permutation import judge
-from ..labellings.plans import balanced_halves, check_times, plan, splits, subsamples
+from ..labellings.plans import balanced_halves, plan, splits, subsamples
 from ..progress import Progress
-from .declaration import Metric
+from .declaration import SetMetric
 from .pair import Pair
 
 RELABELLINGS = 999
@@ -36,11 +37,11 @@ SPLITS = 10
 _BLOCK = 1024
 
 Parameters = Mapping[str, Any]
-Jobs = Sequence[tuple[Metric, Parameters]]
+Jobs = Sequence[tuple[SetMetric, Parameters]]
 
 
 @dataclass(frozen=True)
-class Found:
+class Sureness:
     """What one of the three says about one metric."""
 
     numbers: Mapping[str, Any] = field(default_factory=dict)
@@ -51,7 +52,7 @@ class Found:
     warning: str = ""
 
 
-def pvalues(jobs: Jobs, pair: Pair, asked: bool | int | str, seed: int) -> list[Found]:
+def pvalues(jobs: Jobs, pair: Pair, asked: bool | int | str, seed: int) -> list[Sureness]:
     """Of "both sets come from one distribution", for each job's outputs."""
     for metric, _ in jobs:
         if metric.relabel is None:
@@ -59,7 +60,7 @@ def pvalues(jobs: Jobs, pair: Pair, asked: bool | int | str, seed: int) -> list[
     n, m = len(pair.reference), len(pair.candidate)
     made = plan(n, m, pvalue=asked, samples=RELABELLINGS, seed=seed)
     nulls = _under(jobs, pair, made.blocks(_BLOCK), made.rows)
-    found = []
+    sureness = []
     for (metric, _), null in zip(jobs, nulls, strict=True):
         towards = -1 if metric.direction == "higher" else 1
         rounding = metric.rounding(pair)
@@ -70,13 +71,13 @@ def pvalues(jobs: Jobs, pair: Pair, asked: bool | int | str, seed: int) -> list[
             "smallest": {name: test.smallest for name, test in tests.items()},
             "seed": made.seed,
         }
-        found.append(Found({name: test.pvalue for name, test in tests.items()}, record, null))
-    return found
+        sureness.append(Sureness({name: test.pvalue for name, test in tests.items()}, record, null))
+    return sureness
 
 
 def intervals(
     jobs: Jobs, pair: Pair, values: Sequence[Mapping[str, float]], level: float, seed: int, size: int | None = None
-) -> list[Found]:
+) -> list[Sureness]:
     """Around each job's values. size: samples a side, where the values are means over subsamples of that size."""
     from scipy.stats import norm
 
@@ -96,10 +97,10 @@ def intervals(
     drawn = iter(_under(chosen, pair, labels, rows) if chosen else [])
     reach = float(norm.ppf((1 + level) / 2))
     record = {"level": level, "method": "delete-half jackknife", "half_samples": draws, "seed": seed}
-    found = []
+    sureness = []
     for (metric, _), value, fits in zip(jobs, values, able, strict=True):
         if not fits:
-            found.append(Found(warning=f"no interval: {_reason(metric, min(halves))}"))
+            sureness.append(Sureness(warning=f"no interval: {_reason(metric, min(halves))}"))
             continue
         scored = {name: each.reshape(draws, -1).mean(axis=1) for name, each in next(drawn).items()}
         spread = {name: float(np.std(each, ddof=1)) for name, each in scored.items()}
@@ -112,11 +113,11 @@ def intervals(
         }
         # Beside a ceiling, which is of this size too, the fair comparison.
         at_half = {name: float(np.mean(each)) for name, each in scored.items()}
-        found.append(Found(bounds, {**record, "standard_error": spread, "size": halves, "at_half_size": at_half}))
-    return found
+        sureness.append(Sureness(bounds, {**record, "standard_error": spread, "size": halves, "at_half_size": at_half}))
+    return sureness
 
 
-def ceilings(jobs: Jobs, reference: PointSet, draws: int, seed: int, size: int | None = None) -> list[Found]:
+def ceilings(jobs: Jobs, reference: PointSet, draws: int, seed: int, size: int | None = None) -> list[Sureness]:
     """What halves of the reference score against each other. size: samples a side at most, as for `intervals`."""
     whole = len(reference) // 2
     half = min(whole, size or whole)
@@ -131,30 +132,22 @@ def ceilings(jobs: Jobs, reference: PointSet, draws: int, seed: int, size: int |
     each = iter(scored)
     record = {"splits": draws, "size": half, "seed": seed}
     return [
-        Found({name: float(values.mean()) for name, values in next(each).items()}, record)
+        Sureness({name: float(values.mean()) for name, values in next(each).items()}, record)
         if fits
-        else Found(warning=f"no ceiling: {_reason(metric, half)}")
+        else Sureness(warning=f"no ceiling: {_reason(metric, half)}")
         for (metric, _), fits in zip(jobs, able, strict=True)
     ]
 
 
 def check_splits(ceiling: bool | int) -> int:
-    return check_times("ceiling", ceiling, SPLITS, "splits")
+    return check_draws("ceiling", ceiling, SPLITS, "splits")
 
 
-def check_level(interval: Any) -> float | None:
-    if interval is None or interval is False:
-        return None
-    if isinstance(interval, (bool, str)) or not isinstance(interval, (int, float)) or not 0 < interval < 1:
-        raise InputError(f"interval must be a level between 0 and 1 such as 0.95, not {interval!r}")
-    return float(interval)
-
-
-def _fits(metric: Metric, parameters: Parameters, size: int) -> bool:
+def _fits(metric: SetMetric, parameters: Parameters, size: int) -> bool:
     return metric.relabel is not None and size >= metric.least_samples and size > parameters.get("k", 0)
 
 
-def _reason(metric: Metric, size: int) -> str:
+def _reason(metric: SetMetric, size: int) -> str:
     """Why a metric does not fit."""
     if metric.relabel is None:
         return f"{metric.name} declares no relabel"

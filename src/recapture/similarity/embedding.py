@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from ..declarations import Output
 from ..representations.encode import encode
 from ..representations.encoder import Encoder, resolve_encoder
-from .scorer import Pairwise, Scorer
+from .scorer import Scorer, Similarity
 
 _STEPS = 26
 
@@ -93,7 +94,7 @@ def _prepare(encoder: Any, pooling: Any, device: Any, batch_size: Any, offline: 
 
 def learning_from(references: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
     """The options with an encoder that has learnt, if it learns, from references alone: as in all that has sides."""
-    given = {**PAIRWISE.defaults, **options}
+    given = {**METRIC.defaults, **options}
     if not references or not (given["encoder"] is None or isinstance(given["encoder"], (str, os.PathLike))):
         return dict(options)
     loading = {name: given[name] for name in ("pooling", "device", "offline")}
@@ -101,11 +102,11 @@ def learning_from(references: Sequence[str], options: Mapping[str, Any]) -> dict
     return {**kept, "encoder": resolve_encoder(given["encoder"], **loading).fit(references)}
 
 
-PAIRWISE = Pairwise(
+METRIC = Similarity(
     name="embedding",
     title="Cosine similarity of sentence vectors",
     prepare=_prepare,
-    range=(-1.0, 1.0),
+    outputs=(Output("value", "the score of two texts", (-1.0, 1.0)),),
     defaults={"encoder": None, "pooling": None, "device": None, "batch_size": 32, "offline": None, "cache": True},
     order=60,
     citation="Reimers and Gurevych 2019, Sentence-BERT, EMNLP",

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .scorer import Pairwise, Scorer
+from .scorer import Scorer, Similarity
 
 
 class RougeLScorer(Scorer):
@@ -70,7 +70,7 @@ def _prepare(stemmer: Any) -> RougeLScorer:
     return RougeLScorer(stemmer)
 
 
-PAIRWISE = Pairwise(
+METRIC = Similarity(
     name="rouge-l",
     title="ROUGE-L",
     prepare=_prepare,

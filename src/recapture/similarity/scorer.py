@@ -1,22 +1,27 @@
-"""What a metric between two texts declares about itself, and the registry that finds the declarations."""
+"""What a metric between two texts declares about itself.
+
+A metric is one file of this folder that declares `METRIC = Similarity(...)`; triangle ranks, means over candidates and
+dispersions over it follow in contexts.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from ..declarations import declared
-from ..errors import InputError, nearest_names
-from ..report.result import Direction
+from ..declarations import Declaration, Direction, Output, Registry
+
+Rule = Literal["best", "mean"]
+RULES: tuple[Rule, ...] = ("best", "mean")
+"""How the scores of a candidate against several references become one."""
 
 
 class Scorer(ABC):
-    """A pairwise metric made ready: tables loaded, parameters fixed."""
+    """A metric between two texts made ready: tables loaded, parameters fixed."""
 
     settings: Mapping[str, Any] = {}
     """Choices made on the way that belong in the signature."""
@@ -30,52 +35,44 @@ class Scorer(ABC):
         return [self.cross(group, group) for group in groups]
 
 
-@dataclass(frozen=True)
-class Pairwise:
+@dataclass(frozen=True, kw_only=True)
+class Similarity(Declaration):
     """A declaration, read by the Python functions, the command line, the docs and the shared tests."""
 
-    name: str
-    title: str
+    direction: Direction = "higher"
+    outputs: tuple[Output, ...] = (Output("value", "the score of two texts"),)
     prepare: Callable[..., Scorer]
     """(**parameters) -> Scorer"""
-    citation: str
-    range: tuple[float, float] = (0.0, 1.0)
-    direction: Direction = "higher"
-    over_references: Literal["max", "mean"] = "max"
+    over_references: Rule = "best"
     """The metric's usual rule where a text has several references."""
-    defaults: Mapping[str, Any] = field(default_factory=dict)
-    """Parameters of `prepare` and their default values."""
-    order: int = 100
-    libraries: tuple[str, ...] = ("numpy",)
-    """Packages whose version belongs in the signature."""
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return self.outputs[0].range
 
     def distance(self, scores: np.ndarray) -> np.ndarray:
         """Scores turned so that a text is at distance 0 from itself: 1 - METEOR, 10 - CIDEr-D."""
         return scores if self.direction == "lower" else self.range[1] - scores
 
     def scorer(self, **parameters: Any) -> Scorer:
-        for name in parameters:
-            if name not in self.defaults:
-                known = nearest_names(name, self.defaults) if self.defaults else "it has none"
-                raise InputError(f"{self.name} has no option {name!r}: {known}")
-        return self.prepare(**{**self.defaults, **parameters})
+        return self.prepare(**self.checked(parameters))
 
 
-@lru_cache(maxsize=1)
-def _registry() -> dict[str, Pairwise]:
-    found = declared(__package__, "PAIRWISE", Pairwise)
-    return {metric.name: metric for metric in sorted(found, key=lambda metric: (metric.order, metric.name))}
+METRICS = Registry(Similarity, __package__, "similarity")
 
 
-def list_pairwise() -> dict[str, Pairwise]:
-    """The declarations of all pairwise metrics, by name."""
-    return dict(_registry())
+def list_pairwise() -> dict[str, Similarity]:
+    """The declarations of all metrics between two texts, by name.
 
+    Returns
+    -------
+    dict
+        Name to declaration: title, range, direction, defaults, citation.
 
-def find_pairwise(name: str) -> Pairwise:
-    """A pairwise metric by its name; `rouge_l` and `rouge-l` are the same."""
-    registry = _registry()
-    wanted = name.strip().lower().replace("_", "-")
-    if wanted not in registry:
-        raise InputError(f"unknown pairwise metric {name!r}: {nearest_names(wanted, registry)}")
-    return registry[wanted]
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> rc.list_pairwise()["cider"].range
+    (0.0, 10.0)
+    """
+    return METRICS.all()

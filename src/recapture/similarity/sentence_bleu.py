@@ -17,11 +17,11 @@ from ..errors import InputError, nearest_names
 from ..lexical.cells import Cells, Frequencies, Sides, clipped_sums
 from ..lexical.ngrams import Words
 from .batched import BatchedScorer
-from .scorer import Pairwise
+from .scorer import Similarity
 
 _ORDERS = 4
 # The others of sacrebleu fetch models or need further packages.
-_TOKENIZERS = ("13a", "intl", "zh", "char", "none")
+TOKENIZERS = ("13a", "intl", "zh", "char", "none")
 
 
 class BleuScorer(BatchedScorer):
@@ -66,8 +66,8 @@ def bleu_tokens(tokenize: Any = "13a", lowercase: bool = False) -> tuple[Callabl
     """sacrebleu's way from a text to its tokens, and its signature."""
     from sacrebleu.metrics.bleu import BLEU
 
-    if tokenize not in _TOKENIZERS:
-        raise InputError(f"bleu has no tokenizer {tokenize!r}: {nearest_names(str(tokenize), _TOKENIZERS)}")
+    if tokenize not in TOKENIZERS:
+        raise InputError(f"BLEU has no tokenizer {tokenize!r}: {nearest_names(str(tokenize), TOKENIZERS)}")
     metric = BLEU(lowercase=bool(lowercase), tokenize=tokenize, effective_order=True)
     metric.sentence_score("a", ["a"])  # there is no signature before the first score
 
@@ -82,8 +82,8 @@ def _prepare(tokenize: Any, lowercase: Any) -> BleuScorer:
     return BleuScorer(*bleu_tokens(tokenize, lowercase))
 
 
-PAIRWISE = Pairwise(
-    name="bleu",
+METRIC = Similarity(
+    name="sentence-bleu",
     title="Sentence BLEU",
     prepare=_prepare,
     defaults={"tokenize": "13a", "lowercase": False},

@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..lexical.cells import Cells, Frequencies, Sides, clipped_sums
 from ..lexical.ngrams import Words
 from .batched import BatchedScorer
-from .scorer import Pairwise
+from .scorer import Similarity
 
 
 class ChrfScorer(BatchedScorer):
@@ -68,7 +68,7 @@ def _prepare(char_order: Any, beta: Any, lowercase: Any) -> ChrfScorer:
     return ChrfScorer(char_order, beta, bool(lowercase))
 
 
-PAIRWISE = Pairwise(
+METRIC = Similarity(
     name="chrf",
     title="chrF",
     prepare=_prepare,

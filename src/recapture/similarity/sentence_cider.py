@@ -21,12 +21,13 @@ from typing import Any
 
 import numpy as np
 
+from ..declarations import Output
 from ..errors import InputError
 from ..lexical.cells import Cells, Frequencies, Sides, clipped_sums
 from ..lexical.ngrams import DocumentFrequencies, Runs, Words
 from ..lexical.tokens import caption_tokens
 from .batched import BatchedScorer
-from .scorer import Pairwise
+from .scorer import Similarity
 
 _ORDERS = 4
 # Squared weights are cut in two, steps of 2^-20 (as real part) and of 2^-52 (as imaginary part): float64 adds up either
@@ -119,11 +120,11 @@ def _prepare(df: Any, sigma: Any, tokenize: Any) -> CiderScorer:
     return CiderScorer(df, float(sigma), tokenize or caption_tokens)
 
 
-PAIRWISE = Pairwise(
+METRIC = Similarity(
     name="cider",
     title="CIDEr-D",
     prepare=_prepare,
-    range=(0.0, 10.0),
+    outputs=(Output("value", "the score of two texts", (0.0, 10.0)),),
     over_references="mean",
     defaults={"df": None, "sigma": 6.0, "tokenize": None},
     order=25,

@@ -28,7 +28,7 @@ from ..lexical.paraphrases import Paraphrases
 from ..lexical.stems import Stems
 from ..lexical.tokens import caption_tokens
 from ..lexical.wordnet import WordNet, find_wordnet
-from .scorer import Pairwise, Scorer
+from .scorer import Scorer, Similarity
 
 WEIGHTS = (1.0, 0.6, 0.8, 0.6)
 """What a match counts, by stage: exact, stem, synonym, paraphrase."""
@@ -165,7 +165,7 @@ def _digest(words: frozenset[str]) -> str:
     return hashlib.blake2b("\n".join(sorted(words)).encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
-PAIRWISE = Pairwise(
+METRIC = Similarity(
     name="meteor",
     title="METEOR 1.5",
     prepare=MeteorScorer,

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ...declarations import Direction
 from ...errors import InputError, nearest_names
-from ...report.result import Direction
 from .score_matrix import listed
 
 
@@ -87,18 +87,14 @@ def contrary(metrics: Iterable[str], chosen: Mapping[str, Direction | None]) -> 
 @lru_cache(maxsize=1)
 def _declared() -> dict[str, tuple[Direction, frozenset[str] | None]]:
     """By metric: the direction, and its numbers (None: they depend on parameters)."""
-    from ...contexts.declaration import known_context_metrics
-    from ...pairs.declaration import list_pair_metrics
-    from ...sets.declaration import list_metrics
+    from ...contexts.declaration import METRICS as OF_CONTEXTS
+    from ...pairs.declaration import METRICS as OF_PAIRS
+    from ...sets.declaration import METRICS as OF_SETS
 
-    known: dict[str, tuple[Direction, frozenset[str] | None]] = {}
-    for name, make in known_context_metrics().items():
-        context = make()
-        if context.direction is not None:
-            known[name] = context.direction, frozenset(number.lower() for number in context.outputs)
-    for name, metric in list_metrics().items():
-        known[name] = metric.direction, frozenset(output.name.lower() for output in metric.outputs)
-    for name, pair in list_pair_metrics().items():
-        fixed = None if callable(pair.outputs) else frozenset(output.name.lower() for output in pair.outputs)
-        known[name] = pair.direction, fixed
-    return known
+    directions: dict[str, tuple[Direction, frozenset[str] | None]] = {}
+    for metrics in (OF_CONTEXTS.all(), OF_SETS.all(), OF_PAIRS.all()):
+        for name, metric in metrics.items():
+            if metric.direction is not None:
+                fixed = None if callable(metric.outputs) else frozenset(one.name.lower() for one in metric.outputs)
+                directions[name] = metric.direction, fixed
+    return directions

@@ -10,8 +10,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...declarations import Direction
 from ...errors import InputError, nearest_names
-from ...report.result import Direction
 from .directions import chosen_directions, contrary, declared_direction, no_direction, oriented
 from .score_matrix import Matched, ScoreMatrix, in_order, listed, match
 

@@ -20,13 +20,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...checks import check_count, check_seed
+from ...declarations import Direction
 from ...errors import InputError
-from ...labellings.plans import check_seed
 from ...progress import Progress
-from ...report.result import Direction
 from ..data.directions import as_floats, oriented
 from ..data.scores_and_ratings import ScoresAndRatings
-from .argument_checks import check_choice, check_resamples, check_share
+from .argument_checks import check_choice, check_share
 from .common_cells import common_cells
 from .correlation_values import check_sides
 from .system_means import system_means
@@ -193,7 +193,7 @@ def _better(sides: list[np.ndarray], resamples: int, seed: int) -> list[np.ndarr
     apart = [total[:, None] - total[None, :] - _SLACK * inputs for total in totals]
     counts = [np.zeros((systems, systems), np.int64) for _ in sides]
     rows = 0
-    resamples, width = check_resamples(resamples), max(inputs, systems**2)
+    resamples, width = check_count("resamples", resamples, 1), max(inputs, systems**2)
     with Progress("signs of inputs", min(resamples, 2 ** min(inputs, 62)), "resample") as progress:
         for signs in _signs(inputs, width, resamples, check_seed(seed)):
             rows += len(signs)

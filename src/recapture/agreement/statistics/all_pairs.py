@@ -21,7 +21,7 @@ from .argument_checks import check_choice, check_share
 from .coefficients import COEFFICIENTS, check_coefficient
 from .common_cells import CommonCells, common_cells
 from .correlation_values import check_sides
-from .levels import agreement, check_level, shared_inputs
+from .levels import agreement, check_level_name, shared_inputs
 from .paired_bootstrap import PairedBootstrap, resampled_agreements
 from .swapping import Swapping, swapped
 from .system_means import system_means
@@ -105,7 +105,7 @@ def compare_all(
     it is for the system and the global level.
     """
     check_choice("test", test, TESTS)
-    check_level(level)
+    check_level_name(level)
     check_coefficient(coefficient)
     if len(metrics) < 2:
         raise InputError(f"comparing metrics needs at least two, but there is {len(metrics) or 'none'}")

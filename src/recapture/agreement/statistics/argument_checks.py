@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ...checks import check_count, check_seed
 from ...errors import InputError, nearest_names
 
 Over = Literal["both", "systems", "inputs"]
@@ -17,9 +18,8 @@ _ALTERNATIVES = ("two-sided", "greater")
 def check_resampling(over: str, resamples: int, seed: int) -> None:
     if over not in OVER:
         raise InputError(f"over must be {', '.join(OVER[:-1])} or {OVER[-1]}, not {over!r}")
-    for name, value, least in (("resamples", resamples, 1), ("seed", seed, 0)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-            raise InputError(f"{name} must be a whole number, {least} or more, not {value!r}")
+    check_count("resamples", resamples, 1)
+    check_seed(seed)
 
 
 def check_alternative(alternative: str, known: tuple[str, ...] = _ALTERNATIVES) -> None:
@@ -38,9 +38,3 @@ def is_number(value: Any) -> bool:
 def check_share(what: str, value: Any) -> None:
     if not (is_number(value) and 0 < value < 1):
         raise InputError(f"{what} must lie between 0 and 1, not {value!r}")
-
-
-def check_resamples(resamples: int) -> int:
-    if isinstance(resamples, bool) or not isinstance(resamples, (int, np.integer)) or resamples < 1:
-        raise InputError(f"resamples must be a whole number of at least 1, not {resamples!r}")
-    return int(resamples)

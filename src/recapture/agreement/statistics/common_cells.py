@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ...errors import InputError
 from ..data.directions import as_floats
 from .coefficients import check_coefficient, row_correlations
-from .levels import check_level, shared_inputs
+from .levels import check_level_name, shared_inputs
 from .system_means import unit_scale
 
 _TILE = 1 << 20
@@ -48,7 +48,7 @@ class CommonCells:
 
 def common_cells(metrics: Sequence[ArrayLike], human: ArrayLike, level: str, coefficient: str) -> CommonCells:
     """Checked, and without what some metric, or people, lack."""
-    check_level(level)
+    check_level_name(level)
     check_coefficient(coefficient)
     scores, ratings = [as_floats(metric) for metric in metrics], as_floats(human, "ratings")
     shape = scores[0].shape

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ...declarations import Direction
 from ...errors import InputError
 from ...progress import Progress
-from ...report.result import Direction
 from ..data.directions import chosen_directions, no_direction, oriented
 from ..data.score_matrix import counted, in_order
 from ..data.scores_and_ratings import METRIC, Directions, Scores, ScoresAndRatings, as_matrix

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...checks import check_count
+from ...declarations import Direction
 from ...errors import InputError
-from ...report.result import Direction
 from ..data.directions import as_floats, oriented
 from .argument_checks import check_choice, is_number
 
@@ -88,9 +89,8 @@ def score_distributions(
         raise InputError(f"threshold must be a number, not {threshold!r}")
     if quantiles is None:
         inner = np.array([float(threshold)])
-    elif isinstance(quantiles, bool) or not isinstance(quantiles, (int, np.integer)) or quantiles < 2:
-        raise InputError(f"quantiles must be a whole number, 2 or more, not {quantiles!r}")
     else:
+        check_count("quantiles", quantiles, 2)
         inner = np.unique(np.quantile(ratings, np.arange(1, quantiles) / quantiles))
     place = np.searchsorted(inner, ratings, side="right")
     bounds = [float(ratings.min()), *inner.tolist(), float(ratings.max())]

@@ -54,7 +54,7 @@ class LevelAgreement:
 
 def agreement(metric: np.ndarray, human: np.ndarray, level: str, coefficient: str = "pearson") -> LevelAgreement:
     """metric: (systems, inputs). human: the same shape, or (systems,) at the system level."""
-    check_level(level)
+    check_level_name(level)
     metric, human = np.asarray(metric, np.float64), np.asarray(human, np.float64)
     fits = human.shape == metric.shape or (level == "system" and human.shape == metric.shape[:1])
     if metric.ndim != 2 or not fits:
@@ -88,7 +88,7 @@ def shared_inputs(metrics: list[np.ndarray], human: np.ndarray) -> np.ndarray:
     return shared
 
 
-def check_level(level: str) -> None:
+def check_level_name(level: str) -> None:
     if not isinstance(level, str) or level not in LEVELS:
         other = _SAME_LEVEL.get(str(level).lower())
         near = f"did you mean {other}?" if other else nearest_names(str(level), LEVELS)

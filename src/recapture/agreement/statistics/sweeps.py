@@ -16,13 +16,15 @@ from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 
+from ...checks import check_count, check_seed
+from ...declarations import Direction
 from ...errors import InputError
-from ...report.result import Direction
+from ...report.report import Report, Reported, Table, short
 from ..data.directions import as_floats, oriented
 from ..data.score_matrix import counted
 from .argument_checks import check_choice
 from .coefficients import Coefficient, check_coefficient
-from .levels import FEWEST, Level, agreement, check_level
+from .levels import FEWEST, Level, agreement, check_level_name
 
 _RULES = ("best", "until-drop")
 _ROUNDING = 1e-12
@@ -47,8 +49,8 @@ class Fold(Generic[Setting]):
         return not (math.isnan(self.value) or math.isnan(self.flattered))
 
 
-@dataclass(frozen=True)
-class Sweep(Generic[Setting]):
+@dataclass(frozen=True, repr=False)
+class Sweep(Reported, Generic[Setting]):
     values: Mapping[Setting, float]
     """Agreement of every setting on all data."""
     chosen: Setting
@@ -74,11 +76,8 @@ class Sweep(Generic[Setting]):
         chosen = Counter(fold.chosen for fold in self.folds if fold.counts)
         return {setting: chosen[setting] for setting in self.values}
 
-    def __str__(self) -> str:
+    def report(self) -> Report:
         """A table of settings, and the honest figure below."""
-        from ...report.grid import Grid
-        from ...report.result import short
-
         lines = [[str(setting), short(value), str(self.counts[setting])] for setting, value in self.values.items()]
         kept = len(self.folds) - self.skipped
         caption = [
@@ -88,9 +87,17 @@ class Sweep(Generic[Setting]):
         ]
         if self.skipped:
             caption.append(f"{counted(self.skipped, 'fold')} without a correlation left out")
-        return Grid(["setting", "agreement", "folds that choose it"], lines, caption).to_table()
-
-    __repr__ = __str__
+        rows = [
+            {"setting": str(setting), "agreement": value, "folds": self.counts[setting]}
+            for setting, value in self.values.items()
+        ]
+        chosen = {"chosen": str(self.chosen), "optimistic": self.optimistic, "flattered": self.flattered}
+        return Report(
+            kind="agreement",
+            tables=[Table(["setting", "agreement", "folds that choose it"], lines, caption, listed=True)],
+            records={"settings": rows},
+            results={"settings": rows, **chosen, "honest": self.honest, "skipped_folds": self.skipped},
+        )
 
 
 def sweep(
@@ -151,7 +158,7 @@ def sweep(
     >>> round(result.optimism, 4)  # every fold chooses as all data do, so the choice flatters nothing
     0.0
     """
-    check_level(level)
+    check_level_name(level)
     if rule not in _RULES:
         raise InputError(f"rule must be {' or '.join(_RULES)}, not {rule!r}")
     check_choice("direction", direction, ("higher", "lower"))
@@ -231,9 +238,9 @@ def _splits(
         raise InputError(f"over must be inputs or systems, not {over!r} (groups are given as mappings)")
     count = shape[1] if over == "inputs" else shape[0]
     number = (5 if over == "inputs" else 2) if folds is None else folds
-    for name, value, least in (("folds", number, 2), ("repeats", repeats, 1), ("seed", seed, 0)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-            raise InputError(f"{name} must be a whole number, {least} or more, not {value!r}")
+    check_count("folds", number, 2)
+    check_count("repeats", repeats, 1)
+    check_seed(seed)
     least = 1 if over == "inputs" else FEWEST if level == "system" else 2
     if count < least * number:
         raise InputError(

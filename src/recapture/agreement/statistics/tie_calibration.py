@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...declarations import Direction
 from ...errors import InputError
-from ...report.result import Direction
 from ..data.directions import as_floats, oriented
 from .argument_checks import check_choice
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...report.grid import Grid
-from ...report.result import short_p
+from ...report.report import Table, short_p
 from ..data.score_matrix import counted, listed
 from ..statistics.all_pairs import AllPairs
 from ..statistics.correlation_values import Correlation
 from ..statistics.levels import FEWEST
-from .writing import TablePart, number
+from .table_parts import TablePart, number
 
 ALPHA = 0.05
 _TESTS = {
@@ -68,13 +67,14 @@ def _of_one_test(results: Sequence[AllPairs], alpha: float) -> list[TablePart]:
             for name in names
         ]
     heads = ["metric", "other", "agreement", "other's", "difference", "p", "p (Holm)", "p (one-sided)"]
-    grid = Grid(
+    table = Table(
         [*(["with"] if several else []), *heads],
         lines,
         [*_caption(results, alpha), *clusters],
         left=3 if several else 2,
+        listed=True,
     )
-    return [TablePart("comparisons", grid, rows), TablePart("clusters", None, ranks)]
+    return [TablePart("comparisons", table, rows), TablePart("clusters", None, ranks)]
 
 
 def _caption(results: Sequence[AllPairs], alpha: float) -> list[str]:

@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ...report.grid import Grid
+from ...report.report import ARROWS, Table
 from ..data.score_matrix import counted, listed
 from ..statistics.accuracy import MetricAccuracy
 from ..statistics.correlation_values import Correlation, MetricMatrix
 from ..statistics.levels import FEWEST
-from .writing import TablePart, number
-
-_ARROWS = {"higher": "↑", "lower": "↓"}
+from .table_parts import TablePart, number
 
 
 def correlations_part(rows: Sequence[Correlation], settings: Mapping[str, Any]) -> TablePart:
@@ -25,11 +23,11 @@ def correlations_part(rows: Sequence[Correlation], settings: Mapping[str, Any]) 
     by = {(row.metric, row.level, row.criterion, row.coefficient): row for row in rows}
     ways = {row.metric: row.direction for row in rows}
     lines = [
-        [f"{name} {_ARROWS[way]}", *(_cell(by[(name, *column)]) for column in columns)] for name, way in ways.items()
+        [f"{name} {ARROWS[way]}", *(_cell(by[(name, *column)]) for column in columns)] for name, way in ways.items()
     ]
     return TablePart(
         "correlations",
-        Grid(["metric", *heads], lines, _caption(rows, settings, varying)),
+        Table(["metric", *heads], lines, _caption(rows, settings, varying), listed=True),
         [row.to_dict() for row in rows],
     )
 
@@ -125,8 +123,8 @@ def accuracies_part(accuracies: Sequence[MetricAccuracy]) -> TablePart:
         f"p-values by up to {drawn.resamples:,} random signs of inputs, seed {drawn.seed}",
         *_counts({f"{own.metric} v {own.criterion}": (own.systems, own.inputs, own.dropped) for own in accuracies}),
     ]
-    grid = Grid(["metric", "criterion", "pairwise accuracy", "soft"], lines, caption, left=2)
-    return TablePart("accuracies", grid, [asdict(own) for own in accuracies])
+    table = Table(["metric", "criterion", "pairwise accuracy", "soft"], lines, caption, left=2, listed=True)
+    return TablePart("accuracies", table, [asdict(own) for own in accuracies])
 
 
 def _counts(counts: Mapping[str, tuple[int, int, int]], unit: str = "") -> list[str]:
@@ -172,4 +170,4 @@ def between_part(matrices: Sequence[MetricMatrix]) -> TablePart:
     for level, own in counts.items():
         said = _counts(own, "cell" if level == "global" else "")
         caption += [f"{level} level: {line}" if len(counts) > 1 else line for line in said]
-    return TablePart("between", Grid(heads, lines, caption, left=1 + several), rows)
+    return TablePart("between", Table(heads, lines, caption, left=1 + several, listed=True), rows)

@@ -6,22 +6,21 @@ against the references. For a p-value the same mean is taken for every partition
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
 
 import numpy as np
 
-from ... import __version__
+from ...checks import check_seed
+from ...declarations import Output
 from ...errors import InputError
 from ...geometry.labels import Labels
-from ...labellings.plans import check_seed
 from ...report.result import Result
-from ...similarity.scorer import Pairwise, find_pairwise
-from ...versions import installed_version
+from ...similarity.scorer import METRICS as SIMILARITIES
+from ...similarity.scorer import RULES, Rule, Similarity
+from ..declaration import Batch, ContextMetric, Settings
 from ..distances import check_sizes, check_texts, scorer_for
-from ..uncertainty import Asked, Scored, describe, tests_of
-
-Rule = Literal["max", "mean"]
+from ..uncertainty import Asked, ContextScores, describe, tests_of
 
 
 def aggregate(
@@ -36,12 +35,12 @@ def aggregate(
 ) -> Result:
     """Mean over candidates of a pairwise score against the references: `.value`, and `.pvalue` where asked for.
 
-    over_references: "max" or "mean" (None: the metric's own rule, such as max for METEOR and mean for CIDEr-D);
+    over_references: "best" or "mean" (None: the metric's own rule, such as best for METEOR and mean for CIDEr-D);
     options: the metric's own, such as df= for cider. pvalue: as for `triangle_rank`.
     """
     check_sizes(references, candidates, least=1)
     check_seed(seed)
-    declared = find_pairwise(metric)
+    declared = SIMILARITIES.find(metric)
     rule = check_rule(over_references, declared)
     texts = check_texts(references, candidates)
     scorer = scorer_for(declared, references, options)
@@ -55,12 +54,7 @@ def aggregate(
         direction=declared.direction,
         ranges={"value": declared.range},
         sizes={"reference": n, "candidate": len(candidates)},
-        signature={
-            "metric": declared.name,
-            **scorer.settings,
-            "over_references": rule,
-            "versions": {"recapture": __version__, **{name: installed_version(name) for name in declared.libraries}},
-        },
+        signature=declared.signature({**scorer.settings, "over_references": rule}),
         arrays={"scores": -_towards(declared) * _joined(-_towards(declared) * scores[n:, :n], rule)},
         pvalues={"value": test.pvalue} if test else {},
         nulls={"value": test.null * _towards(declared)} if test else {},
@@ -68,14 +62,14 @@ def aggregate(
     )
 
 
-def check_rule(over_references: Any, declared: Pairwise) -> Rule:
+def check_rule(over_references: Any, declared: Similarity) -> Rule:
     rule = declared.over_references if over_references is None else over_references
-    if rule not in ("max", "mean"):
-        raise InputError(f"over_references must be max or mean, not {rule!r}")
-    return rule
+    if rule not in RULES:
+        raise InputError(f"over_references is best or mean, not {rule!r}")
+    return cast(Rule, rule)
 
 
-def score_aggregate(scores: np.ndarray, n: int, declared: Pairwise, rule: Rule, asked: Asked) -> list[Scored]:
+def score_aggregate(scores: np.ndarray, n: int, declared: Similarity, rule: Rule, asked: Asked) -> list[ContextScores]:
     """Contexts of one shape at once. scores: (contexts, texts, texts), hypotheses down; the first n are references."""
     made = asked.plan(n, scores.shape[1] - n, symmetric=False)
     # Oriented so that larger means closer: the best reference is then always the largest.
@@ -92,16 +86,16 @@ def score_aggregate(scores: np.ndarray, n: int, declared: Pairwise, rule: Rule, 
     for at, value in enumerate(values):
         test = tests[at] if tests else None
         expected = {"value": _towards(declared) * test.expected} if test else {}
-        scored.append(Scored({"value": float(value)}, {"value": test} if test else {}, relabelled=expected))
+        scored.append(ContextScores({"value": float(value)}, {"value": test} if test else {}, relabelled=expected))
     return scored
 
 
-def _towards(declared: Pairwise) -> int:
+def _towards(declared: Similarity) -> int:
     return -1 if declared.direction == "higher" else 1
 
 
 def _joined(scores: np.ndarray, rule: Rule) -> np.ndarray:
-    joined: np.ndarray = scores.max(axis=1) if rule == "max" else scores.mean(axis=1)
+    joined: np.ndarray = scores.max(axis=1) if rule == "best" else scores.mean(axis=1)
     return joined
 
 
@@ -126,3 +120,28 @@ def _best_mean(context: np.ndarray, labels: Labels, alone: np.ndarray) -> np.nda
         best = scores[ranking][np.argmax(labels.reference[:, ranking], axis=1)]
         total += alone[:, text] * best
     return total
+
+
+def _over(similarity: Similarity, rule: Rule, suffix: str) -> ContextMetric:
+    def score(batch: Batch, _: Settings, asked: Asked) -> list[ContextScores]:
+        return score_aggregate(batch.squares[similarity.name], batch.references, similarity, rule, asked)
+
+    title = f"{similarity.title}, mean over candidates, {rule} over references"
+    return ContextMetric(
+        name=similarity.name + suffix,
+        title=title,
+        citation=similarity.citation,
+        direction=similarity.direction,
+        outputs=(Output("value", title, similarity.range),),
+        score=score,
+        similarity=similarity.name,
+        libraries=similarity.libraries,
+    )
+
+
+def METRIC() -> Iterator[ContextMetric]:  # noqa: N802 - the name that declarations have
+    """Three over every metric between two texts: by its own rule over references, and by each rule."""
+    for similarity in SIMILARITIES.all().values():
+        yield _over(similarity, similarity.over_references, "")
+        for rule in RULES:
+            yield _over(similarity, rule, f"-{rule}")

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..distances import check_sizes, square
+from ...declarations import INFINITY, Output
+from ...similarity.scorer import METRICS as SIMILARITIES
+from ...similarity.scorer import Similarity
+from ..declaration import SIDES, Batch, ContextMetric, Settings
+from ..distances import as_distances, check_sizes, square
+from ..uncertainty import Asked, ContextScores
 
 
 def dispersion(references: Sequence[Any], candidates: Sequence[Any], distance: Any = "meteor", **options: Any) -> dict:
@@ -32,3 +37,28 @@ def central_and_dispersion(distances: np.ndarray, n: int) -> dict[str, dict[str,
         found["dispersion"][side] = math.fsum(sums) / (count * (count - 1)) if count > 1 else None
         found["central"][side] = sums.index(min(sums))
     return found
+
+
+def _over(similarity: Similarity) -> ContextMetric:
+    def score(batch: Batch, _: Settings, __: Asked) -> list[ContextScores]:
+        distances = as_distances(similarity, batch.squares[similarity.name])
+        of_contexts = [central_and_dispersion(context, batch.references) for context in distances]
+        return [ContextScores(one["dispersion"], details={"central": one["central"]}) for one in of_contexts]
+
+    return ContextMetric(
+        name=f"dispersion-{similarity.name}",
+        title=f"mean distance within each side, by {similarity.title}",
+        citation=similarity.citation,
+        direction=None,
+        outputs=tuple(Output(side, f"mean distance among the {side}s", (0.0, INFINITY)) for side in SIDES),
+        score=score,
+        least=(2, 2),
+        similarity=similarity.name,
+        tested=False,
+        libraries=similarity.libraries,
+    )
+
+
+def METRIC() -> Iterator[ContextMetric]:  # noqa: N802 - the name that declarations have
+    """One over every metric between two texts."""
+    return map(_over, SIMILARITIES.all().values())

@@ -12,20 +12,23 @@ Every triangle counts; edges that tie share the credit. 0 is best: the within ed
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from ... import __version__
+from ...checks import check_seed
+from ...declarations import Output, installed_version
 from ...errors import InputError, nearest_names
 from ...geometry.labels import Labels
 from ...geometry.triangles import SIXTHS, Ties, counts_under, observed_counts
-from ...labellings.plans import check_seed
 from ...report.result import Result
-from ...versions import installed_version
-from ..distances import check_sizes, square
-from ..uncertainty import Asked, Scored, describe, tests_of
+from ...similarity.scorer import METRICS as SIMILARITIES
+from ...similarity.scorer import Similarity
+from ...versions import VERSION
+from ..declaration import Batch, ContextMetric, Settings
+from ..distances import as_distances, check_sizes, square
+from ..uncertainty import Asked, ContextScores, describe, tests_of
 from .dispersion import central_and_dispersion
 
 TIES = ("split", "paper")
@@ -72,7 +75,7 @@ def triangle_rank(
             "distance": made.name,
             **made.settings,
             "ties": ties,
-            "versions": {"recapture": __version__, "numpy": installed_version("numpy")},
+            "versions": {"recapture": VERSION, "numpy": installed_version("numpy")},
         },
         details={**scored.details, **central_and_dispersion(made.distances, n)},
         pvalues={"value": test.pvalue} if test else {},
@@ -86,7 +89,7 @@ def check_ties(ties: Any) -> None:
         raise InputError(f"unknown rule for ties {ties!r}: {nearest_names(str(ties), TIES)}")
 
 
-def score_triangles(distances: np.ndarray, n: int, ties: Ties, directed: bool, asked: Asked) -> list[Scored]:
+def score_triangles(distances: np.ndarray, n: int, ties: Ties, directed: bool, asked: Asked) -> list[ContextScores]:
     """Contexts of one shape at once. distances: (contexts, texts, texts), the first n texts references."""
     m = distances.shape[1] - n
     one_way = directed or m == 1
@@ -111,7 +114,7 @@ def score_triangles(distances: np.ndarray, n: int, ties: Ties, directed: bool, a
         }
         value = float(_statistic(counts, n, m, one_way) * unit)
         expected = {"value": tests[at].expected * unit} if tests else {}
-        scored.append(Scored({"value": value}, {"value": tests[at]} if tests else {}, details, expected))
+        scored.append(ContextScores({"value": value}, {"value": tests[at]} if tests else {}, details, expected))
     return scored
 
 
@@ -130,3 +133,37 @@ def _statistic(counts: np.ndarray, n: int, m: int, one_way: bool) -> np.ndarray:
 def _largest(ties: str, form: str) -> float:
     """All triangles of one rank: 2/3 + 1/3 + 1/3 a side; by the printed rule all ranks at once: 3 x 2/3."""
     return (4 / 3 if ties == "split" else 2.0) * (2 if "+" in form else 1)
+
+
+def _over(similarity: Similarity) -> ContextMetric:
+    def score(batch: Batch, settings: Settings, asked: Asked) -> list[ContextScores]:
+        distances = as_distances(similarity, batch.squares[similarity.name])
+        scored = score_triangles(distances, batch.references, settings.ties, settings.directed, asked)
+        return [
+            ContextScores(
+                scores.values,
+                scores.tests,
+                {
+                    **{name: value for name, value in scores.details.items() if name != "unit"},
+                    **central_and_dispersion(context, batch.references),
+                },
+                scores.relabelled,
+            )
+            for scores, context in zip(scored, distances, strict=True)
+        ]
+
+    return ContextMetric(
+        name=f"trm-{similarity.name}",
+        title=f"triangle rank over {similarity.title}",
+        citation="Chan et al. 2022, Distribution Aware Metrics for Conditional Natural Language Generation",
+        direction="lower",
+        outputs=(Output("value", "how far triangles' ranks are from chance", (0.0, 4.0)),),  # 8/3 unless ties take all
+        score=score,
+        similarity=similarity.name,
+        libraries=similarity.libraries,
+    )
+
+
+def METRIC() -> Iterator[ContextMetric]:  # noqa: N802 - the name that declarations have
+    """One over every metric between two texts."""
+    return map(_over, SIMILARITIES.all().values())

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import InputError
+from ...similarity.scorer import Rule
 from ..baselines import Baseline, read_baseline
 from ..declaration import INFINITY, Output, PairMetric, TextPairScorer
-from ..evaluate import run_metric
+from ..evaluate import Shared, pair_function, run_metric
 from ..greedy import greedy, token_table
-from ..idf import Idf, about_windows
-from ..shared import Shared
+from ..idf import Idf, about_windows, idf_caption
 
 if TYPE_CHECKING:
     from ...representations.words import Words
@@ -57,6 +57,7 @@ _TUNED = {
 }
 
 
+@pair_function
 def bertscore(
     references: Any,
     candidates: Any,
@@ -65,7 +66,7 @@ def bertscore(
     idf: bool = False,
     rescale: Any = None,
     *,
-    over_references: str | None = None,
+    over_references: Rule | None = None,
     device: str | None = None,
     batch_tokens: int | None = None,
     offline: bool | None = None,
@@ -82,7 +83,7 @@ def bertscore(
     """
     parameters = {"layer": layer, "idf": idf, "rescale": rescale}
     options = {"encoder": encoder, "device": device, "batch_tokens": batch_tokens, "offline": offline}
-    return run_metric(PAIR, references, candidates, parameters, over_references, **options)
+    return run_metric(METRIC, references, candidates, parameters, over_references, **options)
 
 
 def default_layer(name: str, count: int) -> int:
@@ -122,7 +123,7 @@ class BERTScorer(TextPairScorer):
             "rescale": self._baseline.identity() if self._baseline else "none",
         }
         if self._baseline:
-            self.empty = {name: float(self._baseline.rescaled(name, np.zeros(1))[0]) for name in PAIR.empty}
+            self.empty = {name: float(self._baseline.rescaled(name, np.zeros(1))[0]) for name in METRIC.empty}
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
@@ -178,7 +179,11 @@ def _prepare(
     return BERTScorer(references, shared, encoder, None if layer is None else int(layer), idf, rescale)
 
 
-PAIR = PairMetric(
+def _caption(signature: Mapping[str, Any]) -> str:
+    return f"layer {signature['layer']}; {idf_caption(signature)}"
+
+
+METRIC = PairMetric(
     name="bertscore",
     title="BERTScore",
     outputs=_outputs,
@@ -188,5 +193,6 @@ PAIR = PairMetric(
     empty={"f1": 0.0, "precision": 0.0, "recall": 0.0},
     order=30,
     libraries=("numpy", "torch", "transformers"),
+    caption=_caption,
     citation="Zhang, Kishore, Wu, Weinberger and Artzi 2020, BERTScore, ICLR",
 )

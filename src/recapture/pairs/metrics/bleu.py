@@ -15,22 +15,24 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from typing import Any
 
-from ...similarity.sentence_bleu import bleu_tokens
-from ..declaration import Output, PairMetric, Scored
-from ..evaluate import run_metric
-from ..sacrebleu_scorer import SacrebleuScorer, check_flags
+from ...errors import InputError, nearest_names
+from ...similarity.sentence_bleu import TOKENIZERS
+from ..declaration import Output, PairMetric, PairScores
+from ..evaluate import pair_function, run_metric
+from ..sacrebleu_scorer import SacrebleuScorer, check_flags, sacrebleu_caption
 
 _MANY_TOKENISED = 100
 """So many candidates that end in a full stop after a space make sacrebleu warn, too."""
 
 
+@pair_function
 def bleu(references: Any, candidates: Any, *, tokenize: str = "13a", lowercase: bool = False) -> Any:
     """BLEU, 0 to 1: `.value` is the corpus's, `.scores` has one sentence score per candidate.
 
     references: one entry per candidate, a text or a list of texts. candidates: texts, or several such lists by name.
     tokenize: a tokenizer of sacrebleu, 13a, intl, zh, char or none. The signature holds sacrebleu's own.
     """
-    return run_metric(PAIR, references, candidates, {"tokenize": tokenize, "lowercase": lowercase})
+    return run_metric(METRIC, references, candidates, {"tokenize": tokenize, "lowercase": lowercase})
 
 
 class _Scorer(SacrebleuScorer):
@@ -42,7 +44,7 @@ class _Scorer(SacrebleuScorer):
         super().__init__(corpus, item, references, most=1.0)
         self._tokenised = 0
 
-    def score(self, references: Sequence[Sequence[str]], candidates: Sequence[str]) -> Scored:
+    def score(self, references: Sequence[Sequence[str]], candidates: Sequence[str]) -> PairScores:
         self._tokenised = sum(text.endswith(" .") for text in candidates)
         return super().score(references, candidates)
 
@@ -56,11 +58,12 @@ class _Scorer(SacrebleuScorer):
 
 def _prepare(references: Sequence[Sequence[str]], shared: Any, tokenize: Any, lowercase: Any) -> _Scorer:
     check_flags(lowercase=lowercase)
-    bleu_tokens(tokenize)  # complains where there is no such tokenizer
+    if tokenize not in TOKENIZERS:
+        raise InputError(f"BLEU has no tokenizer {tokenize!r}: {nearest_names(str(tokenize), TOKENIZERS)}")
     return _Scorer(references, tokenize, lowercase)
 
 
-PAIR = PairMetric(
+METRIC = PairMetric(
     name="bleu",
     title="BLEU",
     outputs=(Output("value", "n-grams of the candidates that references have, short candidates penalised"),),
@@ -70,5 +73,6 @@ PAIR = PairMetric(
     over_references=None,
     order=110,
     libraries=("numpy", "sacrebleu"),
+    caption=sacrebleu_caption,
     citation="Papineni et al. 2002, BLEU: a Method for Automatic Evaluation of Machine Translation, ACL",
 )

@@ -13,10 +13,11 @@ from typing import Any
 
 from ...errors import InputError
 from ..declaration import Output, PairMetric
-from ..evaluate import run_metric
-from ..sacrebleu_scorer import SacrebleuScorer, check_flags
+from ..evaluate import pair_function, run_metric
+from ..sacrebleu_scorer import SacrebleuScorer, check_flags, sacrebleu_caption
 
 
+@pair_function
 def chrf(
     references: Any,
     candidates: Any,
@@ -32,7 +33,7 @@ def chrf(
     word_order: 2 for chrF++. The signature holds sacrebleu's own, and beta, which that leaves out.
     """
     parameters = {"char_order": char_order, "word_order": word_order, "beta": beta, "lowercase": lowercase}
-    return run_metric(PAIR, references, candidates, parameters)
+    return run_metric(METRIC, references, candidates, parameters)
 
 
 def _prepare(
@@ -48,7 +49,7 @@ def _prepare(
     return SacrebleuScorer(metric, metric, references, {"beta": beta}, most=1.0)
 
 
-PAIR = PairMetric(
+METRIC = PairMetric(
     name="chrf",
     title="chrF",
     outputs=(Output("value", "F score of character n-grams, recall weighing more"),),
@@ -58,5 +59,6 @@ PAIR = PairMetric(
     over_references=None,
     order=120,
     libraries=("numpy", "sacrebleu"),
+    caption=sacrebleu_caption,
     citation="Popović 2015, chrF: character n-gram F-score for automatic MT evaluation, WMT",
 )

@@ -10,11 +10,14 @@ import numpy as np
 
 from ...lexical.ngrams import DocumentFrequencies
 from ...lexical.tokens import caption_tokens
-from ...similarity.sentence_cider import PAIRWISE, CiderScorer
+from ...similarity.scorer import Rule
+from ...similarity.sentence_cider import METRIC as SIMILARITY
+from ...similarity.sentence_cider import CiderScorer
 from ..declaration import Output, PairMetric, TextPairScorer
-from ..evaluate import run_metric
+from ..evaluate import pair_function, run_metric
 
 
+@pair_function
 def cider(
     references: Any,
     candidates: Any,
@@ -22,7 +25,7 @@ def cider(
     df: DocumentFrequencies | str | os.PathLike[str] | None = None,
     sigma: float = 6.0,
     tokenize: Callable[[str], list[str]] | None = None,
-    over_references: str | None = None,
+    over_references: Rule | None = None,
 ) -> Any:
     """CIDEr-D of candidates, each against its own reference or list of references: `.value` is the mean over `.scores`.
 
@@ -30,7 +33,7 @@ def cider(
     tokenize: from a text to its tokens; without it caption tokens (Penn Treebank style, without punctuation).
     candidates: texts, or several such lists by name. over_references: "best" for the best reference, not the mean.
     """
-    return run_metric(PAIR, references, candidates, {"df": df, "sigma": sigma, "tokenize": tokenize}, over_references)
+    return run_metric(METRIC, references, candidates, {"df": df, "sigma": sigma, "tokenize": tokenize}, over_references)
 
 
 class _Scorer(TextPairScorer):
@@ -52,18 +55,18 @@ def _prepare(references: Sequence[Sequence[str]], shared: Any, df: Any, sigma: A
     if df is None:
         counted_by = tokenize if callable(tokenize) else caption_tokens
         df = DocumentFrequencies.from_references(references, tokenize=counted_by)
-    return _Scorer(cast(CiderScorer, PAIRWISE.scorer(df=df, sigma=sigma, tokenize=tokenize)))
+    return _Scorer(cast(CiderScorer, SIMILARITY.scorer(df=df, sigma=sigma, tokenize=tokenize)))
 
 
-PAIR = PairMetric(
-    name=PAIRWISE.name,
-    title=PAIRWISE.title,
-    outputs=(Output("value", "n-grams shared, rare ones weighing more", PAIRWISE.range),),
-    direction=PAIRWISE.direction,
+METRIC = PairMetric(
+    name=SIMILARITY.name,
+    title=SIMILARITY.title,
+    outputs=(Output("value", "n-grams shared, rare ones weighing more", SIMILARITY.range),),
+    direction=SIMILARITY.direction,
     prepare=_prepare,
-    defaults=PAIRWISE.defaults,
+    defaults=SIMILARITY.defaults,
     over_references="mean",
     order=160,
-    libraries=PAIRWISE.libraries,
-    citation=PAIRWISE.citation,
+    libraries=SIMILARITY.libraries,
+    citation=SIMILARITY.citation,
 )

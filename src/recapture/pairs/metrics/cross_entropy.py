@@ -14,16 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from ... import __version__
 from ...lexical.kneser_ney import Entropy, KneserNey, check_model
 from ...report import Result
-from ...report.items import array_name
-from ...versions import installed_version
-from ..declaration import INFINITY, GroupScorer, Output, PairMetric, Scored
-from ..evaluate import run_metric
-from ..inputs import aligned_texts, is_empty
+from ..declaration import INFINITY, GroupScorer, Output, PairMetric, PairScores
+from ..evaluate import aligned_texts, is_empty, pair_function, run_metric
+from ..table import array_name
 
 
+@pair_function
 def cross_entropy(
     references: Any,
     candidates: Any,
@@ -45,11 +43,11 @@ def cross_entropy(
     if isinstance(candidates, Mapping):
         systems = {name: _listed(texts) for name, texts in candidates.items()}
         if _as_many(references, *systems.values()):
-            return run_metric(PAIR, references, systems, parameters)
+            return run_metric(METRIC, references, systems, parameters)
         return {str(name): _of_sets(references, texts, parameters) for name, texts in systems.items()}
     candidates = _listed(candidates)
     if _as_many(references, candidates):
-        return run_metric(PAIR, references, candidates, parameters)
+        return run_metric(METRIC, references, candidates, parameters)
     return _of_sets(references, candidates, parameters)
 
 
@@ -60,11 +58,11 @@ class CrossEntropyScorer(GroupScorer):
         self._model = self._learned([text for group in references for text in group])
         self.settings = {"order": order, "tokenize": "words" if tokenize is None else _name(tokenize)}
 
-    def score(self, references: Sequence[Sequence[str]], candidates: Sequence[str]) -> Scored:
+    def score(self, references: Sequence[Sequence[str]], candidates: Sequence[str]) -> PairScores:
         forward, reverse = [[text] for text in candidates], references
         by_forward, total_forward = _entropies(self._model, forward)
         by_reverse, total_reverse = _entropies(self._learned(candidates), reverse)
-        return Scored(
+        return PairScores(
             {"forward": by_forward, "reverse": by_reverse}, {"forward": total_forward, "reverse": total_reverse}
         )
 
@@ -100,17 +98,13 @@ def _of_sets(references: Any, candidates: Any, parameters: Mapping[str, Any]) ->
         if count:
             warnings.append(f"{count} of {len(side)} texts of {name} {'is' if count == 1 else 'are'} empty: left out")
     return Result(
-        metric=PAIR.name,
+        metric=METRIC.name,
         values=scored.totals,
-        direction=PAIR.direction,
+        direction=METRIC.direction,
         ranges={output.name: output.range for output in _OUTPUTS},
         sizes={"reference": len(flat), "candidate": len(texts)},
         warnings=tuple(warnings),
-        signature={
-            "metric": PAIR.name,
-            **scorer.settings,
-            "versions": {"recapture": __version__, **{name: installed_version(name) for name in PAIR.libraries}},
-        },
+        signature=METRIC.signature(scorer.settings),
         arrays={array_name(name): column for name, column in scored.items.items()},
     )
 
@@ -138,7 +132,7 @@ _OUTPUTS = (
     Output("reverse", "nats per token of the references under a model of the candidates", (0.0, INFINITY)),
 )
 
-PAIR = PairMetric(
+METRIC = PairMetric(
     name="cross-entropy",
     title="Cross-entropy",
     outputs=_OUTPUTS,

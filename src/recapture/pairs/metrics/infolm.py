@@ -21,10 +21,10 @@ import numpy as np
 from ...divergences.evaluation import evaluate
 from ...divergences.measures import Measure, check_all, declarations
 from ...errors import InputError
+from ...similarity.scorer import Rule
 from ..declaration import Output, PairMetric, TextPairScorer
-from ..evaluate import run_metric
-from ..idf import Idf, about_windows
-from ..shared import Shared
+from ..evaluate import Shared, pair_function, run_metric
+from ..idf import Idf, about_windows, idf_caption
 
 if TYPE_CHECKING:
     from ...representations.masked import Masked
@@ -41,6 +41,7 @@ COLDEST, HOTTEST = 1e-4, 1e4
 """Beyond, distributions are a single word or all words alike, as far as a float can tell."""
 
 
+@pair_function
 def infolm(
     references: Any,
     candidates: Any,
@@ -51,7 +52,7 @@ def infolm(
     alpha: float | None = None,
     beta: float | None = None,
     *,
-    over_references: str | None = None,
+    over_references: Rule | None = None,
     device: str | None = None,
     batch_tokens: int | None = None,
     offline: bool | None = None,
@@ -70,7 +71,7 @@ def infolm(
     """
     parameters = {"measure": measure, "temperature": temperature, "idf": idf, "alpha": alpha, "beta": beta}
     options = {"model": model, "device": device, "batch_tokens": batch_tokens, "offline": offline, "cache": cache}
-    return run_metric(PAIR, references, candidates, parameters, over_references, **options)
+    return run_metric(METRIC, references, candidates, parameters, over_references, **options)
 
 
 class InfoLMScorer(TextPairScorer):
@@ -244,7 +245,18 @@ def _prepare(
     return InfoLMScorer(references, shared, measures, temperatures, idf, alpha, beta, model)
 
 
-PAIR = PairMetric(
+def _caption(signature: Mapping[str, Any]) -> str:
+    given = {name: signature[name] for name in ("alpha", "beta") if signature.get(name) is not None}
+    parts = [
+        ", ".join(signature["measure"]),
+        "temperature " + ", ".join(f"{temperature:g}" for temperature in signature["temperature"]),
+        *(f"{name} {value:g}" for name, value in given.items()),
+        idf_caption(signature),
+    ]
+    return "; ".join(parts)
+
+
+METRIC = PairMetric(
     name="infolm",
     title="InfoLM",
     outputs=_outputs,
@@ -260,5 +272,6 @@ PAIR = PairMetric(
     },
     order=10,
     libraries=("numpy", "torch", "transformers"),
+    caption=_caption,
     citation="Colombo, Clavel and Piantanida 2022, InfoLM, AAAI",
 )

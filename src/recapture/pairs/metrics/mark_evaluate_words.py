@@ -16,15 +16,16 @@ from typing import Any
 
 import numpy as np
 
+from ...checks import check_count
 from ...population import mark_evaluate_scores
-from ...sets.clustered import check_count
-from ...sets.metrics.mark_evaluate import METRIC
+from ...sets.metrics.mark_evaluate import METRIC as OF_SETS
+from ...similarity.scorer import Rule
 from ..declaration import Output, PairMetric
-from ..evaluate import run_metric
-from ..shared import Shared
+from ..evaluate import Shared, pair_function, run_metric
 from ..word_sets import LIBRARIES, WordSetScorer
 
 
+@pair_function
 def mark_evaluate_words(
     references: Any,
     candidates: Any,
@@ -32,7 +33,7 @@ def mark_evaluate_words(
     layers: int = 5,
     *,
     encoder: Any = None,
-    over_references: str | None = None,
+    over_references: Rule | None = None,
     device: str | None = None,
     batch_tokens: int | None = None,
     offline: bool | None = None,
@@ -49,7 +50,7 @@ def mark_evaluate_words(
     cannot be compared and scores worst.
     """
     options = {"encoder": encoder, "device": device, "batch_tokens": batch_tokens, "offline": offline}
-    return run_metric(PAIR, references, candidates, {"k": k, "layers": layers}, over_references, **options)
+    return run_metric(METRIC, references, candidates, {"k": k, "layers": layers}, over_references, **options)
 
 
 class MarkEvaluateScorer(WordSetScorer):
@@ -69,7 +70,7 @@ def _prepare(
     return MarkEvaluateScorer(shared, int(k), layers, encoder)
 
 
-PAIR = PairMetric(
+METRIC = PairMetric(
     name="me-words",
     title="Mark-Evaluate of words",
     outputs=(
@@ -84,5 +85,5 @@ PAIR = PairMetric(
     over_references="mean",
     order=20,
     libraries=LIBRARIES,
-    citation=METRIC.citation,
+    citation=OF_SETS.citation,
 )

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ...similarity.scorer import Scorer
-from ...similarity.sentence_meteor import PAIRWISE
+from ...similarity.scorer import Rule, Scorer
+from ...similarity.sentence_meteor import METRIC as SIMILARITY
 from ..declaration import Output, PairMetric, TextPairScorer
-from ..evaluate import run_metric
+from ..evaluate import pair_function, run_metric
 
 _PathLike = str | os.PathLike[str]
 
 
+@pair_function
 def meteor(
     references: Any,
     candidates: Any,
@@ -29,7 +30,7 @@ def meteor(
     beta: float = 0.2,
     gamma: float = 0.6,
     delta: float = 0.75,
-    over_references: str | None = None,
+    over_references: Rule | None = None,
 ) -> Any:
     """METEOR of each candidate against its own references: a text, or a list of texts of which the best counts.
 
@@ -58,7 +59,7 @@ def meteor(
         "gamma": gamma,
         "delta": delta,
     }
-    return run_metric(PAIR, references, candidates, parameters, over_references)
+    return run_metric(METRIC, references, candidates, parameters, over_references)
 
 
 class _Scorer(TextPairScorer):
@@ -72,17 +73,17 @@ class _Scorer(TextPairScorer):
 
 
 def _prepare(references: Sequence[Sequence[str]], shared: Any, **parameters: Any) -> _Scorer:
-    return _Scorer(PAIRWISE.scorer(**parameters))
+    return _Scorer(SIMILARITY.scorer(**parameters))
 
 
-PAIR = PairMetric(
-    name=PAIRWISE.name,
-    title=PAIRWISE.title,
+METRIC = PairMetric(
+    name=SIMILARITY.name,
+    title=SIMILARITY.title,
     outputs=(Output("value", "words aligned, weighted, in few chunks"),),
-    direction=PAIRWISE.direction,
+    direction=SIMILARITY.direction,
     prepare=_prepare,
-    defaults=PAIRWISE.defaults,
+    defaults=SIMILARITY.defaults,
     order=150,
-    libraries=PAIRWISE.libraries,
-    citation=PAIRWISE.citation,
+    libraries=SIMILARITY.libraries,
+    citation=SIMILARITY.citation,
 )

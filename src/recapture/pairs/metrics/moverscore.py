@@ -32,10 +32,10 @@ import numpy as np
 from ...errors import InputError
 from ...geometry.parallel import engine_options, one_blas_thread
 from ...geometry.transport import Problem, transport_costs
+from ...similarity.scorer import Rule
 from ..declaration import Output, PairMetric, TextPairScorer
-from ..evaluate import run_metric
-from ..idf import Idf, about_windows
-from ..shared import Shared
+from ..evaluate import Shared, pair_function, run_metric
+from ..idf import Idf, about_windows, idf_caption
 
 # Pairs and pieces of one tile: enough that its own work costs little, few enough that its vectors stay near the core
 # (14 MB of them at width 384).
@@ -46,6 +46,7 @@ _CLOSE = {4: 1e-3, 8: 1e-6}
 _NO_ROOM = np.empty(0)
 
 
+@pair_function
 def moverscore(
     references: Any,
     candidates: Any,
@@ -54,7 +55,7 @@ def moverscore(
     layers: int = 5,
     idf: bool = True,
     *,
-    over_references: str | None = None,
+    over_references: Rule | None = None,
     device: str | None = None,
     batch_tokens: int | None = None,
     offline: bool | None = None,
@@ -68,7 +69,7 @@ def moverscore(
     """
     parameters = {"ngram": ngram, "layers": layers, "idf": idf}
     options = {"encoder": encoder, "device": device, "batch_tokens": batch_tokens, "offline": offline}
-    return run_metric(PAIR, references, candidates, parameters, over_references, **options)
+    return run_metric(METRIC, references, candidates, parameters, over_references, **options)
 
 
 class Pieces(NamedTuple):
@@ -274,7 +275,11 @@ def _prepare(
     return MoverScorer(references, shared, int(ngram), layers, idf, encoder)
 
 
-PAIR = PairMetric(
+def _caption(signature: Mapping[str, Any]) -> str:
+    return f"{signature['ngram']}-grams; {idf_caption(signature)}"
+
+
+METRIC = PairMetric(
     name="moverscore",
     title="MoverScore",
     outputs=(Output("value", "1 less the cost of moving one text's pieces onto the other's", (-1.0, 1.0)),),
@@ -283,5 +288,6 @@ PAIR = PairMetric(
     defaults={"ngram": 1, "layers": 5, "idf": True, "encoder": None},
     order=40,
     libraries=("numpy", "torch", "transformers", "POT"),
+    caption=_caption,
     citation="Zhao et al. 2019, MoverScore, EMNLP",
 )

@@ -11,16 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from ...checks import check_count, check_seed
 from ...geometry.small_prd import small_histograms
-from ...labellings.plans import check_seed
-from ...sets.clustered import check_count
-from ...sets.metrics.prd import METRIC, f_scores
+from ...sets.metrics.prd import METRIC as OF_SETS
+from ...sets.metrics.prd import f_scores
+from ...similarity.scorer import Rule
 from ..declaration import PairMetric
-from ..evaluate import run_metric
-from ..shared import Shared
+from ..evaluate import Shared, pair_function, run_metric
 from ..word_sets import LIBRARIES, WordSetScorer
 
 
+@pair_function
 def prd_words(
     references: Any,
     candidates: Any,
@@ -31,7 +32,7 @@ def prd_words(
     *,
     seed: int = 0,
     encoder: Any = None,
-    over_references: str | None = None,
+    over_references: Rule | None = None,
     device: str | None = None,
     batch_tokens: int | None = None,
     offline: bool | None = None,
@@ -54,7 +55,7 @@ def prd_words(
         "seed": seed,
     }
     options = {"encoder": encoder, "device": device, "batch_tokens": batch_tokens, "offline": offline}
-    return run_metric(PAIR, references, candidates, parameters, over_references, **options)
+    return run_metric(METRIC, references, candidates, parameters, over_references, **options)
 
 
 class PRDScorer(WordSetScorer):
@@ -69,8 +70,8 @@ class PRDScorer(WordSetScorer):
     def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
         sets, sides = self.sets(pairs)
         sizes = np.array([len(each) for each in sets])[sides]
-        enough = np.flatnonzero(sizes.min(axis=1) >= METRIC.least_samples)
-        made = {output.name: np.full(len(pairs), np.nan) for output in METRIC.outputs}
+        enough = np.flatnonzero(sizes.min(axis=1) >= OF_SETS.least_samples)
+        made = {output.name: np.full(len(pairs), np.nan) for output in OF_SETS.outputs}
         for pair, histograms in zip(enough, small_histograms(sets, sides[enough], **self._clustering), strict=True):
             if histograms is not None:
                 for name, each in f_scores(histograms, self._angles).items():
@@ -93,15 +94,15 @@ def _prepare(
     return PRDScorer(shared, int(clusters), int(angles), int(clusterings), check_seed(seed), layers, encoder)
 
 
-PAIR = PairMetric(
+METRIC = PairMetric(
     name="prd-words",
     title="Precision and recall for distributions of words",
-    outputs=METRIC.outputs,
+    outputs=OF_SETS.outputs,
     direction="higher",
     prepare=_prepare,
-    defaults={**METRIC.defaults, "layers": 5, "encoder": None},
+    defaults={**OF_SETS.defaults, "layers": 5, "encoder": None},
     over_references="mean",
     order=60,
     libraries=LIBRARIES,
-    citation=METRIC.citation,
+    citation=OF_SETS.citation,
 )

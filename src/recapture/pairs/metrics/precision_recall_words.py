@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from ...sets.clustered import check_count
-from ...sets.metrics.precision_recall import METRIC
+from ...checks import check_count
+from ...sets.metrics.precision_recall import METRIC as OF_SETS
+from ...similarity.scorer import Rule
 from ..declaration import Output, PairMetric
-from ..evaluate import run_metric
-from ..shared import Shared
+from ..evaluate import Shared, pair_function, run_metric
 from ..word_sets import LIBRARIES, WordSetScorer
 
 
+@pair_function
 def precision_recall_words(
     references: Any,
     candidates: Any,
@@ -26,7 +27,7 @@ def precision_recall_words(
     layers: int = 5,
     *,
     encoder: Any = None,
-    over_references: str | None = None,
+    over_references: Rule | None = None,
     device: str | None = None,
     batch_tokens: int | None = None,
     offline: bool | None = None,
@@ -43,7 +44,7 @@ def precision_recall_words(
     with k samples or fewer (pieces x layers) cannot be compared and scores worst.
     """
     options = {"encoder": encoder, "device": device, "batch_tokens": batch_tokens, "offline": offline}
-    return run_metric(PAIR, references, candidates, {"k": k, "layers": layers}, over_references, **options)
+    return run_metric(METRIC, references, candidates, {"k": k, "layers": layers}, over_references, **options)
 
 
 class PrecisionRecallScorer(WordSetScorer):
@@ -69,7 +70,7 @@ def _prepare(
     return PrecisionRecallScorer(shared, int(k), layers, encoder)
 
 
-PAIR = PairMetric(
+METRIC = PairMetric(
     name="pr-words",
     title="Improved precision and recall of words",
     outputs=(
@@ -78,9 +79,9 @@ PAIR = PairMetric(
     ),
     direction="higher",
     prepare=_prepare,
-    defaults={"k": METRIC.defaults["k"], "layers": 5, "encoder": None},
+    defaults={"k": OF_SETS.defaults["k"], "layers": 5, "encoder": None},
     over_references="mean",
     order=50,
     libraries=LIBRARIES,
-    citation=METRIC.citation,
+    citation=OF_SETS.citation,
 )

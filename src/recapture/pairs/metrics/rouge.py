@@ -20,8 +20,8 @@ from ...errors import InputError
 
 # The length of a longest common subsequence, in one machine word a row.
 from ...similarity.rouge_l import bit_places, common_length
-from ..declaration import GroupScorer, Output, PairMetric, Scored
-from ..evaluate import run_metric
+from ..declaration import GroupScorer, Output, PairMetric, PairScores
+from ..evaluate import pair_function, run_metric
 
 KINDS = {"rouge1": "words", "rouge2": "pairs of words", "rougeL": "longest common subsequence"}
 _REMEMBERED = 5000
@@ -29,13 +29,14 @@ _REMEMBERED = 5000
 _NUMBERS = ("", "_precision", "_recall")
 
 
+@pair_function
 def rouge(references: Any, candidates: Any, *, stemmer: bool = False) -> Any:
     """`.rouge1`, `.rouge2` and `.rougeL` (F1, means over candidates), each with `_precision` and `_recall`.
 
     `.rouge1_scores`, `.rouge1_recall_scores` and so on have one entry per candidate. references: one entry per
     candidate, a text or a list of texts. candidates: texts, or several such lists by name. stemmer: Porter's.
     """
-    return run_metric(PAIR, references, candidates, {"stemmer": stemmer})
+    return run_metric(METRIC, references, candidates, {"stemmer": stemmer})
 
 
 class _Counts(NamedTuple):
@@ -53,7 +54,7 @@ class RougeScorer(GroupScorer):
         self._counts = lru_cache(_REMEMBERED)(self._count)
         self.settings = {"stemmer": stemmer}
 
-    def score(self, references: Sequence[Sequence[str]], candidates: Sequence[str]) -> Scored:
+    def score(self, references: Sequence[Sequence[str]], candidates: Sequence[str]) -> PairScores:
         table = np.empty((len(candidates), 3, 3))
         for row, group, candidate in zip(table, references, candidates, strict=True):
             held = self._counts(candidate)
@@ -61,7 +62,7 @@ class RougeScorer(GroupScorer):
             # The first of equally good references, as rouge-score.
             row[:] = [max(kind, key=lambda numbers: numbers[0]) for kind in zip(*each, strict=True)] if each else np.nan
         names = [kind + number for kind in KINDS for number in _NUMBERS]
-        return Scored(dict(zip(names, table.reshape(-1, 9).T, strict=True)))
+        return PairScores(dict(zip(names, table.reshape(-1, 9).T, strict=True)))
 
     def _count(self, text: str) -> _Counts:
         tokens = self._tokenizer.tokenize(text)
@@ -92,7 +93,7 @@ def _prepare(references: Sequence[Sequence[str]], shared: Any, stemmer: Any) -> 
 
 _MEANINGS = {"": "F1", "_precision": "share of the candidate's", "_recall": "share of the reference's"}
 
-PAIR = PairMetric(
+METRIC = PairMetric(
     name="rouge",
     title="ROUGE",
     outputs=tuple(

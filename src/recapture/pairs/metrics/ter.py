@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..declaration import INFINITY, Output, PairMetric
-from ..evaluate import run_metric
-from ..sacrebleu_scorer import SacrebleuScorer, check_flags
+from ..evaluate import pair_function, run_metric
+from ..sacrebleu_scorer import SacrebleuScorer, check_flags, sacrebleu_caption
 
 
+@pair_function
 def ter(
     references: Any,
     candidates: Any,
@@ -30,7 +31,7 @@ def ter(
     normalized: punctuation is split from words first; no_punct: it is dropped. The signature holds sacrebleu's own.
     """
     parameters = {"normalized": normalized, "no_punct": no_punct, "case_sensitive": case_sensitive}
-    return run_metric(PAIR, references, candidates, parameters)
+    return run_metric(METRIC, references, candidates, parameters)
 
 
 def _prepare(references: Sequence[Sequence[str]], shared: Any, **flags: Any) -> SacrebleuScorer:
@@ -41,7 +42,7 @@ def _prepare(references: Sequence[Sequence[str]], shared: Any, **flags: Any) -> 
     return SacrebleuScorer(metric, metric, references)
 
 
-PAIR = PairMetric(
+METRIC = PairMetric(
     name="ter",
     title="TER",
     outputs=(Output("value", "edits for each word of the reference", (0.0, INFINITY)),),
@@ -51,5 +52,6 @@ PAIR = PairMetric(
     over_references=None,
     order=130,
     libraries=("numpy", "sacrebleu"),
+    caption=sacrebleu_caption,
     citation="Snover et al. 2006, A Study of Translation Edit Rate with Targeted Human Annotation, AMTA",
 )

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ...declarations import installed_version
 from ...errors import InputError, nearest_names
-from ...versions import installed_version
 from ..encoder import EncoderKind, EncoderOptions
 from ..folder import modules, pooling_mode
 from ..loading import quiet, reported_as_missing, usable_device

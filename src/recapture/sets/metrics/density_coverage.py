@@ -14,8 +14,8 @@ import numpy as np
 
 from ...geometry.labels import Labels
 from ...report.result import Result
-from ..declaration import INFINITY, Measurement, Metric, Output, Relabelled
-from ..measure import Options, measure
+from ..declaration import INFINITY, Measurement, Output, Relabelled, SetMetric
+from ..evaluate import Options, measure
 from ..pair import Pair
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def density_coverage(reference: Any, candidate: Any, k: int = 5, **options: Unpack[Options]) -> Result:
     """Density (1 on average for equal distributions, not bounded above) and coverage of a candidate set.
 
-    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.measure.Options` says.
+    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.evaluate.Options` says.
     """
     return measure(METRIC, reference, candidate, k=k, **options)
 
@@ -52,7 +52,7 @@ def _values(n: int, m: int, k: int, b: Any, covered: Any) -> dict[str, Any]:
     return {"density": b / (k * m), "coverage": covered / n}
 
 
-METRIC = Metric(
+METRIC = SetMetric(
     name="density-coverage",
     title="Density and coverage",
     outputs=(

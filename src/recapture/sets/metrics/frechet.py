@@ -16,8 +16,8 @@ from ...geometry.labels import Labels
 from ...geometry.pooled_gaussians import PooledGaussians
 from ...geometry.products import power_of_two_below
 from ...report.result import Result
-from ..declaration import INFINITY, Measurement, Metric, Output, Relabelled
-from ..measure import Options, measure
+from ..declaration import INFINITY, Measurement, Output, Relabelled, SetMetric
+from ..evaluate import Options, measure
 from ..pair import Pair
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def frechet(reference: Any, candidate: Any, **options: Unpack[Options]) -> Result:
     """Squared Fréchet distance of two sets, 0 at best; `.value`.
 
-    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.measure.Options` says.
+    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.evaluate.Options` says.
     """
     return measure(METRIC, reference, candidate, **options)
 
@@ -79,7 +79,7 @@ def _warnings(pair: Pair) -> list[str]:
     return pair.unequal_sizes("smaller sets have a larger distance")
 
 
-METRIC = Metric(
+METRIC = SetMetric(
     name="frechet",
     title="Fréchet distance",
     outputs=(Output("value", "squared Fréchet distance of the fitted Gaussians", (0.0, INFINITY)),),
@@ -88,6 +88,7 @@ METRIC = Metric(
     relabel=_relabel,
     rounding=_rounding,
     swapped={"value": "value"},
+    ceiling_note="the Fréchet distance of smaller sets is larger: its ceiling looks worse than it is",
     order=50,
     citation="Heusel et al. 2017, GANs Trained by a Two Time-Scale Update Rule, NeurIPS",
 )

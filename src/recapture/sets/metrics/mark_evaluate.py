@@ -30,8 +30,8 @@ from ...errors import InputError
 from ...geometry.labels import Labels
 from ...geometry.overlap import OverlapAt
 from ...report.result import Result
-from ..declaration import Measurement, Metric, Output, Relabelled
-from ..measure import Job, Options, PairOptions, make_pair, measure, measure_pair
+from ..declaration import Measurement, Output, Relabelled, SetMetric
+from ..evaluate import Job, Options, PairOptions, make_pair, measure, measure_pair
 from ..pair import Pair
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def mark_evaluate(reference: Any, candidate: Any, k: int = 1, **options: Unpack[
     """Population scores of a candidate set against a reference set, in [0, 1], higher is better.
 
     reference, candidate: arrays (samples x dimensions), or lists of texts, which `encoder` turns into vectors.
-    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.measure.Options` says.
+    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.evaluate.Options` says.
     """
     return measure(METRIC, reference, candidate, k=k, **options)
 
@@ -140,7 +140,7 @@ def _warnings(
     return warnings
 
 
-METRIC = Metric(
+METRIC = SetMetric(
     name="mark-evaluate",
     title="Mark-Evaluate",
     outputs=(

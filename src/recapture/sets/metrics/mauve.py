@@ -22,14 +22,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...checks import check_count
 from ...errors import InputError
 from ...geometry.clusters import ClusterRows, unit_rows
 from ...geometry.histograms import Clusterings, Histograms
 from ...geometry.kmeans import DESCRIPTION, kmeans
 from ...report.result import Result
-from ..clustered import check_count, few_different, kept_clusterings, spread_over_clusterings
-from ..declaration import Measurement, Metric, Output, Relabelled
-from ..measure import Options, measure
+from ..clustered import few_different, kept_clusterings, spread_over_clusterings
+from ..declaration import Measurement, Output, Relabelled, SetMetric
+from ..evaluate import Options, measure
 from ..pair import Pair
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def mauve(
     """MAUVE of a candidate set: `.value`, `.smoothed`, `.frontier_integral`, `.spread`, and the mean curve.
 
     clusters: None for a tenth of the smaller set, at least 2.
-    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.measure.Options` says.
+    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.evaluate.Options` says.
     """
     parameters: dict[str, Any] = {
         "clusters": clusters,
@@ -198,7 +199,7 @@ def _relabel(pair: Pair, **parameters: Any) -> Relabelled:
     return partial(clusterings.means, score=score)
 
 
-METRIC = Metric(
+METRIC = SetMetric(
     name="mauve",
     title="MAUVE",
     outputs=(

@@ -23,8 +23,8 @@ from ...geometry.labels import Labels
 from ...geometry.parallel import blocks
 from ...geometry.pooled_kernel import PooledKernel
 from ...report.result import Result
-from ..declaration import Measurement, Metric, Output, Relabelled
-from ..measure import Options, measure
+from ..declaration import Measurement, Output, Relabelled, SetMetric
+from ..evaluate import Options, measure
 from ..pair import Pair
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def mmd(
 ) -> Result:
     """Squared MMD of two sets, 0 for equal distributions: `.value` unbiased, `.biased`, `.bandwidth` used.
 
-    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.measure.Options` says.
+    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.evaluate.Options` says.
     """
     return measure(METRIC, reference, candidate, bandwidth=bandwidth, **options)
 
@@ -132,7 +132,7 @@ def _sample(values: np.ndarray, size: int) -> np.ndarray:
     return values[np.sort(rows)]
 
 
-METRIC = Metric(
+METRIC = SetMetric(
     name="mmd",
     title="Maximum mean discrepancy",
     # Never below -1/n - 1/m, since the biased form is a squared norm; kernels are at most 1.

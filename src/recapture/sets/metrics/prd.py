@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...checks import check_count
 from ...geometry.clusters import ClusterRows
 from ...geometry.histograms import Clusterings, Histograms, Score
 from ...geometry.kmeans import DESCRIPTION, kmeans
 from ...geometry.parallel import blocks
 from ...report.result import Result
-from ..clustered import check_count, few_different, kept_clusterings, spread_over_clusterings
-from ..declaration import Measurement, Metric, Output, Relabelled
-from ..measure import Options, measure
+from ..clustered import few_different, kept_clusterings, spread_over_clusterings
+from ..declaration import Measurement, Output, Relabelled, SetMetric
+from ..evaluate import Options, measure
 from ..pair import Pair
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def prd(
 ) -> Result:
     """PRD of a candidate set: `.f8`, `.f1_8`, their `.spread`, and the mean curve `.precision`, `.recall`.
 
-    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.measure.Options` says.
+    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.evaluate.Options` says.
     """
     parameters: dict[str, Any] = {"clusters": clusters, "angles": angles, "clusterings": clusterings}
     return measure(METRIC, reference, candidate, **parameters, **options)
@@ -133,7 +134,7 @@ def _relabel(pair: Pair, **parameters: Any) -> Relabelled:
     return partial(found.means, score=score)
 
 
-METRIC = Metric(
+METRIC = SetMetric(
     name="prd",
     title="Precision and recall for distributions",
     outputs=(

@@ -14,8 +14,8 @@ import numpy as np
 
 from ...geometry.labels import Labels
 from ...report.result import Result
-from ..declaration import Measurement, Metric, Output, Relabelled
-from ..measure import Options, measure
+from ..declaration import Measurement, Output, Relabelled, SetMetric
+from ..evaluate import Options, measure
 from ..pair import Pair
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def precision_recall(reference: Any, candidate: Any, k: int = 3, **options: Unpack[Options]) -> Result:
     """Share of candidates that look like references, and of references that the candidates reach.
 
-    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.measure.Options` says.
+    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.evaluate.Options` says.
     """
     return measure(METRIC, reference, candidate, k=k, **options)
 
@@ -52,7 +52,7 @@ def _values(n: int, m: int, x: Any, y: Any) -> dict[str, Any]:
     return {"precision": x / m, "recall": y / n}
 
 
-METRIC = Metric(
+METRIC = SetMetric(
     name="precision-recall",
     title="Improved precision and recall",
     outputs=(

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 import recapture as rc
+from recapture.checks import check_level
 from recapture.errors import InputError
 from recapture.geometry.points import PointSet
 from recapture.labellings.plans import plan, splits, subsamples
 from recapture.sets import uncertainty as corpus
-from recapture.sets.declaration import Measurement, Metric, Output
-from recapture.sets.measure import Job, measure, measure_pair
+from recapture.sets.declaration import Measurement, Output, SetMetric
+from recapture.sets.evaluate import Job, measure, measure_pair
 from recapture.sets.pair import Pair
 
 METRICS = list(rc.list_metrics().values())
@@ -95,7 +96,7 @@ def _difference_under(pair):
     return under
 
 
-MEANS = Metric(
+MEANS = SetMetric(
     name="means",
     title="difference of means",
     outputs=(Output("value", "difference", (-np.inf, np.inf)),),
@@ -207,7 +208,7 @@ def test_one_number_needs_no_name():
 
 
 def test_levels_and_splits_are_checked_where_they_are_named():
-    assert corpus.check_level(None) is None and corpus.check_level(0.5) == 0.5
+    assert check_level(None) is None and check_level(0.5) == 0.5
     assert corpus.check_splits(True) == corpus.SPLITS and corpus.check_splits(False) == 0
 
 

@@ -1,0 +1,352 @@
+"""One report writer: a result says its parts, and every form is written once.
+
+Results of all kinds (sets, pairs, contexts, agreement) are `Reported`: their `report()` returns a `Report` of tables,
+notes, records for spreadsheets and content for programs. The forms are methods here: terminal, Markdown, LaTeX, HTML,
+CSV and JSON. Tables of large results may have another shape on a page than in a terminal (`Table.page`).
+"""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from ..versions import VERSION
+
+SCHEMA = 1
+"""Of the JSON form: grows when a reader of the old one would misread the new one."""
+HIGHER_LOWER = "↑ higher is better, ↓ lower is better"
+ARROWS: dict[str | None, str] = {"higher": "↑", "lower": "↓", None: ""}
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\n": " ", "\r": " ",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
+    "↑": r"$\uparrow$", "↓": r"$\downarrow$", "≤": r"$\le$",
+    **{character: "\\" + character for character in "&%$#_{}"},
+}  # fmt: skip
+_MARKDOWN = {ord("\\"): r"\\", ord("|"): r"\|", ord("\n"): " ", ord("\r"): " ", ord("<"): "&lt;", ord("&"): "&amp;"}
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+"""What a page would take as the beginning of a tag."""
+
+Style = Literal["", "bold", "emphasis"]
+
+
+class Cell(str):
+    """A cell's words, which may stand out."""
+
+    style: Style
+
+    def __new__(cls, words: str, style: Style = "") -> Cell:
+        made = super().__new__(cls, words)
+        made.style = style
+        return made
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of ready words.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> print(rc.Table(["system", "score"], [["a", "0.5"], ["b", "0.25"]]).to_markdown())
+    | system | score |
+    |---|---:|
+    | a | 0.5 |
+    | b | 0.25 |
+    <BLANKLINE>
+    """
+
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: Sequence[str] = ()
+    """Lines below (in LaTeX: comments above)."""
+    left: int = 1
+    """Columns from the left that hold words; the rest are numbers and stand to the right."""
+    repeated: int | None = None
+    """How many columns stand again in each block where a terminal is too narrow for all (None: `left`)."""
+    longest_head: int | None = None
+    """Heads of numbers that are longer (and than the numbers below) are folded in a terminal (None: never)."""
+    listed: bool = False
+    """Whether the caption is a list in Markdown, where lines that follow each other run together."""
+    page: Table | None = None
+    """The table's shape in Markdown and LaTeX, where it is another than in a terminal or a notebook."""
+
+    def to_table(self, width: int | None = None, color: bool = False) -> str:
+        """For a terminal, in as many blocks as its width asks for."""
+        drawn = [self._drawn(columns, color) for columns in self._blocks(width)]
+        return "\n\n".join([*drawn, "\n".join(self.caption)] if self.caption else drawn) + "\n"
+
+    def to_markdown(self) -> str:
+        table = self.page or self
+        lines = [
+            "| " + " | ".join(head.translate(_MARKDOWN) for head in table.heads) + " |",
+            "|" + "---|" * table.left + "---:|" * (len(table.heads) - table.left),
+        ]
+        lines += ["| " + " | ".join(map(_markdown, row)) + " |" for row in table.rows]
+        mark = "- " if self.listed else ""
+        lines += ["", *(mark + _TAG.sub("&lt;", _one_line(line)) for line in self.caption)] if self.caption else []
+        return "\n".join(lines) + "\n"
+
+    def to_latex(self) -> str:
+        """A booktabs table."""
+        table = self.page or self
+        lines = [
+            *(f"% {_one_line(line)}" for line in (*self.caption, r"needs \usepackage{booktabs}")),
+            r"\begin{tabular}{" + "l" * table.left + "r" * (len(table.heads) - table.left) + "}",
+            r"\toprule",
+            " & ".join(map(latex, table.heads)) + r" \\",
+            r"\midrule",
+            *(" & ".join(map(latex, row)) + r" \\" for row in table.rows),
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+        return "\n".join(lines) + "\n"
+
+    def to_html(self) -> str:
+        """Every word escaped."""
+        heads = "".join(f"<th>{html.escape(head)}</th>" for head in self.heads)
+        body = "".join("<tr>" + "".join(f"<td>{_html(cell)}</td>" for cell in row) + "</tr>" for row in self.rows)
+        return f"<table><caption>{html.escape('; '.join(self.caption))}</caption><tr>{heads}</tr>{body}</table>"
+
+    def to_csv(self) -> str:
+        """The words as they are."""
+        return _csv([self.heads, *self.rows])
+
+    def _blocks(self, width: int | None) -> list[list[int]]:
+        """Which columns stand together: the first ones in every block."""
+        sizes = [3 + max(self._widths(column)) for column in range(len(self.heads))]
+        repeated = self.left if self.repeated is None else self.repeated
+        blocks: list[list[int]] = [[]]
+        used = first = sum(sizes[:repeated])
+        for column in range(repeated, len(sizes)):
+            if width and blocks[-1] and used + sizes[column] > width:
+                blocks.append([])
+                used = first
+            blocks[-1].append(column)
+            used += sizes[column]
+        return [[*range(repeated), *block] for block in blocks]
+
+    def _widths(self, column: int) -> tuple[int, int]:
+        """Of the head as it is shown, and of the widest cell below."""
+        head = len(self.heads[column])
+        shown = head if column < self.left or self.longest_head is None else min(head, self.longest_head)
+        return shown, max((len(row[column]) for row in self.rows), default=0)
+
+    def _drawn(self, columns: Sequence[int], color: bool) -> str:
+        from rich import box
+        from rich.console import Console
+        from rich.table import Table as Drawing
+        from rich.text import Text
+
+        drawing = Drawing(box=box.SIMPLE_HEAD, pad_edge=False)
+        for column in columns:
+            words = column < self.left
+            widest = None if words or self.longest_head is None else max(self.longest_head, *self._widths(column))
+            drawing.add_column(
+                Text(self.heads[column]),
+                justify="left" if words else "right",
+                overflow="fold",
+                no_wrap=widest is None,
+                max_width=widest,
+            )
+        for row in self.rows:
+            drawing.add_row(*(Text(row[column], style=_rich(row[column])) for column in columns))
+        stream = io.StringIO()
+        # Wide enough for anything: what does not fit the terminal was put into another block.
+        Console(file=stream, force_terminal=color, width=10_000, highlight=False, no_color=not color).print(drawing)
+        return "\n".join(line.rstrip() for line in stream.getvalue().splitlines() if line.strip())
+
+
+@dataclass(frozen=True)
+class Report:
+    """The parts of a result: what every form is written from."""
+
+    kind: str
+    """What was compared: sets, pairs, contexts or agreement."""
+    tables: Sequence[Table]
+    notes: Sequence[str] = ()
+    """What a reader should know beside the tables: sentences."""
+    page_notes: Sequence[str] = ()
+    """What pages, which are read without the messages of a terminal, say below their first table."""
+    records: Mapping[str, Sequence[Mapping[str, Any]]] | Sequence[tuple[str, Sequence[Mapping[str, Any]]]] = ()
+    """Numbers in full precision, one mapping a row, by kind of row; pairs where one kind stands in several places."""
+    results: Mapping[str, Any] = field(default_factory=dict)
+    """Everything, for programs."""
+    signature: Mapping[str, Any] = field(default_factory=dict)
+    """How all of it was made."""
+
+    def to_table(self, width: int | None = None, color: bool = False) -> str:
+        return "\n".join(table.to_table(width, color) for table in self.tables)
+
+    def to_markdown(self) -> str:
+        return "\n".join(table.to_markdown() for table in self._alone())
+
+    def to_latex(self) -> str:
+        return "\n".join(table.to_latex() for table in self._alone())
+
+    def to_html(self) -> str:
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
+        return "".join(table.to_html() for table in self.tables) + (f"<ul>{notes}</ul>" if notes else "")
+
+    def to_csv(self) -> str:
+        """One table: what kind of row each is stands first where there are several kinds."""
+        parts = list(self.records.items() if isinstance(self.records, Mapping) else self.records)
+        several = len({kind for kind, _ in parts}) > 1
+        heads = dict.fromkeys(head for _, rows in parts for row in rows for head in row)
+        lines = [
+            [*([kind] if several else []), *(_spelt(row.get(head)) for head in heads)]
+            for kind, rows in parts
+            for row in rows
+        ]
+        return _csv([[*(["kind"] if several else []), *heads], *lines])
+
+    def to_json(self) -> str:
+        """Full precision. JSON has no infinity: unbounded or infinite numbers are null."""
+        content = {
+            "schema": SCHEMA,
+            "recapture": VERSION,
+            "kind": self.kind,
+            "results": self.results,
+            "warnings": list(self.notes),
+            "signature": self.signature,
+        }
+        return json.dumps(finite(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def _alone(self) -> list[Table]:
+        """The tables with what belongs on a page."""
+        return [
+            replace(table, caption=[*table.caption, *(self.page_notes if place == 0 else ())])
+            for place, table in enumerate(self.tables)
+        ]
+
+
+class Reported:
+    """A result that shows itself and writes itself down."""
+
+    def report(self) -> Report:
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.report().to_table()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.report().to_html()
+
+    def to_table(self, width: int | None = None, color: bool = False) -> str:
+        """For a terminal of so many columns (None: as wide as it gets)."""
+        return self.report().to_table(width, color)
+
+    def to_markdown(self) -> str:
+        return self.report().to_markdown()
+
+    def to_latex(self) -> str:
+        """A booktabs table."""
+        return self.report().to_latex()
+
+    def to_html(self) -> str:
+        """A table for notebooks, every text escaped."""
+        return self.report().to_html()
+
+    def to_csv(self) -> str:
+        """One row per number, in full precision."""
+        return self.report().to_csv()
+
+    def to_json(self) -> str:
+        """Full precision and the whole signature."""
+        return self.report().to_json()
+
+
+FORMS = {"table": "to_table", "json": "to_json", "csv": "to_csv", "md": "to_markdown", "latex": "to_latex"}
+"""The forms a command offers, and the methods that write them."""
+
+
+def latex(words: str) -> str:
+    """Words with LaTeX's own characters escaped; a `Cell` keeps its style."""
+    escaped = "".join(_LATEX.get(character, character) for character in words)
+    command = {"bold": "textbf", "emphasis": "emph"}.get(getattr(words, "style", ""))
+    return rf"\{command}{{{escaped}}}" if command else escaped
+
+
+def short(value: float) -> str:
+    """Four decimals for ordinary numbers, more digits rather than zeros for small ones."""
+    if not math.isfinite(value):
+        return str(value)
+    if value != 0 and abs(value) < 0.001:
+        return f"{value:.3g}"
+    return f"{value:.4f}"
+
+
+def short_p(value: float) -> str:
+    """Two significant digits, and never a plain 0."""
+    if value >= 1e-4:
+        return f"{value:.2g}"
+    return f"{value:.0e}" if value > 0 else "<1e-300"
+
+
+def plain(value: Any) -> Any:
+    """Only dict, list, str, int, float, bool and None."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(inner) for inner in value]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    return value
+
+
+def finite(value: Any) -> Any:
+    """Plain Python types without infinities or NaN."""
+    value = plain(value)
+    if isinstance(value, dict):
+        return {key: finite(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def json_lines(records: Iterable[Mapping[str, Any]]) -> str:
+    """One JSON object a line."""
+    return "".join(json.dumps(finite(record), ensure_ascii=False, allow_nan=False) + "\n" for record in records)
+
+
+def _markdown(cell: str) -> str:
+    mark = {"bold": "**", "emphasis": "*"}.get(getattr(cell, "style", ""), "")
+    return mark + cell.translate(_MARKDOWN) + mark
+
+
+def _html(cell: str) -> str:
+    tag = {"bold": "b", "emphasis": "i"}.get(getattr(cell, "style", ""))
+    return f"<{tag}>{html.escape(cell)}</{tag}>" if tag else html.escape(cell)
+
+
+def _rich(cell: str) -> str:
+    return {"bold": "bold", "emphasis": "italic"}.get(getattr(cell, "style", ""), "")
+
+
+def _one_line(words: str) -> str:
+    """Names may hold line ends, which would end a comment."""
+    return " ".join(words.split())
+
+
+def _csv(rows: Iterable[Iterable[Any]]) -> str:
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows(rows)
+    return stream.getvalue()
+
+
+def _spelt(value: Any) -> Any:
+    """A value as it stands in a cell of CSV: lists in one cell, numbers with all their digits."""
+    if isinstance(value, (list, tuple)):
+        return " | ".join(map(str, value))
+    return "" if value is None else float.__repr__(value) if isinstance(value, float) else value
