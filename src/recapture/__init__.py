@@ -18,16 +18,20 @@ __version__ = VERSION
 
 # For type checkers and editors alone: a metric that is missing here works all the same.
 if TYPE_CHECKING:
-    from .agreement.accuracy import pairwise_accuracy as pairwise_accuracy
-    from .agreement.accuracy import soft_pairwise_accuracy as soft_pairwise_accuracy
-    from .agreement.compare import compare_metrics as compare_metrics
-    from .agreement.correlate import correlate as correlate
-    from .agreement.correlate import metric_correlations as metric_correlations
-    from .agreement.distributions import score_distributions as score_distributions
-    from .agreement.matrix import ScoreMatrix as ScoreMatrix
-    from .agreement.reading import read_scores as read_scores
-    from .agreement.sweeps import sweep as sweep
-    from .agreement.williams import williams_test as williams_test
+    from .agreement.data.read_scores import read_scores as read_scores
+    from .agreement.data.score_matrix import ScoreMatrix as ScoreMatrix
+    from .agreement.statistics.accuracy import pairwise_accuracy as pairwise_accuracy
+    from .agreement.statistics.accuracy import soft_pairwise_accuracy as soft_pairwise_accuracy
+    from .agreement.statistics.correlation_values import metric_correlations as metric_correlations
+    from .agreement.statistics.distributions import score_distributions as score_distributions
+    from .agreement.statistics.kendall import kendall_tau as kendall_tau
+    from .agreement.statistics.paired_bootstrap import paired_bootstrap as paired_bootstrap
+    from .agreement.statistics.swapping import swapping_test as swapping_test
+    from .agreement.statistics.sweeps import sweep as sweep
+    from .agreement.statistics.tie_calibration import tie_calibration as tie_calibration
+    from .agreement.statistics.williams import williams_test as williams_test
+    from .agreement.with_people import compare_metrics as compare_metrics
+    from .agreement.with_people import correlate as correlate
     from .contexts.evaluate import evaluate_contexts as evaluate_contexts
     from .contexts.metrics.aggregate import aggregate as aggregate
     from .contexts.metrics.dispersion import dispersion as dispersion
@@ -80,16 +84,20 @@ _HOME = {
     "Result": "report",
     "Results": "report",
     "Table": "report",
-    "ScoreMatrix": "agreement.matrix",
-    "read_scores": "agreement.reading",
-    "correlate": "agreement.correlate",
-    "metric_correlations": "agreement.correlate",
-    "score_distributions": "agreement.distributions",
-    "sweep": "agreement.sweeps",
-    "compare_metrics": "agreement.compare",
-    "williams_test": "agreement.williams",
-    "pairwise_accuracy": "agreement.accuracy",
-    "soft_pairwise_accuracy": "agreement.accuracy",
+    "read_scores": "agreement.data.read_scores",
+    "ScoreMatrix": "agreement.data.score_matrix",
+    "pairwise_accuracy": "agreement.statistics.accuracy",
+    "soft_pairwise_accuracy": "agreement.statistics.accuracy",
+    "metric_correlations": "agreement.statistics.correlation_values",
+    "score_distributions": "agreement.statistics.distributions",
+    "kendall_tau": "agreement.statistics.kendall",
+    "paired_bootstrap": "agreement.statistics.paired_bootstrap",
+    "swapping_test": "agreement.statistics.swapping",
+    "sweep": "agreement.statistics.sweeps",
+    "tie_calibration": "agreement.statistics.tie_calibration",
+    "williams_test": "agreement.statistics.williams",
+    "compare_metrics": "agreement.with_people",
+    "correlate": "agreement.with_people",
     "encode": "representations.encode",
     "evaluate": "sets.evaluate",
     "list_metrics": "sets.declaration",

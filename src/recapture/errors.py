@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class InputError(ValueError):
     """Something the caller gave cannot be used; the message says what, where and why in one sentence.
 
-    The command line prints the message alone and leaves with exit code 2.
+    options: parameters of the call that would help. In Python they stand behind the message by their names; the
+    command line, which prints the message alone and leaves with exit code 2, writes them as its flags.
     """
+
+    def __init__(self, message: object = "", *, options: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.options = tuple(options)
+
+    @property
+    def message(self) -> str:
+        return super().__str__()
+
+    def __str__(self) -> str:
+        return self.message + (f" (see {', '.join(self.options)})" if self.options else "")
 
 
 class OptionError(InputError, TypeError):

@@ -9,9 +9,9 @@ import pytest
 from made_up import scores
 from scipy import stats
 
-from recapture.agreement import accuracy as module
-from recapture.agreement.accuracy import pairwise_accuracy, soft_pairwise_accuracy
-from recapture.agreement.kendall import kendall
+from recapture.agreement.statistics import accuracy as module
+from recapture.agreement.statistics.accuracy import pairwise_accuracy, soft_pairwise_accuracy
+from recapture.agreement.statistics.kendall import kendall_tau
 from recapture.errors import InputError
 
 
@@ -33,7 +33,7 @@ def test_pairwise_accuracy_is_agreement_of_signs():
     for metric in (good, other):
         found = pairwise_accuracy(metric, human)
         kept = [at for at in range(40) if at != 7]
-        expected = kendall(human[:, kept].mean(axis=1), metric[:, kept].mean(axis=1), "acc-eq")
+        expected = kendall_tau(metric[:, kept].mean(axis=1), human[:, kept].mean(axis=1), "acc-eq")
         assert found.value == expected and found.dropped == 1
 
 

@@ -8,12 +8,15 @@ import pytest
 from made_up import scores
 from scipy import stats
 
-from recapture.agreement.all_pairs import AllPairs, Pair, compare_all
-from recapture.agreement.levels import agreement
-from recapture.agreement.paired_bootstrap import paired_bootstrap
-from recapture.agreement.swapping import swapping_test
-from recapture.agreement.williams import williams_test
+from recapture.agreement.statistics.all_pairs import AllPairs, MetricPair, compare_all
+from recapture.agreement.statistics.levels import agreement
+from recapture.agreement.statistics.paired_bootstrap import paired_bootstrap
+from recapture.agreement.statistics.swapping import swapping_test
+from recapture.agreement.statistics.williams import williams_test
+from recapture.agreement.with_people import compare_metrics
 from recapture.errors import InputError
+
+HIGHER = {"directions": "higher"}
 
 
 @pytest.fixture
@@ -87,14 +90,14 @@ def test_all_are_compared_on_the_same_cells(three):
 
 def test_forms(three):
     metrics, human = three
-    found = compare_all(metrics, human, test="bootstrap", resamples=200)
+    found = compare_metrics(metrics, human, test="bootstrap", resamples=200, **HIGHER)
     assert found.too_few > 0 and f"{found.too_few} resamples with fewer than 3 different systems" in str(found)
     assert repr(found) == str(found) and "p (one-sided)" in found.to_markdown()
     content = json.loads(found.to_json(), parse_constant=pytest.fail)
-    first = content["comparisons"][0]
+    first = content["results"]["comparisons"][0]
     assert (first["agreement"], first["other_agreement"]) == tuple(list(found.agreements.values())[:2])
     assert (first["test"], first["p_one_sided"]) == ("bootstrap", found.pairs[0].greater)
-    ranks = {row["metric"]: row["cluster"] for row in content["clusters"]}
+    ranks = {row["metric"]: row["cluster"] for row in content["results"]["clusters"]}
     assert ranks == {name: at for at, names in enumerate(found.clusters(), 1) for name in names}
     kinds = [line.partition(",")[0] for line in found.to_csv().splitlines()]
     assert kinds == ["kind", *["comparisons"] * 3, *["clusters"] * 3]
@@ -110,7 +113,7 @@ def test_williams_draws_nothing(three):
 
 
 def made(names, pvalues):
-    pairs = [Pair(one, other, 0.1, 2 * p, p, min(1, 6 * p)) for (one, other), p in pvalues.items()]
+    pairs = [MetricPair(one, other, 0.1, 2 * p, p, min(1, 6 * p)) for (one, other), p in pvalues.items()]
     agreements = {name: 1 - 0.1 * at for at, name in enumerate(names)}
     return AllPairs(agreements, tuple(pairs), "williams", "system", "pearson", 9, 9, 0, 0)
 
@@ -192,7 +195,7 @@ def test_a_metric_does_not_win_by_being_constant():
     second[:, 4:] = 1.0
     expected = np.mean([stats.pearsonr(first[:, at], human[:, at])[0] for at in range(4)])
     for test in ("permutation", "bootstrap"):
-        found = compare_all({"a": first, "b": second}, human, "text", test=test, resamples=50)
+        found = compare_metrics({"a": first, "b": second}, human, "text", test=test, resamples=50, **HIGHER)
         assert dict(found.agreements) == pytest.approx({"a": expected, "b": expected}, abs=1e-12)
         assert (found.inputs, found.unvaried, found.pairs[0].pvalue) == (4, 6, 1)
         assert "4 inputs; 6 inputs left out, where people or some metric do not vary" in str(found)
@@ -212,9 +215,9 @@ def test_williams_is_for_correlations(coefficient):
 def test_results_say_what_was_drawn():
     human, good, weak, none = scores()
     metrics = {"good": good, "weak": weak, "none": none}
-    found = compare_all(metrics, human, test="bootstrap", over="inputs", resamples=30, seed=4)
+    found = compare_metrics(metrics, human, test="bootstrap", over="inputs", resamples=30, seed=4, **HIGHER)
     assert dict(found.settings) == {"over": "inputs", "resamples": 30, "seed": 4}
-    assert "30 resamples of inputs, seed 4" in str(found) and json.loads(found.to_json())["settings"]["seed"] == 4
-    found = compare_all(metrics, human, test="permutation", resamples=30)
+    assert "30 resamples of inputs, seed 4" in str(found) and json.loads(found.to_json())["signature"]["seed"] == 4
+    found = compare_metrics(metrics, human, test="permutation", resamples=30, **HIGHER)
     assert "single cells are swapped; up to 30 swappings, seed 0" in str(found)
-    assert json.loads(found.to_json())["comparisons"][0]["swap"] == "both"
+    assert json.loads(found.to_json())["results"]["comparisons"][0]["swap"] == "both"

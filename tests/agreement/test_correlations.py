@@ -10,10 +10,10 @@ import pytest
 from scipy import stats
 
 import recapture as rc
-from recapture.agreement.correlate import metric_correlations
-from recapture.agreement.directions import declared_direction
-from recapture.agreement.levels import agreement
-from recapture.agreement.resampling import Case, blocks, bootstrap
+from recapture.agreement.data.directions import declared_direction
+from recapture.agreement.statistics.correlation_values import metric_correlations
+from recapture.agreement.statistics.levels import agreement
+from recapture.agreement.statistics.resampling import BootstrapCase, blocks, bootstrap
 from recapture.errors import InputError
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
@@ -79,7 +79,7 @@ def test_bootstrap_is_that_of_plain_loops(level, coefficient, over, missing):
         kept = np.flatnonzero(whole[columns])
         lost = level == "system" and (not len(kept) or len(set(rows.tolist())) < 3)
         expected.append(np.nan if lost else plainly(metric[cells], human[cells], level, coefficient, kept))
-    found = bootstrap([Case(metric, human, level, coefficient)], systems, inputs, over, 40, seed=5)[0]
+    found = bootstrap([BootstrapCase(metric, human, level, coefficient)], systems, inputs, over, 40, seed=5)[0]
     np.testing.assert_allclose(found, expected, atol=1e-12)
     known = np.array(expected)[~np.isnan(expected)]
     result = rc.correlate(metric, human, level, coefficient, interval=0.8, over=over, resamples=40, seed=5)
@@ -92,7 +92,7 @@ def test_other_coefficients_have_intervals_too(level, coefficient):
     """Against loops over `correlate` itself: what each is, is tested with the coefficients."""
     metric, human = made(5, 8, seed=4)
     (block,) = blocks(5, 8, "both", 12, seed=0)
-    found = bootstrap([Case(metric, human, level, coefficient)], 5, 8, "both", 12, seed=0)[0]
+    found = bootstrap([BootstrapCase(metric, human, level, coefficient)], 5, 8, "both", 12, seed=0)[0]
     for value, rows, columns in zip(found, block.systems, block.inputs, strict=True):
         if level == "system" and len(set(rows.tolist())) < 3:
             assert np.isnan(value)
@@ -108,7 +108,7 @@ def test_other_coefficients_have_intervals_too(level, coefficient):
 
 def test_resamples_hang_on_nothing_but_the_seed():
     metric, human = made(5, 8, 4)
-    cases = [Case(metric, human, level, coefficient) for level in LEVELS for coefficient in SCIPY]
+    cases = [BootstrapCase(metric, human, level, coefficient) for level in LEVELS for coefficient in SCIPY]
     all_at_once = bootstrap(cases, 5, 8, "both", 30, 0)
     np.testing.assert_allclose(bootstrap(cases, 5, 8, "both", 30, 0, cells=70), all_at_once, atol=1e-13)
     assert not np.array_equal(bootstrap(cases, 5, 8, "both", 30, 1), all_at_once, equal_nan=True)
@@ -177,7 +177,7 @@ def test_missing_scores_are_dropped_and_counted():
     assert [row.missing for row in (system, text, everything)] == [2, 2, 2]  # cells, of which one lacks both numbers
     shown = rc.correlate(metric, human, "text")
     assert "8 inputs, 0 dropped; 2 missing cells" in str(shown)
-    assert json.loads(shown.to_json())["correlations"][0]["missing_cells"] == 2
+    assert json.loads(shown.to_json())["results"]["correlations"][0]["missing_cells"] == 2
     assert "missing_cells" in shown.to_csv().splitlines()[0]
 
 
@@ -201,7 +201,7 @@ def test_scores_are_oriented():
     assert [row.direction for row in result] == ["lower", "higher", "lower"]
     penalties = rc.correlate({"bleu": metric}, {"errors": -human}, directions={"errors": "lower"})
     assert penalties.value == pytest.approx(expected) and "ratings errors" in str(penalties)
-    with pytest.raises(InputError, match=r"not known of mine: .* --lower-is-better NAME or --higher-is-better"):
+    with pytest.raises(InputError, match=r"not known of mine: say whether .* \(see directions\)$"):
         rc.correlate({"mine": metric, "bleu": metric}, human)
     patterns = rc.correlate({"x.a": -metric, "y.b": metric}, human, directions={"x.*": "lower", "y.*": "higher"})
     assert [row.value for row in patterns] == pytest.approx([expected] * 2)
@@ -359,7 +359,10 @@ def test_forms():
     metric, human = made()
     result = rc.correlate({"bleu": metric, "ter": -metric}, {"a|b": human}, interval=0.95, resamples=20)
     content = json.loads(result.to_json(), parse_constant=pytest.fail)
-    assert content["correlations"][0]["value"] == result.rows[0].value and content["settings"]["resamples"] == 20
+    assert (
+        content["results"]["correlations"][0]["value"] == result.rows[0].value
+        and content["signature"]["resamples"] == 20
+    )
     rows = list(csv.DictReader(io.StringIO(result.to_csv())))
     assert [float(row["low"]) for row in rows] == [row.interval[0] for row in result]
     assert "\\toprule" in result.to_latex() and result.to_markdown().startswith("| metric | pearson |\n|---|---:|\n")
@@ -394,7 +397,7 @@ BAD = {
     "directions of numbers": (({"a": X}, X), {"directions": 3}, "a mapping from names to these, not 3"),
     "names of numbers": (({"bleu": X}, X), {"metrics": 3}, "a column is named by a text"),
     "over": ((X, X), {"over": "rows"}, "both, systems or inputs"),
-    "resamples": ((X, X), {"resamples": 0}, "resamples must be a whole number, 1 or more"),
+    "resamples": ((X, X), {"resamples": 0}, "resamples must be a whole number of at least 1"),
     "direction": (({"bleu": X}, X), {"directions": {"bleu": "up"}}, "must be 'higher' or 'lower', not 'up'"),
     "direction of nothing": (({"bleu": X}, X), {"directions": {"blue": "lower"}}, "'blue', which is no column"),
     "shapes": ((X, X[:3]), {}, "one side has 3 systems and 3 inputs, the other 4 systems and 3 inputs"),

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from recapture.agreement.distributions import area_under_curve, score_distributions
+from recapture.agreement.statistics.distributions import area_under_curve, score_distributions
 from recapture.errors import InputError
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recapture.agreement import kendall as module
-from recapture.agreement.calibration import tie_calibration
-from recapture.agreement.coefficients import ALL_COEFFICIENTS, correlation, row_correlations
-from recapture.agreement.kendall import VARIANTS, kendall, pair_counts, row_taus
+from recapture.agreement.statistics import kendall as module
+from recapture.agreement.statistics.coefficients import ALL_COEFFICIENTS, correlation, row_correlations
+from recapture.agreement.statistics.kendall import VARIANTS, kendall_tau, pair_counts, row_taus
+from recapture.agreement.statistics.tie_calibration import tie_calibration
 from recapture.errors import InputError
 
 # google-research/mt-metrics-eval, stats_test.py: testKendallVariants and testKendallWithTiesOpt.
@@ -50,20 +50,20 @@ def counted(human, metric, epsilon=0.0):
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_variants_counted_by_hand(variant):
     assert set(BY_HAND) == set(VARIANTS)
-    assert kendall(HUMAN, METRIC, variant) == pytest.approx(BY_HAND[variant], abs=1e-15)
+    assert kendall_tau(METRIC, HUMAN, variant) == pytest.approx(BY_HAND[variant], abs=1e-15)
 
 
 def test_values_of_mt_metrics_eval():
-    assert kendall(PEOPLE, SCORES, "b") == pytest.approx(0.316227766, abs=1e-9)
-    assert kendall(PEOPLE, SCORES, "c") == pytest.approx(0.32, abs=1e-15)
-    assert kendall(PEOPLE, SCORES, "eq") == pytest.approx(0.2, abs=1e-15)
-    assert kendall(PEOPLE, SCORES, "acc-eq") == pytest.approx(0.6, abs=1e-15)
-    assert kendall(PEOPLE, SCORES, "acc-eq", epsilon=2) == pytest.approx(0.4, abs=1e-15)
-    assert tie_calibration(PEOPLE, SCORES).value == pytest.approx(0.7, abs=1e-15)
+    assert kendall_tau(SCORES, PEOPLE, "b") == pytest.approx(0.316227766, abs=1e-9)
+    assert kendall_tau(SCORES, PEOPLE, "c") == pytest.approx(0.32, abs=1e-15)
+    assert kendall_tau(SCORES, PEOPLE, "eq") == pytest.approx(0.2, abs=1e-15)
+    assert kendall_tau(SCORES, PEOPLE, "acc-eq") == pytest.approx(0.6, abs=1e-15)
+    assert kendall_tau(SCORES, PEOPLE, "acc-eq", epsilon=2) == pytest.approx(0.4, abs=1e-15)
+    assert tie_calibration(SCORES, PEOPLE).value == pytest.approx(0.7, abs=1e-15)
     # testKendallVariants_23: 14 of 21 pairs alike, 7 not.
     one, other = [1, 1, 1, 2, 2, 3, 4], [1, 1, 2, 2, 4, 3, 3]
-    assert kendall(one, other, "eq") == pytest.approx((14 - 7) / 21, abs=1e-15)
-    assert kendall(one, other, "acc-eq") == pytest.approx(14 / 21, abs=1e-15)
+    assert kendall_tau(other, one, "eq") == pytest.approx((14 - 7) / 21, abs=1e-15)
+    assert kendall_tau(other, one, "acc-eq") == pytest.approx(14 / 21, abs=1e-15)
 
 
 @pytest.mark.parametrize("size", [2, 3, 9, 99, 100, 101, 102, 333])
@@ -108,7 +108,7 @@ def test_coefficients_by_name():
     for name, variant in (("kendall", "b"), ("kendall-a", "a"), ("kendall-c", "c"), ("gamma", "gamma")):
         found = row_correlations(human, metric, name)
         for row, value in enumerate(found):
-            assert value == pytest.approx(kendall(human[row], metric[row], variant), nan_ok=True) or row in (7, 8)
+            assert value == pytest.approx(kendall_tau(metric[row], human[row], variant), nan_ok=True) or row in (7, 8)
         assert np.isnan(found[[7, 8, 9]]).all()  # a constant side, or one item
     alike = row_correlations(human, metric, "acc-eq")
     assert alike[7] == counted(human[7], metric[7])[4] / 21  # ties that the metric sees are its merit
@@ -154,7 +154,7 @@ def test_tie_calibration_tries_every_epsilon(seed):
         metric = metric.round(1)
         human[0, 1] = metric[2, 3] = np.nan
         human[4, 1:] = np.nan
-    found = tie_calibration(human, metric)
+    found = tie_calibration(metric.T, human.T)
     epsilon, value, before = calibrated(human, metric)
     assert found.epsilon == pytest.approx(epsilon, abs=1e-12)
     assert found.value == pytest.approx(value, abs=1e-12)
@@ -163,24 +163,24 @@ def test_tie_calibration_tries_every_epsilon(seed):
 
 
 def test_tie_calibration_of_a_metric_that_needs_none():
-    found = tie_calibration([1, 2, 3, 4], [10, 20, 30, 40])
+    found = tie_calibration([10, 20, 30, 40], [1, 2, 3, 4])
     assert found == (0.0, 1.0, 1.0)
 
 
 def test_bad_input():
     with pytest.raises(InputError, match="unknown variant"):
-        kendall([1, 2], [1, 2], "d")
+        kendall_tau([1, 2], [1, 2], "d")
     with pytest.raises(InputError, match="at least 0"):
-        kendall([1, 2], [1, 2], epsilon=-1)
+        kendall_tau([1, 2], [1, 2], epsilon=-1)
     with pytest.raises(InputError, match="at least 0"):
-        kendall([1, 2], [1, 2], epsilon=math.nan)
+        kendall_tau([1, 2], [1, 2], epsilon=math.nan)
     with pytest.raises(InputError, match="take another variant"):
-        kendall([1, 2], [1, 2], "c", epsilon=1)
+        kendall_tau([1, 2], [1, 2], "c", epsilon=1)
     with pytest.raises(InputError, match="must be equal"):
-        kendall([1, 2], [1, 2, 3])
+        kendall_tau([1, 2], [1, 2, 3])
     with pytest.raises(InputError, match="two vectors"):
-        kendall(np.ones((2, 2)), np.ones((2, 2)))
+        kendall_tau(np.ones((2, 2)), np.ones((2, 2)))
     with pytest.raises(InputError, match="at least two items"):
-        tie_calibration([1, np.nan], [1, 2])
+        tie_calibration([1, 2], [1, np.nan])
     with pytest.raises(InputError, match="group the scores by input"):
         tie_calibration(np.zeros(6000), np.zeros(6000))

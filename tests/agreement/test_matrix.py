@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import recapture as rc
-from recapture.agreement.matrix import match
+from recapture.agreement.data.score_matrix import match
 from recapture.errors import InputError
 
 ROWS = [
@@ -83,6 +83,26 @@ def test_several_files_add_columns_and_systems(tmp_path):
         rc.read_scores([first, third])
 
 
+def test_ratings_from_files_of_their_own(tmp_path):
+    """A condition is about the files that have its field, and some file has to have it."""
+    systems = dict(enumerate("abc"))
+    rows = [{"system": name, "item": 1, "bleu": at, "tone": 2 * at} for at, name in systems.items()]
+    scores = lines(tmp_path / "s.jsonl", *rows)
+    rated = [{"system": name, "item": 1, "rater": r, "h": r * at} for at, name in systems.items() for r in (1, 3)]
+    people = lines(tmp_path / "h.jsonl", *rated)
+    first, second = rc.read_scores(scores, human_files=people, where={"rater": 3})
+    assert list(first) == ["bleu", "tone"] and second["h"].tolist() == [[0], [3], [6]]
+    _, second = rc.read_scores(scores, human_files=[people], average=True)
+    assert second["h"].tolist() == [[0], [2], [4]] and second.averaged.startswith("6 rows are averaged into 3")
+    assert (first.sources, second.sources) == ((str(scores),), (str(people),))
+    with pytest.raises(InputError, match=r"no row of .*s.jsonl or .*h.jsonl has a field 'ratr'"):
+        rc.read_scores(scores, human_files=people, where={"ratr": 3}, average=True)
+    # Criteria are looked for among the ratings, then among the scores.
+    assert rc.correlate(first, second, criteria="h", metrics="bleu").value == pytest.approx(1)
+    both = rc.correlate(first, second, criteria=["h", "tone"])
+    assert [(row.metric, row.criterion) for row in both] == [("bleu", "h"), ("bleu", "tone")]
+
+
 def test_infinite_scores_are_missing_and_counted(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("system,item,m\na,1,inf\na,2,-Infinity\nb,1,2\nb,2,NaN\n")
@@ -114,7 +134,9 @@ def test_rows_can_be_chosen(tmp_path):
     path = lines(tmp_path / "a.jsonl", *rows)
     assert rc.read_scores(path, where={"type": "abs"})["m"] == 1
     assert rc.read_scores(path, where={"type": "ext", "deep.ok": False})["m"] == 3
-    with pytest.raises(InputError, match=r"line 1 and .* line 2 both have scores of system 'a' on input '1' .*--where"):
+    with pytest.raises(
+        InputError, match=r"line 1 and .* line 2 both have .* 'a' on input '1': .*\(see where, average\)"
+    ):
         rc.read_scores(path)
     with pytest.raises(InputError, match=r"no row has type 'abss': did you mean abs\?"):
         rc.read_scores(path, where={"type": "abss"})
@@ -139,7 +161,7 @@ def test_several_raters_are_averaged_on_request(tmp_path):
     np.testing.assert_array_equal(matrix["h"], [[4, 3], [1, NAN]])
     np.testing.assert_array_equal(matrix["m"], [[0.1, 0.1], [0.1, NAN]])
     assert matrix.averaged == "6 rows are averaged into 2, one for each system and input"
-    with pytest.raises(InputError, match=r"both have scores of system 'a' on input '1' .*--average"):
+    with pytest.raises(InputError, match=r"both have scores of system 'a' on input '1': .*\(see where, average\)"):
         rc.read_scores(path)
     assert rc.ScoreMatrix.from_records(ROWS, average=True).averaged == ""
     assert same(rc.ScoreMatrix.from_records(ROWS, average=True))
@@ -198,8 +220,8 @@ def test_columns_without_numbers_are_refused_when_asked_for(tmp_path, name):
 
 @pytest.mark.parametrize("content, message", [
     ("", "holds no scores"),
-    ('{"id": 1, "m": 2}\n', "line 1: no field 'system'.*--system-field"),
-    ('{"system": "a", "m": 2}\n{"system": "a", "m": 3}\n', "line 1 and .*line 2 both .*'a' .*--item-field"),
+    ('{"id": 1, "m": 2}\n', "line 1: no field 'system'.*see system_field"),
+    ('{"system": "a", "m": 2}\n{"system": "a", "m": 3}\n', "line 1 and .*line 2 both .*'a': .*see item_field"),
     ('{"system": null, "m": 2}\n', "names no system"),
     ('{"system": 1.5, "m": 2}\n', "must be a text or a whole number"),
     ("[1]\n", "not an object but a list"),

@@ -8,8 +8,9 @@ import pytest
 from made_up import scores
 from scipy import stats
 
-from recapture.agreement import batches
-from recapture.agreement.paired_bootstrap import OVER, paired_bootstrap
+from recapture.agreement.statistics import common_cells
+from recapture.agreement.statistics.argument_checks import OVER
+from recapture.agreement.statistics.paired_bootstrap import paired_bootstrap
 from recapture.errors import InputError
 
 SCIPY = {
@@ -101,7 +102,7 @@ def test_scale_side_and_tiles_do_not_matter(level, over, monkeypatch):
     assert scaled.samples == pytest.approx(found.samples, abs=1e-12) and scaled.pvalue == found.pvalue
     assert turned.samples == pytest.approx(-found.samples, abs=1e-12) and turned.pvalue == found.pvalue
     assert (turned.low, turned.high) == pytest.approx((-found.high, -found.low), abs=1e-12)
-    monkeypatch.setattr(batches, "_TILE", 1)
+    monkeypatch.setattr(common_cells, "_TILE", 1)
     assert (paired_bootstrap(good, weak, human, level, "kendall", over, resamples=80).samples == found.samples).all()
 
 

@@ -8,9 +8,9 @@ import pytest
 from made_up import scores
 from scipy import stats
 
-from recapture.agreement import batches
-from recapture.agreement.levels import agreement
-from recapture.agreement.swapping import SWAPS, swapping_test
+from recapture.agreement.statistics import common_cells
+from recapture.agreement.statistics.levels import agreement
+from recapture.agreement.statistics.swapping import SWAPS, swapping_test
 from recapture.errors import InputError
 
 SCIPY = {
@@ -135,7 +135,7 @@ def test_scale_side_and_tiles_do_not_matter(level, coefficient, monkeypatch):
     turned = swapping_test(weak, good, human, level, coefficient, resamples=200)
     assert scaled.null == pytest.approx(found.null, abs=1e-9) and scaled.pvalue == found.pvalue
     assert turned.null == pytest.approx(-found.null, abs=1e-12) and turned.pvalue == found.pvalue
-    monkeypatch.setattr(batches, "_TILE", 1)
+    monkeypatch.setattr(common_cells, "_TILE", 1)
     assert (swapping_test(good, weak, human, level, coefficient, resamples=200).null == found.null).all()
 
 

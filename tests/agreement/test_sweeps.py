@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recapture.agreement.sweeps import sweep
+from recapture.agreement.statistics.sweeps import sweep
 from recapture.errors import InputError
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from recapture.agreement.williams import williams_test
+from recapture.agreement.statistics.williams import williams_test
 from recapture.errors import InputError
 
 

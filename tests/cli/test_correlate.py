@@ -88,8 +88,8 @@ def test_golden_texts(files, capsys, form, expected):
 
 def test_json_and_csv(files, capsys):
     content = json.loads(correlate(capsys, *BOTH, "--format", "json").out, parse_constant=pytest.fail)
-    assert [row["value"] for row in content["correlations"]] == pytest.approx([0.8, 1, 2 / 3, 1])
-    assert content["correlations"][0]["inputs"] == 2 and "length" in content["warnings"][0]
+    assert [row["value"] for row in content["results"]["correlations"]] == pytest.approx([0.8, 1, 2 / 3, 1])
+    assert content["results"]["correlations"][0]["inputs"] == 2 and "length" in content["warnings"][0]
     shown = correlate(
         capsys, *BOTH, "--format", "csv", "--interval", "0.9", "--test", "williams", "--matrix", "--accuracy"
     )
@@ -115,11 +115,16 @@ def test_every_table_says_what_it_rests_on(files, capsys):
     assert "ter v human.fluency: 4 systems, 2 inputs, 1 dropped" in shown
     assert shown.endswith("metrics with each other: system level, pearson\n4 systems, 2 inputs, 1 dropped\n")
     content = json.loads(correlate(capsys, "gap.jsonl", *BOTH[1:3], *options, "--format", "json").out)
-    assert {(row["over"], row["resamples"], row["seed"]) for row in content["comparisons"]} == {("inputs", 40, 3)}
-    assert [(row["inputs"], row["dropped"], row["seed"]) for row in content["accuracies"]] == [(3, 0, 3), (2, 1, 3)]
-    assert [(row["inputs"], row["dropped"]) for row in content["between"] if row["metric"] != row["other"]] == [
-        (2, 1)
-    ] * 2
+    assert {(row["over"], row["resamples"], row["seed"]) for row in content["results"]["comparisons"]} == {
+        ("inputs", 40, 3)
+    }
+    assert [(row["inputs"], row["dropped"], row["seed"]) for row in content["results"]["accuracies"]] == [
+        (3, 0, 3),
+        (2, 1, 3),
+    ]
+    assert [
+        (row["inputs"], row["dropped"]) for row in content["results"]["between"] if row["metric"] != row["other"]
+    ] == [(2, 1)] * 2
 
 
 def test_output_goes_to_a_file(files, capsys):
@@ -147,7 +152,7 @@ def test_names_of_fields_and_rows(files, capsys):
     options = ("--system-field", "who", "--item-field", "what", "--human", "h", "--metrics", "m", "--format", "json")
     for kind, way in (("x", "--lower-is-better"), ("y", "--higher-is-better")):
         shown = correlate(capsys, "odd.jsonl", *options, "--where", f"kind={kind}", way, "m")
-        assert json.loads(shown.out)["correlations"][0]["value"] == pytest.approx(1)
+        assert json.loads(shown.out)["results"]["correlations"][0]["value"] == pytest.approx(1)
 
 
 def test_several_levels_and_tests(files, capsys):
@@ -164,10 +169,41 @@ def test_several_levels_and_tests(files, capsys):
 
 def test_numbers_are_those_of_python(files, capsys):
     options = ("--interval", "0.9", "--over", "systems", "--resamples", "30", "--seed", "7", "--format", "json")
-    rows = json.loads(correlate(capsys, *BOTH[:3], *options).out)["correlations"]
+    rows = json.loads(correlate(capsys, *BOTH[:3], *options).out)["results"]["correlations"]
     matrix = rc.read_scores("scores.jsonl")
     result = rc.correlate(matrix, "human.fluency", interval=0.9, over="systems", resamples=30, seed=7)
     assert [(row["low"], row["high"]) for row in rows] == [row.interval for row in result]
+
+
+@pytest.mark.parametrize("form", ["table", "md", "latex", "csv", "json"])
+def test_one_call_gives_what_is_printed(files, capsys, form):
+    write("raters.jsonl", [{"system": name, "item": item, "rater": rater, "h": HUMAN[name] + rater * item}
+                           for name in HUMAN for item in (1, 2) for rater in (0, 1)])  # fmt: skip
+    options = ("--level", "system,text", "--coefficient", "pearson,kendall", "--interval", "0.9", "--resamples", "20")
+    more = ("--test", "permutation,williams", "--accuracy", "--matrix", "--average", "--where", "rater=0")
+    read = ("--where", "rater=1", "--human-file", "raters.jsonl", "--human", "h,human.fluency")
+    shown = correlate(capsys, "scores.jsonl", *options, *more, *read, "--format", form)
+    scores, ratings = rc.read_scores(
+        "scores.jsonl", human_files=["raters.jsonl"], where={"rater": [0, 1]}, average=True
+    )
+    result = rc.correlate(
+        scores,
+        ratings,
+        ["system", "text"],
+        ["pearson", "kendall"],
+        criteria=["h", "human.fluency"],
+        interval=0.9,
+        resamples=20,
+        tests=["permutation", "williams"],
+        accuracy=True,
+        matrix=True,
+    )
+    forms = {"md": result.to_markdown, "latex": result.to_latex, "csv": result.to_csv, "json": result.to_json}
+    assert shown.out == forms.get(form, result.to_table)()
+    said = "".join(f"recapture: {warning}\n" for warning in result.warnings)
+    assert shown.err == ("" if form == "json" else said) and "no Williams' test at the text level" in said
+    assert str(result) == repr(result) == result.to_table() and "<table>" in result._repr_html_()
+    assert len(result.comparisons) == 12 and len(result.accuracies) == 4 and len(result.matrices) == 4
 
 
 def test_table_and_test_may_order_metrics_differently(files, capsys):
@@ -181,8 +217,8 @@ def test_table_and_test_may_order_metrics_differently(files, capsys):
     write("gaps.jsonl", rows)
     shown = correlate(capsys, "gaps.jsonl", "--human", "h", "--test", "williams", "--format", "json")
     content = json.loads(shown.out)
-    own = {row["metric"]: row["value"] for row in content["correlations"]}
-    (pair,) = content["comparisons"]
+    own = {row["metric"]: row["value"] for row in content["results"]["correlations"]}
+    (pair,) = content["results"]["comparisons"]
     assert own["ter"] == pytest.approx(0.6) and own["bleu"] == pytest.approx(-1)
     assert pair["metric"] == "bleu"
     assert (pair["agreement"], pair["other_agreement"]) == pytest.approx((0.8, 0.6))
@@ -207,16 +243,19 @@ def test_several_raters(files, capsys):
     assert one.out == TABLE.replace("human.fluency", "h")
     some = correlate(capsys, *arguments, "--where", "rater=1", *(f"--where=system={name}" for name in "acd"))
     assert "3 systems" in some.out
-    assert "the field 'ratr' that --where names" in correlate(capsys, *arguments, "--where", "ratr=0", code=2).err
+    assert (
+        "the field 'ratr' that rows are kept by (see --where,"
+        in correlate(capsys, *arguments, "--where", "ratr=0", code=2).err
+    )
 
 
 def test_ratings_here_and_there(files, capsys):
     arguments = ("scores.jsonl", "--human-file", "systems.csv", "--format", "json")
     content = json.loads(correlate(capsys, *arguments, "--human", "overall,human.fluency").out)
-    assert [(row["criterion"], row["metric"]) for row in content["correlations"]] == [
+    assert [(row["criterion"], row["metric"]) for row in content["results"]["correlations"]] == [
         (criterion, metric) for criterion in ("overall", "human.fluency") for metric in ("bleu", "ter")
     ]
-    assert [row["value"] for row in content["correlations"]] == pytest.approx([0.8, 1, 0.8, 1])
+    assert [row["value"] for row in content["results"]["correlations"]] == pytest.approx([0.8, 1, 0.8, 1])
     assert "in systems.csv or scores.jsonl" in correlate(capsys, *arguments, "--human", "zzz", code=2).err
 
 
@@ -271,7 +310,7 @@ def test_two_numbers_for_one_cell_in_three_files(files, capsys):
 
 
 def test_wide_tables_break(files, capsys, monkeypatch):
-    monkeypatch.setattr("recapture.cli.correlate.terminal_width", lambda: 24)
+    monkeypatch.setattr("recapture.cli.options.terminal_width", lambda: 24)
     shown = correlate(capsys, *BOTH).out
     assert shown.startswith(" metric   pearson\n") and "\n metric   kendall\n" in shown
     assert max(map(len, shown.split("correlation with")[0].splitlines())) <= 24
@@ -290,7 +329,7 @@ CASES = {
         ["'zzz'", "scores.jsonl", "known: human.fluency, human.tone, length"],
     ),
     "unknown metric": ([*BOTH, "--metrics", "bleu,tre"], ["'tre'", "did you mean ter"]),
-    "no direction": ([*BOTH, "--metrics", "length"], ["length", "--lower-is-better NAME"]),
+    "no direction": ([*BOTH, "--metrics", "length"], ["length", "--lower-is-better"]),
     "both directions": ([*BOTH, "--lower-is-better", "ter", "--higher-is-better", "ter"], ["--lower-is-better"]),
     "direction of nothing": ([*BOTH, "--lower-is-better", "tr"], ["'tr'", "no column"]),
     "constant ratings": (["scores.jsonl", "--human", "human.tone"], ["'human.tone' is the same for all 4"]),

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recapture.agreement.coefficients import COEFFICIENTS, correlation, oriented
-from recapture.agreement.levels import agreement
+from recapture.agreement.data.directions import oriented
+from recapture.agreement.statistics.coefficients import COEFFICIENTS, correlation
+from recapture.agreement.statistics.levels import agreement
 from recapture.cli.app import run
 from recapture.errors import InputError
 from recapture.studies import item_scores, summarisation, webnlg, wmt17

@@ -17,6 +17,7 @@ from .contexts import contexts
 from .correlate import correlate
 from .embed import embed
 from .list import list_command
+from .options import flags
 from .pairs import pairs
 from .reproduce import reproduce
 from .score import score
@@ -51,7 +52,7 @@ def run(arguments: list[str] | None = None) -> int:
             app.main(args=arguments, prog_name="recapture", standalone_mode=False)
         sys.stdout.flush()
     except InputError as error:
-        return _refuse(str(error))
+        return _refuse(error.message + flags(error.options))
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         return 2

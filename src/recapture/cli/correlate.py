@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import InputError
-from .options import (
-    FORMS,
-    check_stdin,
-    check_targets,
-    chosen_form,
-    interval_option,
-    output_format,
-    say,
-    terminal_width,
-)
+from .options import FORMS, check_stdin, check_targets, chosen_form, deliver, interval_option, output_format
 
 if TYPE_CHECKING:
-    from ..agreement.all_pairs import AllPairs
-    from ..agreement.matrix import ScoreMatrix
-    from ..agreement.prepared import Prepared
-    from ..agreement.render import Part
+    from ..declarations import Direction
 
 
 @click.command()
@@ -55,20 +42,20 @@ def correlate(
     human: tuple[str, ...],
     human_file: tuple[str, ...],
     metrics: tuple[str, ...],
-    level: str,
-    coefficient: str,
+    level: Any,
+    coefficient: Any,
     lower_is_better: tuple[str, ...],
     higher_is_better: tuple[str, ...],
     interval: float | None,
-    over: str,
-    test: tuple[str, ...],
+    over: Any,
+    test: Any,
     accuracy: bool,
     matrix: bool,
     system_field: str | None,
     item_field: str | None,
     where: tuple[str, ...],
     average: bool,
-    input_format: str | None,
+    input_format: Any,
     resamples: int,
     seed: int,
     form: str | None,
@@ -94,85 +81,46 @@ def correlate(
       recapture correlate scores.jsonl --human fluency --level text --test permutation --format md
       recapture correlate scores.tsv --human score --metrics ter,mymetric --lower-is-better mymetric --test williams
     """
-    from ..agreement.coefficients import ALL_COEFFICIENTS
-    from ..agreement.comparisons import comparisons_parts, order_warnings
-    from ..agreement.correlate import chosen_names, correlations_of
-    from ..agreement.criteria import find_criteria, no_metrics
-    from ..agreement.levels import LEVELS
-    from ..agreement.prepared import prepare
-    from ..agreement.render import correlations_part, written
-    from ..agreement.resampling import check_resampling
+    from ..agreement.data.read_scores import read_scores
+    from ..agreement.data.scores_and_ratings import no_metrics
+    from ..agreement.with_people import correlate as library_call
 
     form = chosen_form(form, output)
-    levels = chosen_names("level", level, LEVELS)
-    coefficients = chosen_names("coefficient", coefficient, ALL_COEFFICIENTS)
-    check_resampling(over, resamples, seed)
-    tests = _tests(test)
     check_stdin(*files, *human_file)
     check_targets(output, None, (*files, *human_file))
-    directions = _directions(lower_is_better, higher_is_better)
-    scores, ratings = _read(files, human_file, _conditions(where), system_field, item_field, input_format, average)
-    columns = [*scores, *(ratings or ())]
+    read = read_scores(
+        files,
+        human_files=human_file or None,
+        system_field=system_field,
+        item_field=item_field,
+        where=_conditions(where),
+        input_format=input_format,
+        average=average,
+    )
+    scores, ratings = read if isinstance(read, tuple) else (read, None)
     if not human:
+        columns = [*scores, *(ratings or ())]
         raise InputError(f"--human names people's ratings: one of {', '.join(no_metrics(columns) or columns)}")
-    scores, ratings, criteria = find_criteria(scores, ratings, _split(human, columns), (*human_file, *files))
-    prepared = prepare(scores, ratings, _split(metrics, columns) if metrics else None, criteria, directions)
-    correlations = correlations_of(prepared, levels, coefficients, interval, over, resamples, seed)
-    parts = [correlations_part(correlations)]
-    if tests:
-        compared, told = _comparisons(prepared, levels, coefficients, tests, over, resamples, seed)
-        parts += comparisons_parts(compared)
-        notes = (*correlations.notes, *told, *order_warnings(correlations, compared))
-        correlations = replace(correlations, notes=notes)
-    if accuracy:
-        parts.append(_accuracies(prepared, resamples, seed))
-    if matrix:
-        parts.append(_between(prepared, levels, coefficients))
-    width = None if output else terminal_width()
-    _deliver(written(parts, form, correlations.warnings, correlations.settings, width), output)
-    if form != "json":
-        for warning in correlations.warnings:
-            say(warning)
+    result = library_call(
+        scores,
+        human if ratings is None else ratings,
+        level,
+        coefficient,
+        metrics=metrics or None,
+        criteria=None if ratings is None else human,
+        directions=_directions(lower_is_better, higher_is_better),
+        interval=interval,
+        over=over,
+        resamples=resamples,
+        seed=seed,
+        tests=test,
+        accuracy=accuracy,
+        matrix=matrix,
+    )
+    deliver(result, form, output, result.warnings)
 
 
-def _tests(given: Sequence[str]) -> list[str]:
-    from ..agreement.all_pairs import TESTS
-    from ..agreement.correlate import chosen_names
-
-    return chosen_names("test", ",".join(given), TESTS) if given else []
-
-
-def _split(given: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """Names between commas, unless a column has that comma in its name."""
-    from ..agreement.prepared import names_of
-
-    return list(dict.fromkeys(name for each in given for name in ([each] if each in columns else names_of(each))))
-
-
-def _read(
-    files: Sequence[str],
-    human_files: Sequence[str],
-    where: dict[str, list[str]],
-    system_field: str | None,
-    item_field: str | None,
-    input_format: str | None,
-    average: bool,
-) -> tuple[ScoreMatrix, ScoreMatrix | None]:
-    """A condition has to be about a field of some file, of either kind."""
-    from ..agreement.conditions import Conditions
-    from ..agreement.reading import gathered, opened
-
-    conditions = Conditions(where)
-    found = [
-        gathered(opened(paths, input_format), system_field, item_field, None, average, conditions)
-        for paths in (files, human_files)
-        if paths
-    ]
-    conditions.check_fields()
-    return found[0], found[1] if human_files else None
-
-
-def _directions(lower: Sequence[str], higher: Sequence[str]) -> dict[str, str]:
+def _directions(lower: Sequence[str], higher: Sequence[str]) -> dict[str, Direction]:
     for name in lower:
         if name in higher:
             raise InputError(f"{name!r} is named by --lower-is-better and by --higher-is-better")
@@ -181,80 +129,10 @@ def _directions(lower: Sequence[str], higher: Sequence[str]) -> dict[str, str]:
 
 def _conditions(given: Sequence[str]) -> dict[str, list[str]]:
     """Several values of one field: any of them."""
-    made: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     for condition in given:
         field, equals, value = condition.partition("=")
         if not equals or not field:
             raise InputError(f"--where takes FIELD=VALUE, not {condition!r}")
-        made.setdefault(field, []).append(value)
-    return made
-
-
-def _comparisons(
-    prepared: Prepared,
-    levels: Sequence[str],
-    coefficients: Sequence[str],
-    tests: Sequence[str],
-    over: str,
-    resamples: int,
-    seed: int,
-) -> tuple[list[AllPairs], list[str]]:
-    """By every test, and what was left out. Williams' test is not for texts: there it is refused if nothing else is."""
-    from ..agreement.compare import compared
-
-    wanted = [(test, level) for test in tests for level in levels]
-    possible = [(test, level) for test, level in wanted if (test, level) != ("williams", "text")]
-    told = ["there is no Williams' test at the text level"] if possible and len(possible) < len(wanted) else []
-    found = []
-    for test, level in possible or wanted:
-        options: dict[str, Any] = {"resamples": resamples, "seed": seed}
-        if test != "williams":
-            options["over" if test == "bootstrap" else "swap"] = over
-        found += [
-            compared(prepared, criterion, level, coefficient, test, **options)
-            for criterion in prepared.human
-            for coefficient in coefficients
-        ]
-    return found, told
-
-
-def _accuracies(prepared: Prepared, resamples: int, seed: int) -> Part:
-    from ..agreement.accuracy import pairwise_accuracy, soft_pairwise_accuracy
-    from ..agreement.correlate import check_prepared
-    from ..agreement.side_tables import accuracies_part
-
-    rows = []
-    for criterion, ratings in prepared.human.items():
-        for metric, scores in prepared.metrics.items():
-            check_prepared(prepared, metric, criterion, "system")
-            plain = pairwise_accuracy(scores, ratings)
-            whole = scores.ndim == 1 or ratings.ndim == 1  # the soft form is about single inputs
-            soft = None if whole else soft_pairwise_accuracy(scores, ratings, resamples, seed).value
-            rows.append(
-                {"metric": metric, "criterion": criterion, "accuracy": plain.value, "soft": soft, "pairs": plain.pairs,
-                 "systems": plain.systems, "inputs": plain.inputs, "dropped": plain.dropped, "resamples": resamples,
-                 "seed": seed}
-            )  # fmt: skip
-    return accuracies_part(rows, resamples, seed)
-
-
-def _between(prepared: Prepared, levels: Sequence[str], coefficients: Sequence[str]) -> Part:
-    from ..agreement.correlate import between_and_counts
-    from ..agreement.side_tables import between_part
-
-    found = [
-        (level, coefficient, *between_and_counts(prepared.metrics, level, coefficient))
-        for level in levels
-        for coefficient in coefficients
-    ]
-    return between_part(list(prepared.metrics), found)
-
-
-def _deliver(text: str, output: str | None) -> None:
-    from ..files import write_text
-
-    if output:
-        write_text(output, text)
-        say(f"wrote {output}")
-    else:
-        click.echo(text, nl=False)
+        values.setdefault(field, []).append(value)
+    return values

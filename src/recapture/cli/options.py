@@ -109,6 +109,13 @@ def output_format(
     return click.option("--format", "form", default=default, metavar="NAME", callback=check, help=text)
 
 
+def flags(parameters: Sequence[str]) -> str:
+    """How a command calls the parameters that a message of the library points to."""
+    others = {"directions": "--lower-is-better, --higher-is-better"}
+    named = [others.get(name, f"--{name.replace('_', '-')}") for name in parameters]
+    return f" (see {', '.join(named)})" if named else ""
+
+
 def say(message: str) -> None:
     """A message to the person, kept apart from results."""
     click.echo(f"recapture: {message}", err=True)

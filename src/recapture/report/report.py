@@ -177,8 +177,8 @@ class Report:
     """What a reader should know beside the tables: sentences."""
     page_notes: Sequence[str] = ()
     """What pages, which are read without the messages of a terminal, say below their first table."""
-    records: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
-    """Numbers in full precision, one mapping a row, by kind of row."""
+    records: Mapping[str, Sequence[Mapping[str, Any]]] | Sequence[tuple[str, Sequence[Mapping[str, Any]]]] = ()
+    """Numbers in full precision, one mapping a row, by kind of row; pairs where one kind stands in several places."""
     results: Mapping[str, Any] = field(default_factory=dict)
     """Everything, for programs."""
     signature: Mapping[str, Any] = field(default_factory=dict)
@@ -199,11 +199,12 @@ class Report:
 
     def to_csv(self) -> str:
         """One table: what kind of row each is stands first where there are several kinds."""
-        several = len(self.records) > 1
-        heads = dict.fromkeys(head for rows in self.records.values() for row in rows for head in row)
+        parts = list(self.records.items() if isinstance(self.records, Mapping) else self.records)
+        several = len({kind for kind, _ in parts}) > 1
+        heads = dict.fromkeys(head for _, rows in parts for row in rows for head in row)
         lines = [
             [*([kind] if several else []), *(_spelt(row.get(head)) for head in heads)]
-            for kind, rows in self.records.items()
+            for kind, rows in parts
             for row in rows
         ]
         return _csv([[*(["kind"] if several else []), *heads], *lines])

@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from ..agreement.coefficients import COEFFICIENTS, oriented, row_correlations
-from ..agreement.levels import agreement
-from ..agreement.sweeps import Sweep, sweep
+from ..agreement.data.directions import oriented
+from ..agreement.statistics.coefficients import COEFFICIENTS, row_correlations
+from ..agreement.statistics.levels import agreement
+from ..agreement.statistics.sweeps import Sweep, sweep
 from ..report.grid import Grid
 from .item_scores import Part
 from .metric_map import summaries

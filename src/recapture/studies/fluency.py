@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..agreement.coefficients import correlation, row_correlations
-from ..agreement.sweeps import sweep
+from ..agreement.statistics.coefficients import correlation, row_correlations
+from ..agreement.statistics.sweeps import sweep
 from ..errors import InputError
 from .e2e_ratings import CRITERIA, LAYOUT, Rated, files, load
 from .fluency_paper import BEST_K

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..agreement.coefficients import oriented
+from ..agreement.data.directions import oriented
 from ..geometry.points import PointSet
 from ..progress import Progress
 from ..sets.declaration import find_metric

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..agreement.coefficients import correlation, oriented, row_correlations
-from ..agreement.levels import agreement
+from ..agreement.data.directions import oriented
+from ..agreement.statistics.coefficients import correlation, row_correlations
+from ..agreement.statistics.levels import agreement
 from ..report.grid import Grid
 from .item_scores import Part
 from .rated import HALF, Seen, leaders, mean, row_name, shown

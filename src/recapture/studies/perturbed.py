@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..agreement.coefficients import correlation
+from ..agreement.statistics.coefficients import correlation
 from ..geometry.points import PointSet
 from ..progress import Progress
 from ..sets.declaration import find_metric

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..agreement.coefficients import oriented
-from ..agreement.distributions import Distributions, area_under_curve, score_distributions
+from ..agreement.data.directions import oriented
+from ..agreement.statistics.distributions import Distributions, area_under_curve, score_distributions
 from ..report.grid import Grid
 from .item_scores import Part
 from .metric_map import models, summaries

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..agreement.coefficients import COEFFICIENTS, correlation, oriented
-from ..agreement.levels import agreement
+from ..agreement.data.directions import oriented
+from ..agreement.statistics.coefficients import COEFFICIENTS, correlation
+from ..agreement.statistics.levels import agreement
 from ..errors import InputError
 from ..report.grid import Grid
 from .item_scores import Part

@@ -11,8 +11,8 @@ from itertools import product
 
 import numpy as np
 
-from ..agreement.coefficients import oriented
-from ..agreement.sweeps import Sweep, sweep
+from ..agreement.data.directions import oriented
+from ..agreement.statistics.sweeps import Sweep, sweep
 from ..errors import InputError
 from ..report.grid import Grid
 from ..representations.shipped import SHIPPED

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..agreement.coefficients import correlation
-from ..agreement.williams import williams_test
+from ..agreement.statistics.coefficients import correlation
+from ..agreement.statistics.williams import williams_test
 from ..labellings.combine import holm
 from ..report.grid import Grid
 from ..report.result import short_p

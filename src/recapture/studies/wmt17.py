@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..agreement.coefficients import correlation, oriented
+from ..agreement.data.directions import oriented
+from ..agreement.statistics.coefficients import correlation
 from ..errors import InputError
 from ..report.grid import Grid
 from ..texts.reading import Source

@@ -1,4 +1,4 @@
-"""Means of systems that do not hang on the order in which they are summed.
+"""Means of systems that do not depend on the order in which they are summed.
 
 0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 are different floats, and Kendall's or Spearman's coefficient takes the difference
 for an order of two systems that have equal means. Means that lie no further apart than rounding can move them are made
@@ -44,9 +44,9 @@ def centred_scores(scores: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def slack_of(*scores: np.ndarray) -> float:
-    known = [each[np.isfinite(each)] for each in scores]
-    spread = max((float(np.ptp(each)) for each in known if len(each)), default=0.0)
-    largest = max((float(np.abs(each).max()) for each in known if len(each)), default=0.0)
+    known = [side[np.isfinite(side)] for side in scores]
+    spread = max((float(np.ptp(side)) for side in known if len(side)), default=0.0)
+    largest = max((float(np.abs(side).max()) for side in known if len(side)), default=0.0)
     return _SHARE * spread + _UNITS * float(np.finfo(np.float64).eps) * largest
 
 
@@ -59,6 +59,6 @@ def settled(means: np.ndarray, slack: float) -> np.ndarray:
     fresh[..., 1:] = ~(ordered[..., 1:] - ordered[..., :-1] <= slack)
     place = np.where(fresh, np.arange(means.shape[-1]), 0)
     first = np.take_along_axis(ordered, np.maximum.accumulate(place, axis=-1), axis=-1)
-    made = np.empty_like(means)
-    np.put_along_axis(made, order, first, axis=-1)
-    return made
+    equalled = np.empty_like(means)
+    np.put_along_axis(equalled, order, first, axis=-1)
+    return equalled

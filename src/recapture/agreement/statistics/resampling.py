@@ -16,14 +16,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InputError
-from ..progress import Progress
+from ...errors import InputError
+from ...progress import Progress
+from .argument_checks import check_resampling
 from .coefficients import row_correlations
 from .levels import FEWEST, shared_inputs
-from .settled import centred_scores, settled, system_means
-from .weighted import bilinear_correlations, pair_products, rank_correlations, weighted_rank_correlations
+from .resampled_coefficients import bilinear_correlations, pair_products, rank_correlations, weighted_rank_correlations
+from .system_means import centred_scores, settled, system_means
 
-OVER = ("both", "systems", "inputs")
 _CELLS = 1 << 22
 """Of the largest array that a block of resamples needs."""
 _TILE = 1 << 18
@@ -31,7 +31,7 @@ _TILE = 1 << 18
 
 
 @dataclass(frozen=True)
-class Case:
+class BootstrapCase:
     """One metric and one criterion, oriented."""
 
     metric: np.ndarray
@@ -84,21 +84,21 @@ def blocks(systems: int, inputs: int, over: str, resamples: int, seed: int, cell
 
 
 def bootstrap(
-    cases: Sequence[Case], systems: int, inputs: int, over: str, resamples: int, seed: int, cells: int = _CELLS
+    cases: Sequence[BootstrapCase], systems: int, inputs: int, over: str, resamples: int, seed: int, cells: int = _CELLS
 ) -> np.ndarray:
     """(cases, resamples): the correlation of every case in every resample; NaN where a side does not vary."""
     parts = []
     with Progress("resamples", resamples * len(cases), "resample") as progress:
         for block in blocks(systems, inputs, over, resamples, seed, cells):
-            made = []
+            values = []
             for case in cases:
-                made.append(resampled(case, block))
+                values.append(resampled(case, block))
                 progress.advance(block.size)
-            parts.append(np.stack(made))
+            parts.append(np.stack(values))
     return np.concatenate(parts, axis=1)
 
 
-def resampled(case: Case, block: Block) -> np.ndarray:
+def resampled(case: BootstrapCase, block: Block) -> np.ndarray:
     """One correlation per resample."""
     if case.level == "system":
         return _of_means(case, block)
@@ -125,15 +125,7 @@ def count_too_few(systems: int, over: str, resamples: int, seed: int) -> int:
     if over == "inputs":
         return 0
     drawn = (block.systems for block in blocks(systems, 0, "systems", resamples, seed))
-    return sum(int(too_few(each).sum()) for each in drawn if each is not None)
-
-
-def check_resampling(over: str, resamples: int, seed: int) -> None:
-    if over not in OVER:
-        raise InputError(f"over must be {', '.join(OVER[:-1])} or {OVER[-1]}, not {over!r}")
-    for name, value, least in (("resamples", resamples, 1), ("seed", seed, 0)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-            raise InputError(f"{name} must be a whole number, {least} or more, not {value!r}")
+    return sum(int(too_few(systems_drawn).sum()) for systems_drawn in drawn if systems_drawn is not None)
 
 
 def counts(drawn: np.ndarray, count: int) -> np.ndarray:
@@ -142,7 +134,7 @@ def counts(drawn: np.ndarray, count: int) -> np.ndarray:
     return np.bincount((drawn + rows).ravel(), minlength=len(drawn) * count).reshape(len(drawn), count).astype(float)
 
 
-def _of_means(case: Case, block: Block) -> np.ndarray:
+def _of_means(case: BootstrapCase, block: Block) -> np.ndarray:
     sides = [case.human, case.metric]
     shared = [side for side in sides if side.ndim == 2]
     if shared:
@@ -164,8 +156,8 @@ def _of_means(case: Case, block: Block) -> np.ndarray:
         rows = [np.broadcast_to(side, (block.size, len(side))) for side in sides]
     if block.systems is not None:
         rows = [np.take_along_axis(side, block.systems, axis=1) for side in rows]
-    made = row_correlations(rows[0], rows[1], case.coefficient)
-    return made if block.systems is None else np.where(too_few(block.systems), np.nan, made)
+    values = row_correlations(rows[0], rows[1], case.coefficient)
+    return values if block.systems is None else np.where(too_few(block.systems), np.nan, values)
 
 
 def _means(side: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -173,37 +165,38 @@ def _means(side: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return settled(weights @ centred.T, slack)
 
 
-def _of_texts(case: Case, block: Block) -> np.ndarray:
+def _of_texts(case: BootstrapCase, block: Block) -> np.ndarray:
     if block.systems is None:
-        found = row_correlations(case.human.T, case.metric.T, case.coefficient)[None]
+        by_input = row_correlations(case.human.T, case.metric.T, case.coefficient)[None]
     elif case.coefficient == "spearman":
-        found = rank_correlations(case.human, case.metric, block.system_weights)
+        by_input = rank_correlations(case.human, case.metric, block.system_weights)
     elif case.coefficient in ("pearson", "kendall"):
-        found = pair_products(case.human, case.metric, block.system_weights, signs=case.coefficient == "kendall")
+        by_input = pair_products(case.human, case.metric, block.system_weights, signs=case.coefficient == "kendall")
     else:
-        found = np.stack(
+        by_input = np.stack(
             [row_correlations(case.human[rows].T, case.metric[rows].T, case.coefficient) for rows in block.systems]
         )
-    known = ~np.isnan(found)
+    known = ~np.isnan(by_input)
     weights = block.input_weights
     total = (known * weights).sum(axis=1)
-    summed = (np.where(known, found, 0.0) * weights).sum(axis=1)
+    summed = (np.where(known, by_input, 0.0) * weights).sum(axis=1)
     return np.asarray(np.divide(summed, total, out=np.full(block.size, np.nan), where=total > 0))
 
 
-def _of_cells(case: Case, block: Block) -> np.ndarray:
+def _of_cells(case: BootstrapCase, block: Block) -> np.ndarray:
     if case.coefficient == "pearson":
         return bilinear_correlations(case.human, case.metric, block.system_weights, block.input_weights)
     if case.coefficient == "spearman":
         return weighted_rank_correlations(case.human, case.metric, block.system_weights, block.input_weights)
     every = np.arange(block.system_count)[None], np.arange(block.input_count)[None]
     rows, columns = (
-        each if each is not None else all_of for each, all_of in zip((block.systems, block.inputs), every, strict=True)
+        places if places is not None else all_of
+        for places, all_of in zip((block.systems, block.inputs), every, strict=True)
     )
     step = max(1, _TILE // max(1, case.human.size))
     parts = []
     for start in range(0, block.size, step):
-        some = [each if len(each) == 1 else each[start : start + step] for each in (rows, columns)]
+        some = [places if len(places) == 1 else places[start : start + step] for places in (rows, columns)]
         cells = some[0][:, :, None], some[1][:, None, :]
         sides = [side[cells].reshape(max(map(len, some)), -1) for side in (case.human, case.metric)]
         parts.append(row_correlations(sides[0], sides[1], case.coefficient))

@@ -8,29 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
-from ..declarations import Direction
-from ..errors import InputError, nearest_names
+from ...errors import InputError, nearest_names
 from .kendall import row_taus
-from .settled import exponents
+from .system_means import exponents
 
+Coefficient = Literal["pearson", "spearman", "kendall", "kendall-a", "kendall-c", "gamma", "acc-eq"]
 CONSTANT = 1e-12
 """A spread this small beside the numbers is rounding."""
-
-
-def oriented(scores: np.ndarray, direction: Direction) -> np.ndarray:
-    """Scores for which higher is better."""
-    return -as_floats(scores) if direction == "lower" else as_floats(scores)
-
-
-def as_floats(scores: Any, what: str = "scores") -> np.ndarray:
-    try:
-        return np.asarray(scores, np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{what} must be numbers, in rows of one length") from None
 
 
 def correlation(human: np.ndarray, scores: np.ndarray, coefficient: str = "pearson") -> float:
@@ -45,7 +33,7 @@ def row_correlations(first: np.ndarray, second: np.ndarray, coefficient: str) ->
     """One number for each row of two equal shapes, NaN left out; NaN where a side has fewer than two different numbers
     (acc-eq, which has a use for ties: where fewer than two pairs of numbers are left)."""
     check_coefficient(coefficient)
-    made = np.full(len(first), np.nan)
+    values = np.full(len(first), np.nan)
     known = np.isfinite(first) & np.isfinite(second)
     left = known.sum(axis=1)
     for count in np.unique(left[left > 1]):  # rows with equally many numbers are taken together
@@ -56,8 +44,8 @@ def row_correlations(first: np.ndarray, second: np.ndarray, coefficient: str) ->
             # The order of items does not matter to any coefficient.
             kept = np.argsort(~known[rows], axis=1, kind="stable")[:, :count]
             sides = np.take_along_axis(first[rows], kept, axis=1), np.take_along_axis(second[rows], kept, axis=1)
-        made[rows] = _varied(*sides, coefficient)
-    return made
+        values[rows] = _varied(*sides, coefficient)
+    return values
 
 
 def check_coefficient(coefficient: str) -> None:
@@ -66,7 +54,7 @@ def check_coefficient(coefficient: str) -> None:
 
 
 def _varied(first: np.ndarray, second: np.ndarray, coefficient: str) -> np.ndarray:
-    made = np.full(len(first), np.nan)
+    values = np.full(len(first), np.nan)
     varies = np.ones(len(first), bool)
     sides = []
     for side in (first, second):
@@ -83,9 +71,9 @@ def _varied(first: np.ndarray, second: np.ndarray, coefficient: str) -> np.ndarr
         every = varies.all()
         # Contiguous rows are summed in one order, however many there are.
         kept = [np.ascontiguousarray(side) if every else side[varies] for side in sides]
-        found = ALL_COEFFICIENTS[coefficient](kept[0], kept[1])
-        made[varies] = np.where(np.isfinite(found), np.clip(found, -1.0, 1.0), np.nan)
-    return made
+        defined = ALL_COEFFICIENTS[coefficient](kept[0], kept[1])
+        values[varies] = np.where(np.isfinite(defined), np.clip(defined, -1.0, 1.0), np.nan)
+    return values
 
 
 def _pearson(first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -9,9 +9,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..errors import InputError
-from .kendall import matched_rows
+from ...declarations import Direction
+from ...errors import InputError
+from ..data.directions import as_floats, oriented
+from .argument_checks import check_choice
 
 _MOST_PAIRS = 1 << 24
 """All pairs are sorted: this bounds memory."""
@@ -26,14 +29,43 @@ class Calibration(NamedTuple):
     """acc-eq with exact ties only."""
 
 
-def tie_calibration(human: np.ndarray, metric: np.ndarray) -> Calibration:
-    """The epsilon for which the metric's acc-eq is highest, of 0 and all differences of two scores of one group.
+def tie_calibration(metric: ArrayLike, human: ArrayLike, direction: Direction = "higher") -> Calibration:
+    """The epsilon for which a metric's share of pairs ordered or tied as by people (acc-eq) is highest.
 
-    human, metric: one vector each, or groups in rows (the transposed (systems, inputs) arrays: pairs of systems on one
-    input), where the mean over groups counts; NaN is left out. Chosen and measured on the same scores, so it flatters a
-    little; the same for all metrics compared.
+    Looked for among 0 and all differences of two scores that are compared. Chosen and measured on the same scores, so
+    it flatters a little; the same for all metrics compared.
+
+    Parameters
+    ----------
+    metric, human
+        (systems, inputs): pairs of systems on one input, and the mean over inputs. Or one vector each: all pairs. NaN
+        is left out.
+    direction
+        Which way the metric is better.
+
+    Returns
+    -------
+    Calibration
+        epsilon, the share with it (value) and with exact ties alone (before).
+
+    Examples
+    --------
+    People tie the first two systems, which the metric tells apart by 0.01.
+
+    >>> import recapture as rc
+    >>> found = rc.tie_calibration([0.30, 0.31, 0.50, 0.90], [1, 1, 2, 3])
+    >>> round(found.epsilon, 4), round(found.value, 4), round(found.before, 4)
+    (0.01, 1.0, 0.8333)
     """
-    human, metric = matched_rows(human, metric)
+    check_choice("direction", direction, ("higher", "lower"))
+    scores, ratings = oriented(metric, direction), as_floats(human, "ratings")
+    if ratings.shape != scores.shape or ratings.ndim not in (1, 2):
+        raise InputError(f"ratings have the shape {ratings.shape}, but scores {scores.shape}: they must be equal")
+    return _calibrated(*(np.atleast_2d(side.T) for side in (ratings, scores)))
+
+
+def _calibrated(human: np.ndarray, metric: np.ndarray) -> Calibration:
+    """Of groups in rows."""
     known = np.isfinite(human) & np.isfinite(metric)
     counts = known.sum(axis=1)
     pairs = counts * (counts - 1) // 2
@@ -45,7 +77,7 @@ def tie_calibration(human: np.ndarray, metric: np.ndarray) -> Calibration:
             f"tie calibration sorts all pairs, {total:,} here and at most {_MOST_PAIRS:,}: "
             "group the scores by input, or take a sample of them"
         )
-    human, metric, known, pairs = (each[pairs > 0] for each in (human, metric, known, pairs))
+    human, metric, known, pairs = (side[pairs > 0] for side in (human, metric, known, pairs))
     weight = 1 / pairs / len(pairs)
     right = np.zeros(len(pairs), np.int64)
     gaps, gains = [], []

@@ -8,13 +8,13 @@ The p-value comes from normal theory: good for Pearson correlations of independe
 from __future__ import annotations
 
 import sys
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ..errors import InputError
-from .batches import check_alternative
-from .coefficients import as_floats
+from ...errors import InputError
+from ..data.directions import as_floats
+from .argument_checks import check_alternative
 
 _ROUNDING = 1e-9
 _SAME = 1 - 1e-12
@@ -29,15 +29,37 @@ class Williams(NamedTuple):
     dof: int
 
 
-def williams_test(r12: float, r13: float, r23: float, n: int, alternative: str = "greater") -> Williams:
-    """Of two correlations with one variable, r12 (first metric) and r13 (second), whose metrics correlate by r23.
+def williams_test(
+    r12: float, r13: float, r23: float, n: int, alternative: Literal["two-sided", "greater", "less"] = "greater"
+) -> Williams:
+    """Williams' test that two metrics correlate with people equally well.
 
-    n: systems (or whatever the correlations are over), at least four. Correlations keep their signs: some programs take
-    absolute values, for which a metric that ranks upside down is a good one.
-    alternative: "greater" means that the first metric correlates better.
+    Where the two metrics are one up to scale (r23 = 1), t is 0: p = 1, one-sided .5. Where they are mirror images
+    (r23 = -1) the statistic is 0/0, which is an error.
 
-    Where the first and second metric are one up to scale (r23 = 1), t is 0: p = 1, one-sided .5. Where they are mirror
-    images (r23 = -1) the statistic is 0/0, which is an error.
+    Parameters
+    ----------
+    r12, r13
+        The first metric's correlation with people, and the second's. Correlations keep their signs: some programs take
+        absolute values, for which a metric that ranks upside down is a good one.
+    r23
+        The correlation of the two metrics.
+    n
+        Systems, or whatever the correlations are over; at least four.
+    alternative
+        "greater" means that the first metric correlates better.
+
+    Returns
+    -------
+    Williams
+        statistic, pvalue and dof.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> result = rc.williams_test(0.6, 0.4, 0.5, n=50)
+    >>> round(result.statistic, 4), round(result.pvalue, 4), result.dof
+    (1.7051, 0.0474, 47)
     """
     check_alternative(alternative, ("two-sided", "greater", "less"))
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
@@ -46,8 +68,8 @@ def williams_test(r12: float, r13: float, r23: float, n: int, alternative: str =
         raise InputError(f"Williams' test needs at least four systems, but there are {n}")
     given = as_floats([r12, r13, r23], "correlations")
     if not (np.abs(given) <= 1 + _ROUNDING).all():
-        raise InputError(f"correlations lie between -1 and 1, not {', '.join(f'{each:g}' for each in given)}")
-    r12, r13, r23 = (float(each) for each in np.clip(given, -1, 1))
+        raise InputError(f"correlations lie between -1 and 1, not {', '.join(f'{r:g}' for r in given)}")
+    r12, r13, r23 = (float(r) for r in np.clip(given, -1, 1))
     statistic = _statistic(r12, r13, r23, n)
     return Williams(statistic, _pvalue(statistic, n - 3, alternative), n - 3)
 

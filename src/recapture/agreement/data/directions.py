@@ -5,12 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from typing import Any
 
-from ..declarations import Direction
-from ..errors import InputError, nearest_names
-from .matrix import listed
+import numpy as np
 
-OPTIONS = "--lower-is-better NAME or --higher-is-better NAME; in Python directions={NAME: 'lower'}"
+from ...declarations import Direction
+from ...errors import InputError, nearest_names
+from .score_matrix import listed
+
+
+def oriented(scores: Any, direction: Direction) -> np.ndarray:
+    """Scores for which higher is better."""
+    return -as_floats(scores) if direction == "lower" else as_floats(scores)
+
+
+def as_floats(scores: Any, what: str = "scores") -> np.ndarray:
+    try:
+        return np.asarray(scores, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must be numbers, in rows of one length") from None
 
 
 def declared_direction(column: str) -> Direction | None:
@@ -33,49 +46,50 @@ def chosen_directions(
     metrics = list(metrics)
     if given is not None and not isinstance(given, (str, Mapping)):
         raise InputError(f"directions are 'higher', 'lower' or a mapping from names to these, not {given!r}")
-    made: dict[str, Direction | None] = {name: declared_direction(name) or "higher" for name in criteria}
-    made |= {name: declared_direction(name) for name in metrics}
+    ways: dict[str, Direction | None] = {name: declared_direction(name) or "higher" for name in criteria}
+    ways |= {name: declared_direction(name) for name in metrics}
     words = dict.fromkeys(metrics, given) if isinstance(given, str) else dict(given or {})
     said: dict[str, tuple[str, str]] = {}
     for name in words:
         if words[name] not in ("higher", "lower"):
             raise InputError(f"the direction of {name!r} must be 'higher' or 'lower', not {words[name]!r}")
-        fits = [name] if name in made else [each for each in made if fnmatchcase(each, name)]
+        fits = [name] if name in ways else [column for column in ways if fnmatchcase(column, name)]
         if not fits:
-            raise InputError(f"a direction is given for {name!r}, which is no column: {nearest_names(name, made)}")
-        for each in fits:
-            before, word = said.setdefault(each, (name, words[name]))
+            raise InputError(f"a direction is given for {name!r}, which is no column: {nearest_names(name, ways)}")
+        for column in fits:
+            before, word = said.setdefault(column, (name, words[name]))
             if word != words[name]:
                 raise InputError(
-                    f"{each!r} is said to be better {word} (by {before!r}) and {words[name]} (by {name!r})"
+                    f"{column!r} is said to be better {word} (by {before!r}) and {words[name]} (by {name!r})"
                 )
-            made[each] = "lower" if word == "lower" else "higher"
-    return made
+            ways[column] = "lower" if word == "lower" else "higher"
+    return ways
 
 
 def no_direction(names: Iterable[str]) -> InputError:
-    return InputError(f"which way is better is not known of {listed(list(names))}: say so with {OPTIONS}")
+    said = f"which way is better is not known of {listed(list(names))}: say whether higher or lower is"
+    return InputError(said, options=["directions"])
 
 
 def contrary(metrics: Iterable[str], chosen: Mapping[str, Direction | None]) -> list[str]:
     """A note on each metric that the caller turned round: the caller's word wins, but may be a slip."""
-    made = []
+    notes = []
     for name in metrics:
         declared = declared_direction(name)
         if declared is not None and chosen[name] != declared:
-            made.append(
+            notes.append(
                 f"{name}: {chosen[name]} is taken as better, as asked for, though recapture knows it as "
                 f"{declared}-is-better"
             )
-    return made
+    return notes
 
 
 @lru_cache(maxsize=1)
 def _declared() -> dict[str, tuple[Direction, frozenset[str] | None]]:
     """By metric: the direction, and its numbers (None: they depend on parameters)."""
-    from ..contexts.declaration import METRICS as OF_CONTEXTS
-    from ..pairs.declaration import METRICS as OF_PAIRS
-    from ..sets.declaration import METRICS as OF_SETS
+    from ...contexts.declaration import METRICS as OF_CONTEXTS
+    from ...pairs.declaration import METRICS as OF_PAIRS
+    from ...sets.declaration import METRICS as OF_SETS
 
     directions: dict[str, tuple[Direction, frozenset[str] | None]] = {}
     for metrics in (OF_CONTEXTS.all(), OF_SETS.all(), OF_PAIRS.all()):

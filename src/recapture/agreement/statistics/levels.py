@@ -18,9 +18,9 @@ from typing import Literal
 
 import numpy as np
 
-from ..errors import InputError, nearest_names
+from ...errors import InputError, nearest_names
 from .coefficients import correlation, row_correlations
-from .settled import system_means
+from .system_means import system_means
 
 Level = Literal["system", "text", "global"]
 LEVELS: tuple[Level, ...] = ("system", "text", "global")
@@ -38,7 +38,7 @@ _SAME_LEVEL = {
 
 
 @dataclass(frozen=True)
-class Agreement:
+class LevelAgreement:
     value: float
     """NaN where a side does not vary, or nothing is left."""
     systems: int
@@ -52,9 +52,9 @@ class Agreement:
     """Inputs that count at the text level with two systems only, whose correlation is 1 or -1."""
 
 
-def agreement(metric: np.ndarray, human: np.ndarray, level: str, coefficient: str = "pearson") -> Agreement:
+def agreement(metric: np.ndarray, human: np.ndarray, level: str, coefficient: str = "pearson") -> LevelAgreement:
     """metric: (systems, inputs). human: the same shape, or (systems,) at the system level."""
-    check_level(level)
+    check_level_name(level)
     metric, human = np.asarray(metric, np.float64), np.asarray(human, np.float64)
     fits = human.shape == metric.shape or (level == "system" and human.shape == metric.shape[:1])
     if metric.ndim != 2 or not fits:
@@ -67,15 +67,15 @@ def agreement(metric: np.ndarray, human: np.ndarray, level: str, coefficient: st
         shared = shared_inputs([metric], human)
         first = human if human.ndim == 1 else system_means(human[:, shared])
         value = correlation(first, system_means(metric[:, shared]), coefficient)
-        return Agreement(value, len(metric), int(shared.sum()), int((~shared).sum()), missing)
+        return LevelAgreement(value, len(metric), int(shared.sum()), int((~shared).sum()), missing)
     if level == "text":
-        found = row_correlations(human.T, metric.T, coefficient)
-        kept = found[~np.isnan(found)]
+        by_input = row_correlations(human.T, metric.T, coefficient)
+        kept = by_input[~np.isnan(by_input)]
         value = float(kept.mean()) if len(kept) else float("nan")
-        of_two = int((~np.isnan(found) & (both.sum(axis=0) == 2)).sum())
-        return Agreement(value, len(metric), len(kept), len(found) - len(kept), missing, of_two)
+        of_two = int((~np.isnan(by_input) & (both.sum(axis=0) == 2)).sum())
+        return LevelAgreement(value, len(metric), len(kept), len(by_input) - len(kept), missing, of_two)
     value = correlation(human[both], metric[both], coefficient)
-    return Agreement(value, len(metric), int(both.any(axis=0).sum()), missing, missing)
+    return LevelAgreement(value, len(metric), int(both.any(axis=0).sum()), missing, missing)
 
 
 def shared_inputs(metrics: list[np.ndarray], human: np.ndarray) -> np.ndarray:
@@ -88,7 +88,7 @@ def shared_inputs(metrics: list[np.ndarray], human: np.ndarray) -> np.ndarray:
     return shared
 
 
-def check_level(level: str) -> None:
+def check_level_name(level: str) -> None:
     if not isinstance(level, str) or level not in LEVELS:
         other = _SAME_LEVEL.get(str(level).lower())
         near = f"did you mean {other}?" if other else nearest_names(str(level), LEVELS)

@@ -18,12 +18,14 @@ Ties are exact ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..errors import InputError, nearest_names
+from ...errors import InputError, nearest_names
 
+Variant = Literal["a", "b", "c", "gamma", "10", "13", "14", "eq", "acc-eq"]
 _SHORT = 100
 """Rows up to this long are compared pair by pair, many at once; longer ones are sorted."""
 _TILE = 1 << 20
@@ -78,13 +80,13 @@ def pair_counts(human: np.ndarray, metric: np.ndarray, epsilon: float = 0.0) -> 
 def _paired(human: np.ndarray, metric: np.ndarray, epsilon: float) -> np.ndarray:
     """(C - D, pairs people tell apart, pairs the metric tells apart, both) of every row, by looking at every pair."""
     human, metric = np.ascontiguousarray(human.T), np.ascontiguousarray(metric.T)
-    made = np.zeros((4, human.shape[1]), np.int64)
+    totals = np.zeros((4, human.shape[1]), np.int64)
     for lag in range(1, len(human)):  # all pairs that lie this far apart
         signs = _signs(human[lag:] - human[:-lag], 0.0), _signs(metric[lag:] - metric[:-lag], epsilon)
         product = signs[0] * signs[1]
-        for row, part in zip(made, (product, *(np.abs(each) for each in (*signs, product))), strict=True):
+        for row, part in zip(totals, (product, *map(np.abs, (*signs, product))), strict=True):
             row += part.sum(axis=0, dtype=np.int64)
-    return made
+    return totals
 
 
 def _signs(difference: np.ndarray, epsilon: float) -> np.ndarray:
@@ -184,17 +186,38 @@ def row_taus(human: np.ndarray, metric: np.ndarray, variant: str = "b", epsilon:
     return VARIANTS[variant](pair_counts(human, metric, epsilon))
 
 
-def kendall(human: np.ndarray, metric: np.ndarray, variant: str = "b", epsilon: float = 0.0) -> float:
-    """Of two vectors; items with a NaN are left out. epsilon: metric scores no further apart are tied."""
-    human, metric = matched_rows(human, metric)
-    if len(human) != 1:
+def kendall_tau(metric: ArrayLike, human: ArrayLike, variant: Variant = "b", epsilon: float = 0.0) -> float:
+    """Kendall's tau of two vectors, in any of the forms that treat ties differently.
+
+    Parameters
+    ----------
+    metric, human
+        A score and a rating of each item; items with a NaN are left out. Higher is better on both sides.
+    variant
+        "a", "b" or "c"; "gamma", "10", "13", "14" (as at WMT), "eq" and "acc-eq", the share of pairs ordered or tied
+        alike. The formulas stand above.
+    epsilon
+        Metric scores no further apart are tied.
+
+    Returns
+    -------
+    float
+        NaN where the formula divides by zero.
+
+    Examples
+    --------
+    Of six pairs five are ordered alike, one the other way round.
+
+    >>> import recapture as rc
+    >>> round(rc.kendall_tau([0.1, 0.2, 0.4, 0.3], [1, 2, 3, 4]), 4)
+    0.6667
+    >>> round(rc.kendall_tau([0.1, 0.2, 0.4, 0.3], [1, 2, 3, 3], "acc-eq", epsilon=0.15), 4)
+    0.6667
+    """
+    ratings, scores = (np.asarray(side, np.float64) for side in (human, metric))
+    if ratings.shape != scores.shape:
+        raise InputError(f"ratings have the shape {ratings.shape}, but scores {scores.shape}: they must be equal")
+    if ratings.ndim != 1:
         raise InputError("Kendall's tau is of two vectors")
-    known = np.isfinite(human) & np.isfinite(metric)
-    return float(row_taus(human[known][None], metric[known][None], variant, epsilon)[0])
-
-
-def matched_rows(human: np.ndarray, metric: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    human, metric = np.atleast_2d(np.asarray(human, np.float64)), np.atleast_2d(np.asarray(metric, np.float64))
-    if human.shape != metric.shape or human.ndim != 2:
-        raise InputError(f"ratings have the shape {human.shape}, but scores {metric.shape}: they must be equal")
-    return human, metric
+    known = np.isfinite(ratings) & np.isfinite(scores)
+    return float(row_taus(ratings[known][None], scores[known][None], variant, epsilon)[0])

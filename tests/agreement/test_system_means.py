@@ -8,10 +8,10 @@ import pytest
 from scipy import stats
 
 import recapture as rc
-from recapture.agreement.paired_bootstrap import paired_bootstrap
-from recapture.agreement.resampling import Case, bootstrap
-from recapture.agreement.settled import settled, system_means
-from recapture.agreement.swapping import swapping_test
+from recapture.agreement.statistics.paired_bootstrap import paired_bootstrap
+from recapture.agreement.statistics.resampling import BootstrapCase, bootstrap
+from recapture.agreement.statistics.swapping import swapping_test
+from recapture.agreement.statistics.system_means import settled, system_means
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 
@@ -67,8 +67,8 @@ def test_ties_are_those_of_fractions(seed):
 def test_resamples_do_not_hang_on_the_order_of_systems():
     """Systems are summed by one matrix product, in which columns need not be summed in one order."""
     metric, human = np.random.default_rng(3).integers(1, 4, size=(2, 6, 30)) / 10
-    found = bootstrap([Case(metric, human, "system", "kendall")], 6, 30, "inputs", 200, 0)
-    turned = bootstrap([Case(metric[::-1], human[::-1], "system", "kendall")], 6, 30, "inputs", 200, 0)
+    found = bootstrap([BootstrapCase(metric, human, "system", "kendall")], 6, 30, "inputs", 200, 0)
+    turned = bootstrap([BootstrapCase(metric[::-1], human[::-1], "system", "kendall")], 6, 30, "inputs", 200, 0)
     np.testing.assert_allclose(found, turned, atol=1e-12)
 
 

@@ -18,14 +18,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..checks import check_seed
-from ..declarations import Direction
-from ..errors import InputError
-from ..progress import Progress
-from .batches import check_choice, check_resamples, check_share, common_cells
-from .coefficients import as_floats, oriented
-from .settled import system_means
+from ...checks import check_count, check_seed
+from ...declarations import Direction
+from ...errors import InputError
+from ...progress import Progress
+from ..data.directions import as_floats, oriented
+from ..data.scores_and_ratings import ScoresAndRatings
+from .argument_checks import check_choice, check_share
+from .common_cells import common_cells
+from .correlation_values import check_sides
+from .system_means import system_means
 
 _TILE = 1 << 21
 """Numbers that are looked at together: what bounds memory."""
@@ -47,24 +51,47 @@ class Accuracy:
 
 
 def pairwise_accuracy(
-    metric: np.ndarray,
-    human: np.ndarray,
+    metric: ArrayLike,
+    human: ArrayLike,
     alpha: float | None = None,
     resamples: int = 1000,
     seed: int = 0,
     direction: Direction = "higher",
 ) -> Accuracy:
-    """metric, human: (systems, inputs), or one number per system. direction: which way the metric is better.
+    """The share of pairs of systems that a metric ranks as people do (Kocmi et al. 2021).
 
-    alpha: only pairs whose human scores differ with a two-sided p-value of at most this count (paired permutation test
-    over inputs, `resamples` random signs; all signs where there are no more).
+    Parameters
+    ----------
+    metric, human
+        (systems, inputs), or one number per system.
+    alpha
+        Only pairs whose human scores differ with a two-sided p-value of at most this count (paired permutation test
+        over inputs, `resamples` random signs; all signs where there are no more).
+    resamples, seed
+        Of those signs.
+    direction
+        Which way the metric is better.
+
+    Returns
+    -------
+    Accuracy
+        value, and how many pairs, systems and inputs it is of.
+
+    Examples
+    --------
+    Of six pairs one is ranked the other way round.
+
+    >>> import recapture as rc
+    >>> accuracy = rc.pairwise_accuracy([0.1, 0.2, 0.4, 0.3], [1, 2, 3, 4])
+    >>> round(accuracy.value, 4), accuracy.pairs
+    (0.8333, 6)
     """
-    metric, human = _turned(metric, direction), as_floats(human, "ratings")
-    whole = metric.ndim == human.ndim == 1
-    if metric.ndim == 1:
-        metric = np.repeat(metric[:, None], human.shape[1] if human.ndim == 2 else 1, axis=1)
-    cells = common_cells([metric], human, "system", "pearson")
-    sides = [each if each.ndim == 1 else system_means(each) for each in (cells.human, cells.metrics[0])]
+    scores, ratings = _turned(metric, direction), as_floats(human, "ratings")
+    whole = scores.ndim == ratings.ndim == 1
+    if scores.ndim == 1:
+        scores = np.repeat(scores[:, None], ratings.shape[1] if ratings.ndim == 2 else 1, axis=1)
+    cells = common_cells([scores], ratings, "system", "pearson")
+    sides = [side if side.ndim == 1 else system_means(side) for side in (cells.human, cells.metrics[0])]
     signs = [np.sign(side[:, None] - side[None, :]) for side in sides]
     counted = np.triu(np.ones(signs[0].shape, bool), 1)
     if alpha is not None:
@@ -79,23 +106,82 @@ def pairwise_accuracy(
 
 
 def soft_pairwise_accuracy(
-    metric: np.ndarray, human: np.ndarray, resamples: int = 1000, seed: int = 0, direction: Direction = "higher"
+    metric: ArrayLike, human: ArrayLike, resamples: int = 1000, seed: int = 0, direction: Direction = "higher"
 ) -> Accuracy:
-    """metric, human: (systems, inputs). All signs are looked at where there are no more than `resamples`. direction:
-    which way the metric is better."""
-    metric, human = _turned(metric, direction), as_floats(human, "ratings")
-    if human.ndim != 2 or metric.ndim != 2:
+    """Whether a metric is as sure of each pair of systems as people are (Thompson et al. 2024).
+
+    Parameters
+    ----------
+    metric, human
+        (systems, inputs).
+    resamples, seed
+        Of random signs of inputs; all signs are looked at where there are no more than `resamples`.
+    direction
+        Which way the metric is better.
+
+    Returns
+    -------
+    Accuracy
+        value, 1 less the mean difference of people's p-value of a pair and the metric's; and how many pairs, systems
+        and inputs it is of.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> people = [[1, 2, 1], [2, 2, 3]]
+    >>> rc.soft_pairwise_accuracy([[0.1, 0.3, 0.2], [0.3, 0.2, 0.4]], people).value
+    0.9375
+    >>> rc.soft_pairwise_accuracy(people, people).value
+    1.0
+    """
+    scores, ratings = _turned(metric, direction), as_floats(human, "ratings")
+    if ratings.ndim != 2 or scores.ndim != 2:
         raise InputError("soft pairwise accuracy needs scores of single inputs: (systems, inputs) for both sides")
-    cells = common_cells([metric], human, "system", "pearson")
+    cells = common_cells([scores], ratings, "system", "pearson")
     if cells.shape[0] < 2:
         raise InputError("soft pairwise accuracy needs at least two systems")
-    people, scores = _better([cells.human, cells.metrics[0]], resamples, seed)
+    people, metrics = _better([cells.human, cells.metrics[0]], resamples, seed)
     pairs = ~np.eye(len(people), dtype=bool)
-    value = 1 - float(np.abs(people - scores)[pairs].mean())
+    value = 1 - float(np.abs(people - metrics)[pairs].mean())
     return Accuracy(value, len(people) * (len(people) - 1) // 2, cells.shape[0], cells.dropped, cells.shape[1])
 
 
-def _turned(metric: np.ndarray, direction: Direction) -> np.ndarray:
+@dataclass(frozen=True)
+class MetricAccuracy:
+    """Of one metric against one criterion."""
+
+    metric: str
+    criterion: str
+    accuracy: float
+    soft: float | None
+    """None where scores or ratings are of whole systems."""
+    pairs: int
+    systems: int
+    inputs: int
+    dropped: int
+    resamples: int
+    seed: int
+
+
+def accuracies_of(sides: ScoresAndRatings, resamples: int, seed: int) -> tuple[MetricAccuracy, ...]:
+    """Pairwise accuracy, hard and soft, of every metric against every criterion."""
+    accuracies = []
+    for criterion, ratings in sides.human.items():
+        for metric, scores in sides.metrics.items():
+            check_sides(sides, metric, criterion, "system")
+            hard = pairwise_accuracy(scores, ratings)
+            whole = scores.ndim == 1 or ratings.ndim == 1  # the soft form is about single inputs
+            soft = None if whole else soft_pairwise_accuracy(scores, ratings, resamples, seed).value
+            accuracies.append(
+                MetricAccuracy(
+                    metric, criterion, hard.value, soft, hard.pairs, hard.systems, hard.inputs, hard.dropped,
+                    resamples, seed,
+                )
+            )  # fmt: skip
+    return tuple(accuracies)
+
+
+def _turned(metric: ArrayLike, direction: Direction) -> np.ndarray:
     check_choice("direction", direction, ("higher", "lower"))
     return oriented(metric, direction)
 
@@ -104,10 +190,10 @@ def _better(sides: list[np.ndarray], resamples: int, seed: int) -> list[np.ndarr
     """(systems, systems) for each side: the p-value of "the row's system is better than the column's"."""
     systems, inputs = sides[0].shape
     totals = [side.sum(axis=1) for side in sides]
-    apart = [each[:, None] - each[None, :] - _SLACK * inputs for each in totals]
+    apart = [total[:, None] - total[None, :] - _SLACK * inputs for total in totals]
     counts = [np.zeros((systems, systems), np.int64) for _ in sides]
     rows = 0
-    resamples, width = check_resamples(resamples), max(inputs, systems**2)
+    resamples, width = check_count("resamples", resamples, 1), max(inputs, systems**2)
     with Progress("signs of inputs", min(resamples, 2 ** min(inputs, 62)), "resample") as progress:
         for signs in _signs(inputs, width, resamples, check_seed(seed)):
             rows += len(signs)

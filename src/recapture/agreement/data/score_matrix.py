@@ -4,19 +4,37 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, nearest_names
-from ..report.result import freeze
+from ...errors import InputError, nearest_names
+from ...report.result import freeze
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreMatrix:
-    """Columns of scores; systems and inputs stand in the order in which they first appeared."""
+    """Columns of scores by system and input: metrics, and people's ratings.
+
+    Made by `read_scores`, or by `from_arrays`, `from_dicts` and `from_records`. Systems and inputs stand in the order
+    in which they first appeared.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> rows = [
+    ...     {"system": "a", "item": 1, "bleu": 0.3, "human": {"fluency": 4}},
+    ...     {"system": "a", "item": 2, "bleu": 0.5, "human": {"fluency": 5}},
+    ...     {"system": "b", "item": 1, "bleu": 0.2, "human": {"fluency": 3}},
+    ... ]
+    >>> scores = rc.ScoreMatrix.from_records(rows)
+    >>> scores
+    ScoreMatrix of 2 systems and 2 inputs: bleu, human.fluency
+    >>> scores["human.fluency"].tolist()
+    [[4.0, 5.0], [3.0, nan]]
+    """
 
     systems: tuple[str, ...]
     inputs: tuple[str, ...]
@@ -31,6 +49,8 @@ class ScoreMatrix:
     """How many rows were averaged, where some were."""
     mixed: tuple[str, ...] = ()
     """Those of the unusable columns that hold numbers, too: metrics with a slip, perhaps."""
+    sources: tuple[str, ...] = ()
+    """The files that it was read from."""
 
     def __post_init__(self) -> None:
         for name, column in self.values.items():
@@ -71,13 +91,13 @@ class ScoreMatrix:
         """From {column: {system: {input: score}}}, {column: {system: [score, ...]}} or {column: {system: score}}."""
         cells: dict[str, dict[tuple[str, str | None], float]] = {}
         for name, by_system in columns.items():
-            made = cells.setdefault(str(name), {})
+            own = cells.setdefault(str(name), {})
             for system, scores in by_system.items():
                 for item, score in _items(scores):
                     value = _numbers(np.nan if score is None else score, f"{name}, system {system}")
                     if value.ndim:
                         raise InputError(f"{name!r} of system {system!r} holds a list where one number should stand")
-                    made[str(system), item] = float(value)
+                    own[str(system), item] = float(value)
         return from_cells(cells)
 
     @classmethod
@@ -91,12 +111,16 @@ class ScoreMatrix:
         average: bool = False,
     ) -> ScoreMatrix:
         """From one record per system and input, as `read_scores` reads them from files."""
-        from .reading import gathered
+        from .read_scores import gathered
+        from .score_rows import RowFilter, ScoreRow
 
         if isinstance(records, (str, Mapping)) or not isinstance(records, Iterable):
             raise InputError(f"records are given as a list of mappings, not as {type(records).__name__}")
-        placed = ((f"record {number}", record, False) for number, record in enumerate(records, 1))
-        return gathered([("the records", placed)], system_field, item_field, where, average)
+        rows = (ScoreRow(f"record {number}", record, False) for number, record in enumerate(records, 1))
+        kept = RowFilter(where or {})
+        matrix = gathered([("the records", rows)], system_field, item_field, kept, average)
+        kept.check_fields()
+        return replace(matrix, sources=())
 
     @property
     def size(self) -> str:
@@ -108,7 +132,7 @@ class ScoreMatrix:
             return self.values[name]
         if name in self.unusable:
             raise InputError(self.unusable[name])
-        inner = [each for each in self.values if each.startswith(f"{name}.")]
+        inner = [column for column in self.values if column.startswith(f"{name}.")]
         if inner:
             raise InputError(
                 f"there is no column {name!r}, but {listed(inner)}: did you mean '{name}.*' (all of them)?"
@@ -123,19 +147,19 @@ class ScoreMatrix:
 
     def expand(self, names: Iterable[str]) -> list[str]:
         """Names of columns; those with * or ? stand for all columns they fit."""
-        found: dict[str, None] = {}
+        columns: dict[str, None] = {}
         for name in names:
-            fits = [name] if name in self.values else [each for each in self.values if fnmatchcase(each, name)]
-            for each in fits or [name]:
-                self[each]  # refuses what is not there
-                found[each] = None
-        return list(found)
+            fits = [name] if name in self.values else [column for column in self.values if fnmatchcase(column, name)]
+            for column in fits or [name]:
+                self[column]  # refuses what is not there
+                columns[column] = None
+        return list(columns)
 
     def selected(self, systems: Sequence[str], inputs: Sequence[str]) -> ScoreMatrix:
         """These systems and inputs, in this order."""
         rows, columns = _places(self.systems, systems), _places(self.inputs, inputs)
         values = {name: c[rows] if c.ndim == 1 else c[np.ix_(rows, columns)] for name, c in self.values.items()}
-        return ScoreMatrix(tuple(systems), tuple(inputs), values, self.unusable, self.notes, self.averaged, self.mixed)
+        return replace(self, systems=tuple(systems), inputs=tuple(inputs), values=values)
 
     def __repr__(self) -> str:
         return f"ScoreMatrix of {self.size}: {', '.join(self.values) or 'no columns'}"
@@ -143,7 +167,7 @@ class ScoreMatrix:
 
 @dataclass(frozen=True)
 class Matched:
-    """Two matrices over the same systems and inputs, in an order that does not hang on the order of rows."""
+    """Two matrices over the same systems and inputs, in an order that does not depend on the order of rows."""
 
     first: ScoreMatrix
     second: ScoreMatrix
@@ -204,6 +228,7 @@ def from_cells(
     unusable: Mapping[str, str] | None = None,
     averaged: str = "",
     mixed: tuple[str, ...] = (),
+    sources: tuple[str, ...] = (),
 ) -> ScoreMatrix:
     """By column: scores by (system, input), or by (system, None) for whole systems. keys: all, in order."""
     every = dict.fromkeys((*keys, *(key for column in cells.values() for key in column)))
@@ -219,16 +244,17 @@ def from_cells(
         if len(kinds) > 1:
             raise InputError(f"{name!r} has scores of whole systems and scores of inputs: it can be only one of them")
         whole = kinds == {True}
-        made = np.full(len(systems) if whole else (len(systems), len(inputs)), np.nan)
+        array = np.full(len(systems) if whole else (len(systems), len(inputs)), np.nan)
         for (system, item), value in known.items():
             if math.isinf(value):
                 infinite[name] = infinite.get(name, 0) + 1
             elif item is None:
-                made[systems[system]] = value
+                array[systems[system]] = value
             else:
-                made[systems[system], inputs[item]] = value
-        values[name] = made
-    return ScoreMatrix(tuple(systems), tuple(inputs), values, unusable or {}, infinite_notes(infinite), averaged, mixed)
+                array[systems[system], inputs[item]] = value
+        values[name] = array
+    notes = infinite_notes(infinite)
+    return ScoreMatrix(tuple(systems), tuple(inputs), values, unusable or {}, notes, averaged, mixed, sources)
 
 
 def _items(scores: Any) -> Iterator[tuple[str | None, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .coefficients import CONSTANT
-from .settled import unit_scale
+from .system_means import unit_scale
 
 _CELLS = 1 << 22
 
@@ -19,7 +19,7 @@ def pair_products(human: np.ndarray, metric: np.ndarray, weights: np.ndarray, *,
     first, second = np.triu_indices(len(human), 1)
     drawn = weights[:, first] * weights[:, second]
     known = np.isfinite(human) & np.isfinite(metric)
-    made = np.full((len(weights), human.shape[1]), np.nan)
+    values = np.full((len(weights), human.shape[1]), np.nan)
     step = max(1, _CELLS // max(1, len(first)))
     for start in range(0, human.shape[1], step):
         part = slice(start, start + step)
@@ -27,21 +27,21 @@ def pair_products(human: np.ndarray, metric: np.ndarray, weights: np.ndarray, *,
         both = some[first] & some[second]
         sides = [_differences(side[:, part], some, first, second, both, signs) for side in (human, metric)]
         products = [drawn @ term for term in (sides[0] * sides[1], sides[0] ** 2, sides[1] ** 2)]
-        made[:, part] = _ratio(*products)
-    return made
+        values[:, part] = _ratio(*products)
+    return values
 
 
 def rank_correlations(human: np.ndarray, metric: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """(resamples, inputs): Spearman's rho across resampled systems. A rank is a weighted count of those below."""
-    made = np.full((len(weights), human.shape[1]), np.nan)
+    values = np.full((len(weights), human.shape[1]), np.nan)
     known = np.isfinite(human) & np.isfinite(metric)
     for at in range(human.shape[1]):
         some = known[:, at]
         drawn = weights[:, some]
         middle = drawn.sum(axis=1, keepdims=True) / 2
         ranks = [drawn @ _below(side[some, at]) - middle for side in (human, metric)]
-        made[:, at] = _ratio(*((drawn * a * b).sum(axis=1) for a, b in _products(ranks)))
-    return made
+        values[:, at] = _ratio(*((drawn * a * b).sum(axis=1) for a, b in _products(ranks)))
+    return values
 
 
 def bilinear_correlations(human: np.ndarray, metric: np.ndarray, systems: np.ndarray, inputs: np.ndarray) -> np.ndarray:
@@ -65,7 +65,7 @@ def weighted_rank_correlations(
     known = np.isfinite(human) & np.isfinite(metric)
     rows, columns = np.nonzero(known)
     places = [np.unique(side[known], return_inverse=True)[1].ravel() for side in (human, metric)]
-    made = np.full(len(systems), np.nan)
+    values = np.full(len(systems), np.nan)
     for at in range(len(systems)):
         drawn = systems[at, rows] * inputs[at, columns]
         middle = drawn.sum() / 2
@@ -73,8 +73,8 @@ def weighted_rank_correlations(
         for place in places:
             weights = np.bincount(place, drawn)
             ranks.append((np.cumsum(weights) - weights / 2 - middle)[place])
-        made[at] = _ratio(*(np.array([(drawn * a * b).sum()]) for a, b in _products(ranks)))[0]
-    return made
+        values[at] = _ratio(*(np.array([(drawn * a * b).sum()]) for a, b in _products(ranks)))[0]
+    return values
 
 
 def _differences(
@@ -83,13 +83,13 @@ def _differences(
     """(pairs, inputs); 0 where a system of the pair has no score."""
     values = unit_scale(np.where(known, side, 0.0), axis=0)
     scale = np.abs(values).max(axis=0, initial=0.0)
-    made = np.where(both, values[first] - values[second], 0.0)
+    apart = np.where(both, values[first] - values[second], 0.0)
     if signs:
-        return np.sign(made)
+        return np.sign(apart)
     # Differences of inputs are scaled, so that no square is too small or too large for a float.
-    largest = np.abs(made).max(axis=0, initial=0.0)
+    largest = np.abs(apart).max(axis=0, initial=0.0)
     usable = largest > CONSTANT * scale
-    return np.where(np.abs(made) > CONSTANT * scale, made, 0.0) / np.where(usable, largest, 1.0)
+    return np.where(np.abs(apart) > CONSTANT * scale, apart, 0.0) / np.where(usable, largest, 1.0)
 
 
 def _below(side: np.ndarray) -> np.ndarray:

@@ -8,26 +8,31 @@ as well as the second.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import InputError
-from ..labellings.combine import holm
-from .batches import Cells, check_choice, check_share, common_cells
+from ...errors import InputError
+from ...labellings.combine import holm
+from ..data.scores_and_ratings import ScoresAndRatings
+from .argument_checks import check_choice, check_share
 from .coefficients import COEFFICIENTS, check_coefficient
-from .levels import agreement, check_level
+from .common_cells import CommonCells, common_cells
+from .correlation_values import check_sides
+from .levels import agreement, check_level_name, shared_inputs
 from .paired_bootstrap import PairedBootstrap, resampled_agreements
 from .swapping import Swapping, swapped
+from .system_means import system_means
 from .williams import williams_test
 
-TESTS = ("williams", "permutation", "bootstrap")
+Test = Literal["williams", "permutation", "bootstrap"]
+TESTS: tuple[Test, ...] = ("williams", "permutation", "bootstrap")
 
 
 @dataclass(frozen=True)
-class Pair:
+class MetricPair:
     first: str
     """Agrees at least as well as the second."""
     second: str
@@ -45,7 +50,7 @@ class Pair:
 class AllPairs:
     agreements: Mapping[str, float]
     """Best first; metrics that agree equally well in the order given."""
-    pairs: tuple[Pair, ...]
+    pairs: tuple[MetricPair, ...]
     """Each two metrics once, in that order."""
     test: str
     level: str
@@ -65,28 +70,6 @@ class AllPairs:
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Of what is drawn: resamples, seed, and swap or over."""
 
-    def __str__(self) -> str:
-        return self._written("table")
-
-    __repr__ = __str__
-
-    def to_markdown(self) -> str:
-        return self._written("md")
-
-    def to_csv(self) -> str:
-        """A row for every pair, then one for every metric with its cluster, in full precision."""
-        return self._written("csv")
-
-    def to_json(self) -> str:
-        return self._written("json")
-
-    def _written(self, form: str) -> str:
-        from .comparisons import comparisons_parts
-        from .render import written
-
-        settings = {"systems": self.systems, "inputs": self.inputs, **self.settings}
-        return written(comparisons_parts([self]), form, (), settings)
-
     def clusters(
         self, alpha: float = 0.05, by: Literal["greater", "pvalue", "adjusted"] = "greater"
     ) -> tuple[tuple[str, ...], ...]:
@@ -98,13 +81,13 @@ class AllPairs:
         """
         check_choice("p-value", by, ("greater", "pvalue", "adjusted"))
         check_share("alpha", alpha)
-        beaten = {(each.first, each.second) for each in self.pairs if getattr(each, by) <= alpha}
-        made: list[list[str]] = []
+        beaten = {(pair.first, pair.second) for pair in self.pairs if getattr(pair, by) <= alpha}
+        clusters: list[list[str]] = []
         for name in self.agreements:
-            if not made or any((above, name) in beaten for above in made[-1]):
-                made.append([])
-            made[-1].append(name)
-        return tuple(tuple(names) for names in made)
+            if not clusters or any((above, name) in beaten for above in clusters[-1]):
+                clusters.append([])
+            clusters[-1].append(name)
+        return tuple(tuple(names) for names in clusters)
 
 
 def compare_all(
@@ -122,7 +105,7 @@ def compare_all(
     it is for the system and the global level.
     """
     check_choice("test", test, TESTS)
-    check_level(level)
+    check_level_name(level)
     check_coefficient(coefficient)
     if len(metrics) < 2:
         raise InputError(f"comparing metrics needs at least two, but there is {len(metrics) or 'none'}")
@@ -136,13 +119,13 @@ def compare_all(
     options = _checked(test, options)
     cells = common_cells(list(metrics.values()), human, level, coefficient)
     places = {name: at for at, name in enumerate(metrics)}
-    found = {name: agreement(cells.metrics[at], cells.human, level, coefficient).value for name, at in places.items()}
-    for name, value in found.items():
+    values = {name: agreement(cells.metrics[at], cells.human, level, coefficient).value for name, at in places.items()}
+    for name, value in values.items():
         if np.isnan(value):
             raise InputError(
                 f"the agreement of {name} is undefined: its scores, or people's, do not differ between systems"
             )
-    ordered = dict(sorted(found.items(), key=lambda each: -each[1]))
+    ordered = dict(sorted(values.items(), key=lambda named: -named[1]))
     pairs = list(combinations(ordered, 2))
     tails, few = _tails(
         cells, [(places[one], places[other]) for one, other in pairs], level, coefficient, test, options
@@ -151,10 +134,10 @@ def compare_all(
         (first, second, ordered[first] - ordered[second], *both)
         for (first, second), both in zip(pairs, tails, strict=True)
     ]
-    adjusted = holm([each[3] for each in compared])
+    adjusted = holm([numbers[3] for numbers in compared])
     return AllPairs(
         agreements=ordered,
-        pairs=tuple(Pair(*each, float(p)) for each, p in zip(compared, adjusted, strict=True)),
+        pairs=tuple(MetricPair(*numbers, float(p)) for numbers, p in zip(compared, adjusted, strict=True)),
         test=test,
         level=level,
         coefficient=coefficient,
@@ -169,7 +152,7 @@ def compare_all(
 
 
 def _tails(
-    cells: Cells,
+    cells: CommonCells,
     pairs: Sequence[tuple[int, int]],
     level: str,
     coefficient: str,
@@ -180,18 +163,18 @@ def _tails(
     share what is drawn."""
     if test == "williams":
         return [_williams(cells, one, other, level, coefficient) for one, other in pairs], 0
-    made: Sequence[Swapping | PairedBootstrap]
+    tests: Sequence[Swapping | PairedBootstrap]
     if test == "permutation":
-        made, few = swapped(cells, pairs, level, coefficient, **options), 0
+        tests, few = swapped(cells, pairs, level, coefficient, **options), 0
     else:
         drawn = resampled_agreements(cells, level, coefficient, **options)
-        made, few = [drawn.paired(one, other) for one, other in pairs], drawn.too_few
-    return [(each.under("two-sided"), each.under("greater")) for each in made], few
+        tests, few = [drawn.paired(one, other) for one, other in pairs], drawn.too_few
+    return [(one.under("two-sided"), one.under("greater")) for one in tests], few
 
 
-def _williams(cells: Cells, one: int, other: int, level: str, coefficient: str) -> tuple[float, float]:
+def _williams(cells: CommonCells, one: int, other: int, level: str, coefficient: str) -> tuple[float, float]:
     first, second = cells.metrics[one], cells.metrics[other]
-    r12, r13 = (agreement(each, cells.human, level, coefficient).value for each in (first, second))
+    r12, r13 = (agreement(metric, cells.human, level, coefficient).value for metric in (first, second))
     r23 = agreement(first, second, level, coefficient).value
     number = cells.shape[0] if level == "system" else int(cells.known.sum())
     two_sided, greater = (williams_test(r12, r13, r23, number, tail).pvalue for tail in ("two-sided", "greater"))
@@ -210,3 +193,54 @@ def _checked(test: str, options: Mapping[str, Any]) -> dict[str, Any]:
     if test == "williams":
         return {}
     return {known[test][0]: "both", "resamples": 1000, "seed": 0, **options}
+
+
+def compared(
+    sides: ScoresAndRatings, criterion: str, level: str, coefficient: str, test: str, **options: Any
+) -> AllPairs:
+    """All metrics by their agreement with one criterion."""
+    for metric in sides.metrics:
+        check_sides(sides, metric, criterion, level)
+    pairs = compare_all(*_arrays(sides, criterion, test), level, coefficient, test, **options)
+    return replace(pairs, criterion=criterion)
+
+
+def compared_by_tests(
+    sides: ScoresAndRatings,
+    levels: Sequence[str],
+    coefficients: Sequence[str],
+    tests: Sequence[str],
+    over: str,
+    resamples: int,
+    seed: int,
+) -> tuple[list[AllPairs], list[str]]:
+    """By every test, and what was left out. Williams' test is not for texts: there it is refused if nothing else is."""
+    wanted = [(test, level) for test in tests for level in levels]
+    possible = [(test, level) for test, level in wanted if (test, level) != ("williams", "text")]
+    notes = ["there is no Williams' test at the text level"] if possible and len(possible) < len(wanted) else []
+    comparisons = []
+    for test, level in possible or wanted:
+        options: dict[str, Any] = {"resamples": resamples, "seed": seed}
+        if test != "williams":
+            options["over" if test == "bootstrap" else "swap"] = over
+        comparisons += [
+            compared(sides, criterion, level, coefficient, test, **options)
+            for criterion in sides.human
+            for coefficient in coefficients
+        ]
+    return comparisons, notes
+
+
+def _arrays(sides: ScoresAndRatings, criterion: str, test: str) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """All metrics as (systems, inputs), where those of whole systems have one number for all inputs."""
+    human = sides.human[criterion]
+    whole = [name for name, scores in sides.metrics.items() if scores.ndim == 1]
+    if whole and test != "williams":
+        raise InputError(f"{', '.join(whole)}: scores of whole systems can only be compared by Williams' test")
+    if len(whole) == len(sides.metrics) and human.ndim == 2:
+        human = system_means(human[:, shared_inputs([human], human)])
+    width = 1 if len(whole) == len(sides.metrics) else len(sides.inputs)
+    return {
+        name: np.repeat(scores[:, None], width, axis=1) if scores.ndim == 1 else scores
+        for name, scores in sides.metrics.items()
+    }, human

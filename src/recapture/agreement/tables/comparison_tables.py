@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..report.report import Table as Grid
-from ..report.report import short_p
-from .levels import FEWEST
-from .matrix import counted, listed
-from .render import Part, number
-
-if TYPE_CHECKING:
-    from .all_pairs import AllPairs
-    from .correlations import Correlations
+from ...report.report import Table, short_p
+from ..data.score_matrix import counted, listed
+from ..statistics.all_pairs import AllPairs
+from ..statistics.correlation_values import Correlation
+from ..statistics.levels import FEWEST
+from .table_parts import TablePart, number
 
 ALPHA = 0.05
 _TESTS = {
@@ -24,13 +21,15 @@ _TESTS = {
 _ROUNDING = 1e-12
 
 
-def comparisons_parts(results: Sequence[AllPairs], alpha: float = ALPHA) -> list[Part]:
+def comparison_parts(results: Sequence[AllPairs], alpha: float = ALPHA) -> list[TablePart]:
     """A table for each test."""
-    tests = dict.fromkeys(each.test for each in results)
-    return [part for test in tests for part in _of_one_test([each for each in results if each.test == test], alpha)]
+    tests = dict.fromkeys(result.test for result in results)
+    return [
+        part for test in tests for part in _of_one_test([result for result in results if result.test == test], alpha)
+    ]
 
 
-def _of_one_test(results: Sequence[AllPairs], alpha: float) -> list[Part]:
+def _of_one_test(results: Sequence[AllPairs], alpha: float) -> list[TablePart]:
     """Every two metrics as a table; clusters in its caption, and as rows for programs."""
     several = len(results) > 1
     lines, rows, clusters, ranks = [], [], [], []
@@ -59,22 +58,23 @@ def _of_one_test(results: Sequence[AllPairs], alpha: float) -> list[Part]:
                     **result.settings,
                 }
             )
-        found = result.clusters(alpha)
-        ranked = "; ".join(f"{at}: {', '.join(names)}" for at, names in enumerate(found, 1))
+        own = result.clusters(alpha)
+        ranked = "; ".join(f"{at}: {', '.join(names)}" for at, names in enumerate(own, 1))
         clusters.append(f"clusters{f' ({about})' if several else ''}: {ranked}")
         ranks += [
             {"metric": name, **_what(result), "agreement": result.agreements[name], "cluster": at, "alpha": alpha}
-            for at, names in enumerate(found, 1)
+            for at, names in enumerate(own, 1)
             for name in names
         ]
     heads = ["metric", "other", "agreement", "other's", "difference", "p", "p (Holm)", "p (one-sided)"]
-    grid = Grid(
+    table = Table(
         [*(["with"] if several else []), *heads],
         lines,
         [*_caption(results, alpha), *clusters],
         left=3 if several else 2,
+        listed=True,
     )
-    return [Part("comparisons", grid, rows), Part("clusters", None, ranks)]
+    return [TablePart("comparisons", table, rows), TablePart("clusters", None, ranks)]
 
 
 def _caption(results: Sequence[AllPairs], alpha: float) -> list[str]:
@@ -97,16 +97,16 @@ def _caption(results: Sequence[AllPairs], alpha: float) -> list[str]:
 
 def _drawn(results: Sequence[AllPairs]) -> list[str]:
     """What was drawn, and how often."""
-    made: dict[str, None] = {}
-    for made_by in (result.settings for result in results if result.settings):
-        number_of = f"{made_by['resamples']:,}"
-        if "swap" in made_by:
-            what = {"both": "single cells", "inputs": "whole inputs", "systems": "whole systems"}[made_by["swap"]]
-            made[f"{what} are swapped; up to {number_of} swappings, seed {made_by['seed']}"] = None
+    lines: dict[str, None] = {}
+    for drawn in (result.settings for result in results if result.settings):
+        number_of = f"{drawn['resamples']:,}"
+        if "swap" in drawn:
+            what = {"both": "single cells", "inputs": "whole inputs", "systems": "whole systems"}[drawn["swap"]]
+            lines[f"{what} are swapped; up to {number_of} swappings, seed {drawn['seed']}"] = None
         else:
-            what = {"both": "systems and inputs"}.get(made_by["over"], made_by["over"])
-            made[f"{number_of} resamples of {what}, seed {made_by['seed']}"] = None
-    return list(made)
+            what = {"both": "systems and inputs"}.get(drawn["over"], drawn["over"])
+            lines[f"{number_of} resamples of {what}, seed {drawn['seed']}"] = None
+    return list(lines)
 
 
 def _cells(results: Sequence[AllPairs]) -> list[str]:
@@ -132,10 +132,10 @@ def _cells(results: Sequence[AllPairs]) -> list[str]:
     return lines
 
 
-def order_warnings(correlations: Correlations, results: Sequence[AllPairs]) -> list[str]:
+def order_warnings(correlations: Sequence[Correlation], results: Sequence[AllPairs]) -> list[str]:
     """Where two metrics stand the other way round in the table of correlations, each on all its own cells."""
     own = {(row.metric, row.criterion, row.level, row.coefficient): row.value for row in correlations}
-    made: dict[str, None] = {}
+    warnings: dict[str, None] = {}
     for result in results:
         column = (result.criterion, result.level, result.coefficient)
         turned = [
@@ -144,11 +144,11 @@ def order_warnings(correlations: Correlations, results: Sequence[AllPairs]) -> l
             if pair.delta > _ROUNDING and own[(pair.first, *column)] < own[(pair.second, *column)] - _ROUNDING
         ]
         if turned:
-            made[
+            warnings[
                 f"{_about(result)}: on the cells that all metrics have, {listed(turned, 3)}; in the table of "
                 "correlations it is the other way round, since each metric stands there on all the cells it has itself"
             ] = None
-    return list(made)
+    return list(warnings)
 
 
 def _about(result: AllPairs) -> str:

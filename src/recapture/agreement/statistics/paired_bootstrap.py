@@ -17,24 +17,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..checks import check_seed
-from ..errors import InputError
-from ..progress import Progress
-from .batches import (
-    Cells,
-    check_alternative,
-    check_choice,
-    check_defined,
-    check_resamples,
-    check_share,
-    common_cells,
-    mean_known,
-    rows_agree,
-)
-from .levels import FEWEST
-from .resampling import OVER, too_few
-from .settled import settled, slack_of
+from ...checks import check_count, check_seed
+from ...errors import InputError
+from ...progress import Progress
+from .argument_checks import OVER, Alternative, Over, check_alternative, check_choice, check_share
+from .coefficients import Coefficient
+from .common_cells import CommonCells, check_defined, common_cells, mean_known, rows_agree
+from .levels import FEWEST, Level
+from .resampling import too_few
+from .system_means import settled, slack_of
 
 _ZERO = 1e-11
 """Differences this near to 0 are rounding."""
@@ -72,18 +65,53 @@ def _pvalue(samples: np.ndarray, alternative: str) -> float:
 
 
 def paired_bootstrap(
-    first: np.ndarray,
-    second: np.ndarray,
-    human: np.ndarray,
-    level: str = "system",
-    coefficient: str = "pearson",
-    over: str = "both",
+    first: ArrayLike,
+    second: ArrayLike,
+    human: ArrayLike,
+    level: Level = "system",
+    coefficient: Coefficient = "pearson",
+    over: Over = "both",
     resamples: int = 1000,
     seed: int = 0,
     confidence: float = 0.95,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
 ) -> PairedBootstrap:
-    """Interval and p-value of the difference in agreement; "greater" means that the first metric agrees better."""
+    """Interval and p-value of the difference of two metrics' agreement with people.
+
+    For several metrics at once see `compare_metrics`.
+
+    Parameters
+    ----------
+    first, second
+        The metrics' scores, (systems, inputs); higher is better.
+    human
+        Ratings of the same shape, at the system level also one number per system.
+    level, coefficient
+        As for `correlate`.
+    over
+        What is drawn anew, with repeats.
+    resamples, seed
+        Of what is drawn.
+    confidence
+        Of the interval.
+    alternative
+        "greater" means that the first metric agrees better.
+
+    Returns
+    -------
+    PairedBootstrap
+        delta (the difference), low and high, pvalue, and the difference in every resample.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> people = [[1, 2, 1], [2, 3, 3], [4, 3, 3], [5, 4, 5]]
+    >>> good = [[1, 1, 2], [2, 2, 2], [3, 4, 3], [5, 5, 4]]
+    >>> poor = [[2, 3, 4], [5, 1, 3], [1, 2, 1], [3, 4, 2]]
+    >>> result = rc.paired_bootstrap(good, poor, people, over="inputs", resamples=100)
+    >>> result.low < result.delta < result.high, result.pvalue < 0.05
+    (True, True)
+    """
     check_choice("unit to resample", over, OVER)
     check_alternative(alternative)
     check_share("confidence", confidence)
@@ -135,11 +163,11 @@ class Drawn:
 
 
 def resampled_agreements(
-    cells: Cells, level: str, coefficient: str, over: str = "both", resamples: int = 1000, seed: int = 0
+    cells: CommonCells, level: str, coefficient: str, over: str = "both", resamples: int = 1000, seed: int = 0
 ) -> Drawn:
     """Of all the cells' metrics, each measured once in every resample, however many pairs they make."""
     check_choice("unit to resample", over, OVER)
-    resamples, seed = check_resamples(resamples), check_seed(seed)
+    resamples, seed = check_count("resamples", resamples, 1), check_seed(seed)
     systems, inputs = cells.shape
     agreements = {"system": _system, "text": _text, "global": _global}[level](cells, coefficient)
     here = [float(side[0]) for side in agreements(np.arange(systems)[None], np.arange(inputs)[None])]
@@ -171,50 +199,50 @@ _Chosen = np.ndarray | None
 _Agreements = Callable[[_Chosen, _Chosen], list[np.ndarray]]
 
 
-def _system(cells: Cells, coefficient: str) -> _Agreements:
+def _system(cells: CommonCells, coefficient: str) -> _Agreements:
     def means(scores: np.ndarray, systems: _Chosen, inputs: _Chosen) -> np.ndarray:
         if scores.ndim == 2:
-            made = scores.mean(axis=1) if inputs is None else scores[:, inputs].mean(axis=2).T
-            scores = settled(made, slack_of(scores))
+            by_system = scores.mean(axis=1) if inputs is None else scores[:, inputs].mean(axis=2).T
+            scores = settled(by_system, slack_of(scores))
         if systems is None:
             return scores
         return scores[systems] if scores.ndim == 1 else np.take_along_axis(scores, systems, axis=1)
 
     def agreements(systems: _Chosen, inputs: _Chosen) -> list[np.ndarray]:
         human = means(cells.human, systems, inputs)
-        return [rows_agree(human, means(each, systems, inputs), coefficient) for each in cells.metrics]
+        return [rows_agree(human, means(metric, systems, inputs), coefficient) for metric in cells.metrics]
 
     return agreements
 
 
-def _text(cells: Cells, coefficient: str) -> _Agreements:
+def _text(cells: CommonCells, coefficient: str) -> _Agreements:
     human = cells.human.T
 
     def agreements(systems: _Chosen, inputs: _Chosen) -> list[np.ndarray]:
-        made = []
-        for each in cells.metrics:
+        values = []
+        for metric in cells.metrics:
             if systems is None:
-                by_input = rows_agree(human, each.T, coefficient)[None]
+                by_input = rows_agree(human, metric.T, coefficient)[None]
             else:  # (resamples, inputs, systems)
-                chosen = [side[:, systems].transpose(1, 0, 2) for side in (human, each.T)]
+                chosen = [side[:, systems].transpose(1, 0, 2) for side in (human, metric.T)]
                 by_input = rows_agree(chosen[0], chosen[1], coefficient)
             if inputs is not None:
                 by_input = np.take_along_axis(np.broadcast_to(by_input, inputs.shape), inputs, axis=1)
-            made.append(mean_known(by_input))
-        return made
+            values.append(mean_known(by_input))
+        return values
 
     return agreements
 
 
-def _global(cells: Cells, coefficient: str) -> _Agreements:
+def _global(cells: CommonCells, coefficient: str) -> _Agreements:
     def drawn(scores: np.ndarray, systems: _Chosen, inputs: _Chosen) -> np.ndarray:
         rows = np.arange(len(scores))[None] if systems is None else systems
         columns = np.arange(scores.shape[1])[None] if inputs is None else inputs
-        made = scores[rows[:, :, None], columns[:, None, :]]
-        return made.reshape(len(made), -1)
+        chosen = scores[rows[:, :, None], columns[:, None, :]]
+        return chosen.reshape(len(chosen), -1)
 
     def agreements(systems: _Chosen, inputs: _Chosen) -> list[np.ndarray]:
         human = drawn(cells.human, systems, inputs)
-        return [rows_agree(human, drawn(each, systems, inputs), coefficient) for each in cells.metrics]
+        return [rows_agree(human, drawn(metric, systems, inputs), coefficient) for metric in cells.metrics]
 
     return agreements

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..errors import InputError, nearest_names
-from .coefficients import as_floats, check_coefficient, row_correlations
-from .levels import check_level, shared_inputs
-from .settled import unit_scale
+from ...errors import InputError
+from ..data.directions import as_floats
+from .coefficients import check_coefficient, row_correlations
+from .levels import check_level_name, shared_inputs
+from .system_means import unit_scale
 
 _TILE = 1 << 20
 """Cells that are looked at together: what bounds memory."""
-_ALTERNATIVES = ("two-sided", "greater")
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class CommonCells:
     """The cells that all metrics and people have, the others NaN; scores on the standard scale."""
 
     metrics: tuple[np.ndarray, ...]
@@ -46,36 +46,36 @@ class Cells:
             yield min(step, rows - start)
 
 
-def common_cells(metrics: Sequence[np.ndarray], human: np.ndarray, level: str, coefficient: str) -> Cells:
+def common_cells(metrics: Sequence[ArrayLike], human: ArrayLike, level: str, coefficient: str) -> CommonCells:
     """Checked, and without what some metric, or people, lack."""
-    check_level(level)
+    check_level_name(level)
     check_coefficient(coefficient)
-    scores, human = [as_floats(metric) for metric in metrics], as_floats(human, "ratings")
+    scores, ratings = [as_floats(metric) for metric in metrics], as_floats(human, "ratings")
     shape = scores[0].shape
-    for each in scores:
-        if each.ndim != 2 or each.shape != shape:
-            raise InputError(f"one metric has the shape {shape}, another {each.shape}: systems x inputs each")
-    if human.shape != shape and not (level == "system" and human.shape == shape[:1]):
-        raise InputError(f"ratings have the shape {human.shape}, but scores {shape}")
-    known = np.logical_and.reduce([np.isfinite(each) for each in scores])
-    if human.ndim == 2:
-        known &= np.isfinite(human)
+    for metric in scores:
+        if metric.ndim != 2 or metric.shape != shape:
+            raise InputError(f"one metric has the shape {shape}, another {metric.shape}: systems x inputs each")
+    if ratings.shape != shape and not (level == "system" and ratings.shape == shape[:1]):
+        raise InputError(f"ratings have the shape {ratings.shape}, but scores {shape}")
+    known = np.logical_and.reduce([np.isfinite(metric) for metric in scores])
+    if ratings.ndim == 2:
+        known &= np.isfinite(ratings)
     if level == "system":
-        rated = np.isfinite(human) if human.ndim == 1 else np.ones(len(human), bool)
-        shared = shared_inputs([each[rated] for each in scores], human)
+        rated = np.isfinite(ratings) if ratings.ndim == 1 else np.ones(len(ratings), bool)
+        shared = shared_inputs([metric[rated] for metric in scores], ratings)
     else:
-        shared, rated = known.any(axis=0), np.ones(len(human), bool)
+        shared, rated = known.any(axis=0), np.ones(len(ratings), bool)
         if not shared.any():
             raise InputError("no cell has the scores of all metrics and of people")
     chosen = np.ix_(rated, shared)
     known = known[chosen]
-    human = human[rated] if human.ndim == 1 else np.where(known, human[chosen], np.nan)
-    scores = [np.where(known, each[chosen], np.nan) for each in scores]
+    ratings = ratings[rated] if ratings.ndim == 1 else np.where(known, ratings[chosen], np.nan)
+    scores = [np.where(known, metric[chosen], np.nan) for metric in scores]
     missing = int(np.prod(shape)) - int(known.sum())
-    varied = _varied(scores, human, coefficient) if level == "text" else np.ones(known.shape[1], bool)
-    return Cells(
-        metrics=tuple(_standard(each[:, varied]) for each in scores),
-        human=human if human.ndim == 1 else _standard(human[:, varied]),
+    varied = _varied(scores, ratings, coefficient) if level == "text" else np.ones(known.shape[1], bool)
+    return CommonCells(
+        metrics=tuple(_standard(metric[:, varied]) for metric in scores),
+        human=ratings if ratings.ndim == 1 else _standard(ratings[:, varied]),
         known=known[:, varied],
         dropped=int((~shared).sum()),
         dropped_cells=missing,
@@ -85,11 +85,11 @@ def common_cells(metrics: Sequence[np.ndarray], human: np.ndarray, level: str, c
 
 def _varied(metrics: Sequence[np.ndarray], human: np.ndarray, coefficient: str) -> np.ndarray:
     """Inputs on which all metrics have a correlation: one that is constant on the hard ones is not to win by that."""
-    defined = [~np.isnan(row_correlations(human.T, each.T, coefficient)) for each in metrics]
+    defined = [~np.isnan(row_correlations(human.T, metric.T, coefficient)) for metric in metrics]
     varied: np.ndarray = np.logical_and.reduce(defined)
     if varied.any():
         return varied
-    if all(each.any() for each in defined):
+    if all(inputs.any() for inputs in defined):
         raise InputError("there is no input on which people and all metrics tell systems apart")
     return np.ones(len(varied), bool)  # a metric has no agreement at all, which others say with its name
 
@@ -122,27 +122,3 @@ def check_defined(first: float, second: float) -> None:
             raise InputError(
                 f"the {name} metric's agreement is undefined: its scores, or people's, do not differ between systems"
             )
-
-
-def check_alternative(alternative: str, known: tuple[str, ...] = _ALTERNATIVES) -> None:
-    check_choice("alternative", alternative, known)
-
-
-def check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
-    if not isinstance(value, str) or value not in known:
-        raise InputError(f"unknown {what} {value!r}: {nearest_names(str(value), known)}")
-
-
-def is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-
-
-def check_share(what: str, value: Any) -> None:
-    if not (is_number(value) and 0 < value < 1):
-        raise InputError(f"{what} must lie between 0 and 1, not {value!r}")
-
-
-def check_resamples(resamples: int) -> int:
-    if isinstance(resamples, bool) or not isinstance(resamples, (int, np.integer)) or resamples < 1:
-        raise InputError(f"resamples must be a whole number of at least 1, not {resamples!r}")
-    return int(resamples)

@@ -12,24 +12,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..checks import check_seed
-from ..progress import Progress
-from .batches import (
-    Cells,
-    check_alternative,
-    check_choice,
-    check_defined,
-    check_resamples,
-    common_cells,
-    mean_known,
-    rows_agree,
-)
-from .settled import settled, slack_of, system_means
+from ...checks import check_count, check_seed
+from ...progress import Progress
+from .argument_checks import Alternative, check_alternative, check_choice
+from .coefficients import Coefficient
+from .common_cells import CommonCells, check_defined, common_cells, mean_known, rows_agree
+from .levels import Level
+from .system_means import settled, slack_of, system_means
 
-SWAPS = ("both", "inputs", "systems")
+Swap = Literal["both", "inputs", "systems"]
+SWAPS: tuple[Swap, ...] = ("both", "inputs", "systems")
 _SLACK = 1e-9
 """Differences this much nearer to 0 (as a share, and a hundredth of it at least) are taken as equal: rounding."""
 
@@ -67,20 +64,52 @@ def _pvalue(null: np.ndarray, alternative: str) -> float:
 
 
 def swapping_test(
-    first: np.ndarray,
-    second: np.ndarray,
-    human: np.ndarray,
-    level: str = "system",
-    coefficient: str = "pearson",
-    swap: str = "both",
+    first: ArrayLike,
+    second: ArrayLike,
+    human: ArrayLike,
+    level: Level = "system",
+    coefficient: Coefficient = "pearson",
+    swap: Swap = "both",
     resamples: int = 1000,
     seed: int = 0,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
 ) -> Swapping:
-    """p-value of "first and second agree with people equally well", (1 + as far out) / (1 + resamples); all swappings
-    are looked at instead where there are no more than `resamples`.
+    """The permutation test that two metrics agree with people equally well, which swaps their scores.
 
-    alternative: "greater" means that the first metric agrees better.
+    p is (1 + swappings as far out) / (1 + resamples); all swappings are looked at instead where there are no more than
+    `resamples`. For several metrics at once see `compare_metrics`.
+
+    Parameters
+    ----------
+    first, second
+        The metrics' scores, (systems, inputs); higher is better.
+    human
+        Ratings of the same shape, at the system level also one number per system.
+    level, coefficient
+        As for `correlate`.
+    swap
+        "both" swaps every cell on its own, "inputs" all systems' scores of an input together, "systems" all of a
+        system's.
+    resamples, seed
+        Of what is drawn.
+    alternative
+        "greater" means that the first metric agrees better.
+
+    Returns
+    -------
+    Swapping
+        delta (the difference of agreement), pvalue, and the whole null distribution.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> people = [[0, 2], [1, 3], [2, 4], [3, 5]]
+    >>> good, poor = [[1, 1], [2, 2], [4, 4], [3, 3]], [[2, 2], [1, 1], [4, 4], [3, 3]]
+    >>> result = rc.swapping_test(good, poor, people, swap="systems")
+    >>> round(result.first, 3), round(result.second, 3), round(result.delta, 3)
+    (0.8, 0.6, 0.2)
+    >>> result.exact, len(result.null)  # all ways to swap four systems
+    (True, 16)
     """
     check_choice("swap", swap, SWAPS)
     check_alternative(alternative)
@@ -89,7 +118,7 @@ def swapping_test(
 
 
 def swapped(
-    cells: Cells,
+    cells: CommonCells,
     pairs: Sequence[tuple[int, int]],
     level: str,
     coefficient: str,
@@ -100,7 +129,7 @@ def swapped(
 ) -> list[Swapping]:
     """The same of pairs of the cells' metrics, by position: what is swapped is drawn once for all of them."""
     check_choice("swap", swap, SWAPS)
-    resamples, seed = check_resamples(resamples), check_seed(seed)
+    resamples, seed = check_count("resamples", resamples, 1), check_seed(seed)
     make = {"system": _system, "text": _text, "global": _global}[level]
     agreements = [make(cells, (cells.metrics[one], cells.metrics[other]), coefficient) for one, other in pairs]
     units = {"both": int(cells.known.sum()), "inputs": cells.shape[1], "systems": cells.shape[0]}[swap]
@@ -123,7 +152,7 @@ def swapped(
     ]
 
 
-def _sampled(cells: Cells, swap: str, rows: int, seed: int) -> Iterator[np.ndarray]:
+def _sampled(cells: CommonCells, swap: str, rows: int, seed: int) -> Iterator[np.ndarray]:
     """Masks that fit (resamples, systems, inputs); nothing is swapped in the first."""
     rng = np.random.default_rng(seed)
     systems, inputs = cells.shape
@@ -137,7 +166,7 @@ def _sampled(cells: Cells, swap: str, rows: int, seed: int) -> Iterator[np.ndarr
         yield mask
 
 
-def _enumerated(cells: Cells, swap: str, units: int) -> Iterator[np.ndarray]:
+def _enumerated(cells: CommonCells, swap: str, units: int) -> Iterator[np.ndarray]:
     systems, inputs = cells.shape
     at = 0
     for count in cells.tiles(2**units):
@@ -155,7 +184,7 @@ _Sides = tuple[np.ndarray, np.ndarray]
 _Agreements = Callable[[np.ndarray], _Sides]
 
 
-def _system(cells: Cells, pair: _Sides, coefficient: str) -> _Agreements:
+def _system(cells: CommonCells, pair: _Sides, coefficient: str) -> _Agreements:
     one, other = pair
     means, apart = (one.mean(axis=1), other.mean(axis=1)), other - one
     human, slack = cells.human if cells.human.ndim == 1 else system_means(cells.human), slack_of(one, other)
@@ -170,8 +199,8 @@ def _system(cells: Cells, pair: _Sides, coefficient: str) -> _Agreements:
     return agreements
 
 
-def _text(cells: Cells, pair: _Sides, coefficient: str) -> _Agreements:
-    one, other = (np.ascontiguousarray(each.T) for each in pair)
+def _text(cells: CommonCells, pair: _Sides, coefficient: str) -> _Agreements:
+    one, other = (np.ascontiguousarray(metric.T) for metric in pair)
     human = np.ascontiguousarray(cells.human.T)
 
     def agreements(masks: np.ndarray) -> _Sides:
@@ -184,8 +213,8 @@ def _text(cells: Cells, pair: _Sides, coefficient: str) -> _Agreements:
     return agreements
 
 
-def _global(cells: Cells, pair: _Sides, coefficient: str) -> _Agreements:
-    one, other = (each[cells.known] for each in pair)
+def _global(cells: CommonCells, pair: _Sides, coefficient: str) -> _Agreements:
+    one, other = (metric[cells.known] for metric in pair)
     human = cells.human[cells.known]
 
     def agreements(masks: np.ndarray) -> _Sides:

@@ -12,16 +12,19 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 
-from ..declarations import Direction
-from ..errors import InputError
-from .batches import check_choice
-from .coefficients import as_floats, check_coefficient, oriented
-from .levels import FEWEST, agreement, check_level
-from .matrix import counted
+from ...checks import check_count, check_seed
+from ...declarations import Direction
+from ...errors import InputError
+from ...report.report import Report, Reported, Table, short
+from ..data.directions import as_floats, oriented
+from ..data.score_matrix import counted
+from .argument_checks import check_choice
+from .coefficients import Coefficient, check_coefficient
+from .levels import FEWEST, Level, agreement, check_level_name
 
 _RULES = ("best", "until-drop")
 _ROUNDING = 1e-12
@@ -46,8 +49,8 @@ class Fold(Generic[Setting]):
         return not (math.isnan(self.value) or math.isnan(self.flattered))
 
 
-@dataclass(frozen=True)
-class Sweep(Generic[Setting]):
+@dataclass(frozen=True, repr=False)
+class Sweep(Reported, Generic[Setting]):
     values: Mapping[Setting, float]
     """Agreement of every setting on all data."""
     chosen: Setting
@@ -70,14 +73,11 @@ class Sweep(Generic[Setting]):
     @property
     def counts(self) -> dict[Setting, int]:
         """In how many folds each setting was chosen, of those that have a correlation."""
-        found = Counter(fold.chosen for fold in self.folds if fold.counts)
-        return {setting: found[setting] for setting in self.values}
+        chosen = Counter(fold.chosen for fold in self.folds if fold.counts)
+        return {setting: chosen[setting] for setting in self.values}
 
-    def __str__(self) -> str:
+    def report(self) -> Report:
         """A table of settings, and the honest figure below."""
-        from ..report.report import Table as Grid
-        from ..report.report import short
-
         lines = [[str(setting), short(value), str(self.counts[setting])] for setting, value in self.values.items()]
         kept = len(self.folds) - self.skipped
         caption = [
@@ -87,34 +87,78 @@ class Sweep(Generic[Setting]):
         ]
         if self.skipped:
             caption.append(f"{counted(self.skipped, 'fold')} without a correlation left out")
-        return Grid(["setting", "agreement", "folds that choose it"], lines, caption).to_table()
-
-    __repr__ = __str__
+        rows = [
+            {"setting": str(setting), "agreement": value, "folds": self.counts[setting]}
+            for setting, value in self.values.items()
+        ]
+        chosen = {"chosen": str(self.chosen), "optimistic": self.optimistic, "flattered": self.flattered}
+        return Report(
+            kind="agreement",
+            tables=[Table(["setting", "agreement", "folds that choose it"], lines, caption, listed=True)],
+            records={"settings": rows},
+            results={"settings": rows, **chosen, "honest": self.honest, "skipped_folds": self.skipped},
+        )
 
 
 def sweep(
     scores_by_setting: Mapping[Setting, Any],
     human: Any,
-    level: str = "system",
-    coefficient: str = "pearson",
+    level: Level = "system",
+    coefficient: Coefficient = "pearson",
     *,
-    over: str = "inputs",
+    over: Literal["inputs", "systems"] = "inputs",
     folds: int | None = None,
     repeats: int = 1,
-    rule: str = "best",
+    rule: Literal["best", "until-drop"] = "best",
     direction: Direction = "higher",
     seed: int = 0,
 ) -> Sweep[Setting]:
-    """The best setting and its honest agreement.
+    """The setting of a metric that agrees best with people, and its agreement on what did not help to choose it.
 
-    scores_by_setting: by setting (systems, inputs); human: the same shape. Or both by group ({"de-en": array, ...} for
-    every setting), where agreement is the mean over groups and groups are held out one by one. over: hold out inputs (5
-    folds, unless `folds` says otherwise) or systems (2 folds). repeats: so many random splits. rule: "best", or
-    "until-drop" (settings in the order given; the last before agreement falls for the first time, so the last of equal
-    ones). direction: which
-    way the scores are better. Cells that some setting lacks count for none.
+    Parameters
+    ----------
+    scores_by_setting
+        (systems, inputs) by setting; or by setting and group ({"de-en": array, ...}). Cells that some setting lacks
+        count for none.
+    human
+        Ratings of the same shape, or by group. With groups agreement is the mean over them, and they are held out one
+        by one.
+    level, coefficient
+        As for `correlate`.
+    over
+        Hold out inputs, or systems.
+    folds
+        How many parts (default: 5 of inputs, 2 of systems).
+    repeats
+        So many random splits.
+    rule
+        "best", or "until-drop": settings in the order given; the last before agreement falls for the first time, so the
+        last of equal ones.
+    direction
+        Which way the scores are better.
+    seed
+        Of the splits.
+
+    Returns
+    -------
+    Sweep
+        chosen, optimistic (its agreement on the data it was chosen on), honest, and every fold.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> people = [[1, 2, 1, 2], [2, 3, 3, 1], [4, 3, 4, 5]]
+    >>> by_setting = {
+    ...     "k=1": [[1, 2, 1, 2], [3, 2, 3, 1], [4, 4, 3, 5]],
+    ...     "k=5": [[4, 1, 2, 3], [1, 3, 3, 4], [2, 5, 1, 2]],
+    ... }
+    >>> result = rc.sweep(by_setting, people, level="text", folds=2)
+    >>> result.chosen, result.counts
+    ('k=1', {'k=1': 2, 'k=5': 0})
+    >>> round(result.optimism, 4)  # every fold chooses as all data do, so the choice flatters nothing
+    0.0
     """
-    check_level(level)
+    check_level_name(level)
     if rule not in _RULES:
         raise InputError(f"rule must be {' or '.join(_RULES)}, not {rule!r}")
     check_choice("direction", direction, ("higher", "lower"))
@@ -150,12 +194,12 @@ def _swept(
 ) -> Sweep[Setting]:
     values = {setting: measure(setting, whole) for setting in settings}
     chosen = _choice(values, rule)
-    made = []
+    folds = []
     for part in parts:
         rest = np.setdiff1d(whole, part)
         own = _choice({setting: measure(setting, rest) for setting in settings}, rule)
-        made.append(Fold(len(part), own, measure(own, part), measure(chosen, part)))
-    kept = [fold for fold in made if fold.counts]
+        folds.append(Fold(len(part), own, measure(own, part), measure(chosen, part)))
+    kept = [fold for fold in folds if fold.counts]
     if not kept:
         raise InputError("nothing that is held out has a correlation: there are too few inputs or systems")
     return Sweep(
@@ -164,8 +208,8 @@ def _swept(
         values[chosen],
         float(np.mean([fold.flattered for fold in kept])),
         float(np.mean([fold.value for fold in kept])),
-        tuple(made),
-        len(made) - len(kept),
+        tuple(folds),
+        len(folds) - len(kept),
     )
 
 
@@ -194,9 +238,9 @@ def _splits(
         raise InputError(f"over must be inputs or systems, not {over!r} (groups are given as mappings)")
     count = shape[1] if over == "inputs" else shape[0]
     number = (5 if over == "inputs" else 2) if folds is None else folds
-    for name, value, least in (("folds", number, 2), ("repeats", repeats, 1), ("seed", seed, 0)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-            raise InputError(f"{name} must be a whole number, {least} or more, not {value!r}")
+    check_count("folds", number, 2)
+    check_count("repeats", repeats, 1)
+    check_seed(seed)
     least = 1 if over == "inputs" else FEWEST if level == "system" else 2
     if count < least * number:
         raise InputError(
@@ -211,20 +255,20 @@ def _checked(
 ) -> tuple[dict[Setting, np.ndarray], np.ndarray]:
     """Oriented; cells that a setting or people lack are missing for all, inputs that miss one too at system level."""
     ratings = as_floats(human, "ratings")
-    scores = {setting: oriented(each, direction) for setting, each in scores_by_setting.items()}
-    for setting, each in scores.items():
-        if each.shape != ratings.shape or each.ndim != 2:
+    scores = {setting: oriented(own, direction) for setting, own in scores_by_setting.items()}
+    for setting, own in scores.items():
+        if own.shape != ratings.shape or own.ndim != 2:
             raise InputError(
-                f"setting {setting!r} has the shape {each.shape}, but ratings {ratings.shape}: systems x inputs each"
+                f"setting {setting!r} has the shape {own.shape}, but ratings {ratings.shape}: systems x inputs each"
             )
-    known = np.logical_and.reduce([np.isfinite(each) for each in (ratings, *scores.values())])
+    known = np.logical_and.reduce([np.isfinite(side) for side in (ratings, *scores.values())])
     kept = known.all(axis=0) if level == "system" else known.any(axis=0)
     if not kept.any():
         raise InputError("no input has the scores of all systems under all settings")
     if level == "system" and len(ratings) < FEWEST:
         raise InputError(f"the system level needs at least {FEWEST} systems, but there are {len(ratings)}")
-    made = {setting: np.where(known, each, np.nan)[:, kept] for setting, each in scores.items()}
-    return made, np.where(known, ratings, np.nan)[:, kept]
+    shared = {setting: np.where(known, own, np.nan)[:, kept] for setting, own in scores.items()}
+    return shared, np.where(known, ratings, np.nan)[:, kept]
 
 
 def _by_groups(
@@ -238,16 +282,16 @@ def _by_groups(
     groups = list(human)
     if len(groups) < 2:
         raise InputError("holding out groups needs at least two of them")
-    found: dict[Setting, np.ndarray] = {setting: np.full(len(groups), np.nan) for setting in scores_by_setting}
+    by_group_of: dict[Setting, np.ndarray] = {setting: np.full(len(groups), np.nan) for setting in scores_by_setting}
     for at, group in enumerate(groups):
         for setting, by_group in scores_by_setting.items():
             if not isinstance(by_group, Mapping) or group not in by_group:
                 raise InputError(f"setting {setting!r} has no scores of the group {group!r}")
         own = {setting: by_group[group] for setting, by_group in scores_by_setting.items()}
         scores, ratings = _checked(own, human[group], level, direction)
-        for setting, each in scores.items():
-            found[setting][at] = agreement(each, ratings, level, coefficient).value
+        for setting, array in scores.items():
+            by_group_of[setting][at] = agreement(array, ratings, level, coefficient).value
     whole = np.arange(len(groups))
     parts = [whole[at : at + 1] for at in whole]
     # NaN where a group has none: means over different groups could not be compared.
-    return _swept(list(found), parts, whole, lambda setting, part: float(found[setting][part].mean()), rule)
+    return _swept(list(by_group_of), parts, whole, lambda setting, part: float(by_group_of[setting][part].mean()), rule)

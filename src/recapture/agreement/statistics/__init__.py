@@ -1,0 +1,1 @@
+"""Numbers from scores and ratings: coefficients, intervals, tests between metrics, sweeps of settings."""

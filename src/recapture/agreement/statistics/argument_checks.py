@@ -1,0 +1,40 @@
+"""Arguments that statistics of agreement share, checked in one place."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from ...checks import check_count, check_seed
+from ...errors import InputError, nearest_names
+
+Over = Literal["both", "systems", "inputs"]
+OVER: tuple[Over, ...] = ("both", "systems", "inputs")
+Alternative = Literal["two-sided", "greater"]
+_ALTERNATIVES = ("two-sided", "greater")
+
+
+def check_resampling(over: str, resamples: int, seed: int) -> None:
+    if over not in OVER:
+        raise InputError(f"over must be {', '.join(OVER[:-1])} or {OVER[-1]}, not {over!r}")
+    check_count("resamples", resamples, 1)
+    check_seed(seed)
+
+
+def check_alternative(alternative: str, known: tuple[str, ...] = _ALTERNATIVES) -> None:
+    check_choice("alternative", alternative, known)
+
+
+def check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
+    if not isinstance(value, str) or value not in known:
+        raise InputError(f"unknown {what} {value!r}: {nearest_names(str(value), known)}")
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def check_share(what: str, value: Any) -> None:
+    if not (is_number(value) and 0 < value < 1):
+        raise InputError(f"{what} must lie between 0 and 1, not {value!r}")
