@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .. import __version__
 from ..report.grid import Grid
 from ..report.render import finite
 from ..report.result import short
+from ..versions import VERSION
 from .correlations import Correlation, Correlations
 from .levels import FEWEST
 from .matrix import counted, listed
@@ -42,7 +42,7 @@ def written(
 ) -> str:
     """width: of the terminal, where tables are to fit into one."""
     if form == "json":
-        content: dict[str, Any] = {"recapture": __version__, "settings": dict(settings), "warnings": list(warnings)}
+        content: dict[str, Any] = {"recapture": VERSION, "settings": dict(settings), "warnings": list(warnings)}
         for part in parts:
             content.setdefault(part.name, []).extend(dict(row) for row in part.rows)
         return json.dumps(finite(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n"

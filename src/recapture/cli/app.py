@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from .. import __version__
 from ..errors import InputError
+from ..versions import VERSION
 from .cache import cache
 from .contexts import contexts
 from .correlate import correlate
@@ -23,7 +23,7 @@ from .score import score
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(__version__, prog_name="recapture", message="%(prog)s %(version)s")
+@click.version_option(VERSION, prog_name="recapture", message="%(prog)s %(version)s")
 def app() -> None:
     """How close is a set of generated texts to a set of human ones?
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import __version__
 from ..errors import InputError
 from ..geometry.triangles import Ties
 from ..journal import Journal, Record
@@ -20,7 +19,7 @@ from ..progress import Progress
 from ..sets.uncertainty import check_level
 from ..similarity.scorer import Scorer, find_pairwise
 from ..texts.context_files import Context, given_contexts
-from ..versions import installed_version
+from ..versions import VERSION, installed_version
 from .declaration import Batch, ContextMetric, Settings, find_context_metrics
 from .metrics.triangle_rank import check_ties
 from .table import ContextResults
@@ -169,7 +168,7 @@ class _Run:
             **asdict(self._settings),
             "pairwise": {name: dict(scorer.settings) for name, scorer in self._scorers.items()},
             "encoder": dict(self._encoder.identity()) if self._encoder is not None else None,
-            "versions": {"recapture": __version__, **{name: installed_version(name) for name in libraries}},
+            "versions": {"recapture": VERSION, **{name: installed_version(name) for name in libraries}},
         }
 
     def warnings(self) -> list[str]:

@@ -7,11 +7,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .. import __version__
 from ..errors import InputError, nearest_names
 from ..report.grid import Grid
 from ..report.render import finite
 from ..report.result import plain, short, short_p
+from ..versions import VERSION
 from .totals import Total, pvalue_name
 
 _NAMED = 5
@@ -159,7 +159,7 @@ class ContextResults:
     def to_json(self) -> str:
         """Totals, what was left out and the whole signature, in full precision."""
         content = {
-            "recapture": __version__,
+            "recapture": VERSION,
             "contexts": len(self.contexts),
             "totals": [total.to_dict() for total in self.totals],
             "left_out": self.left_out,

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import __version__
 from ..report import Result
 from ..report.items import array_name
-from ..versions import installed_version
+from ..versions import VERSION, installed_version
 from .declaration import Output, PairMetric, PairScorer, Rule, Scored
 from .inputs import is_empty
 from .uncertainty import Intervals
@@ -78,7 +77,7 @@ def pair_result(
             "metric": metric.name,
             **job.scorer.settings,
             **({"over_references": job.rule} if job.rule else {}),
-            "versions": {"recapture": __version__, **{name: installed_version(name) for name in metric.libraries}},
+            "versions": {"recapture": VERSION, **{name: installed_version(name) for name in metric.libraries}},
         },
         details={
             "aligned": {"items": len(groups), "references": len(flat), "least": counts[0], "most": counts[-1]},

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from .. import __version__
+from ..versions import VERSION
 from .captions import CEILING, Given, caption, is_aligned, remarks
 from .grid import latex
 from .result import plain, short
@@ -150,7 +150,7 @@ def to_html(results: Given) -> str:
 def to_json(results: Given, *, arrays: bool = False) -> str:
     """Full precision and the whole signature. JSON has no infinity: unbounded or infinite numbers are null."""
     content = {
-        "recapture": __version__,
+        "recapture": VERSION,
         "results": {
             candidate: {metric: result.to_dict(arrays) for metric, result in by_metric.items()}
             for candidate, by_metric in results.items()

@@ -7,13 +7,12 @@ from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from .. import __version__
 from ..errors import InputError
 from ..geometry.points import PointSet
 from ..labellings.plans import check_seed, check_times
 from ..progress import Progress
 from ..report.result import Result
-from ..versions import installed_version
+from ..versions import VERSION, installed_version
 from . import uncertainty as corpus
 from .declaration import Measurement, Metric
 from .pair import Pair
@@ -163,7 +162,7 @@ def _result(
             **measured.settings,
             **balancing,
             "encoder": identity or "vectors as given",
-            "versions": {"recapture": __version__, **{name: installed_version(name) for name in metric.libraries}},
+            "versions": {"recapture": VERSION, **{name: installed_version(name) for name in metric.libraries}},
         },
         details=measured.details,
         arrays={**measured.arrays, **measured.curves},

@@ -11,13 +11,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ... import __version__
 from ...errors import InputError
 from ...geometry.labels import Labels
 from ...labellings.plans import check_seed
 from ...report.result import Result
 from ...similarity.scorer import Pairwise, find_pairwise
-from ...versions import installed_version
+from ...versions import VERSION, installed_version
 from ..distances import check_sizes, check_texts, scorer_for
 from ..uncertainty import Asked, Scored, describe, tests_of
 
@@ -59,7 +58,7 @@ def aggregate(
             "metric": declared.name,
             **scorer.settings,
             "over_references": rule,
-            "versions": {"recapture": __version__, **{name: installed_version(name) for name in declared.libraries}},
+            "versions": {"recapture": VERSION, **{name: installed_version(name) for name in declared.libraries}},
         },
         arrays={"scores": -_towards(declared) * _joined(-_towards(declared) * scores[n:, :n], rule)},
         pvalues={"value": test.pvalue} if test else {},

@@ -17,13 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import __version__
 from ...errors import InputError, nearest_names
 from ...geometry.labels import Labels
 from ...geometry.triangles import SIXTHS, Ties, counts_under, observed_counts
 from ...labellings.plans import check_seed
 from ...report.result import Result
-from ...versions import installed_version
+from ...versions import VERSION, installed_version
 from ..distances import check_sizes, square
 from ..uncertainty import Asked, Scored, describe, tests_of
 from .dispersion import central_and_dispersion
@@ -72,7 +71,7 @@ def triangle_rank(
             "distance": made.name,
             **made.settings,
             "ties": ties,
-            "versions": {"recapture": __version__, "numpy": installed_version("numpy")},
+            "versions": {"recapture": VERSION, "numpy": installed_version("numpy")},
         },
         details={**scored.details, **central_and_dispersion(made.distances, n)},
         pvalues={"value": test.pvalue} if test else {},

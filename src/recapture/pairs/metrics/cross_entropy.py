@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import __version__
 from ...lexical.kneser_ney import Entropy, KneserNey, check_model
 from ...report import Result
 from ...report.items import array_name
-from ...versions import installed_version
+from ...versions import VERSION, installed_version
 from ..declaration import INFINITY, GroupScorer, Output, PairMetric, Scored
 from ..evaluate import run_metric
 from ..inputs import aligned_texts, is_empty
@@ -109,7 +108,7 @@ def _of_sets(references: Any, candidates: Any, parameters: Mapping[str, Any]) ->
         signature={
             "metric": PAIR.name,
             **scorer.settings,
-            "versions": {"recapture": __version__, **{name: installed_version(name) for name in PAIR.libraries}},
+            "versions": {"recapture": VERSION, **{name: installed_version(name) for name in PAIR.libraries}},
         },
         arrays={array_name(name): column for name, column in scored.items.items()},
     )
