@@ -9,7 +9,7 @@ export RECAPTURE_DATA ?= $(realpath ../shared/data)
 CORPUS ?= $(realpath ../shared/corpus)
 WEIGHTS := weights/src/recapture_weights/recapture-minilm.safetensors
 
-.PHONY: demo test bench lint docs results weights train clean
+.PHONY: demo quick test oldest wheels bench lint docs results weights train clean
 
 $(VENV)/.ready: pyproject.toml weights/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -24,8 +24,20 @@ demo: $(VENV)/.ready  ## score three small candidate sets against a reference se
 	  --candidate examples/demo/collapsed.txt \
 	  --candidate examples/demo/scrambled.txt
 
-test: lint  ## everything that must hold
-	$(BIN)/python -m pytest
+# Tests run in one process per core, so each computes on one: more threads than cores only wait for each other.
+quick test: export OMP_NUM_THREADS = 1
+
+quick: $(VENV)/.ready  ## the inner loop, within a minute on two cores
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow"
+
+test: lint  ## everything that must hold, and how much of the code the tests reach, branches included
+	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
+
+oldest:  ## the quick tests with the oldest declared versions, on Python 3.10 where there is one
+	PYTHON=$(PYTHON) .ci/oldest
+
+wheels:  ## a wheel of each distribution, tried in an empty environment
+	PYTHON=$(PYTHON) .ci/wheels
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check src tests benchmarks docs training weights
@@ -52,5 +64,5 @@ train: $(VENV)/.ready  ## train them anew from $(CORPUS); wants a GPU
 	  $(WEIGHTS) --heldout $(CORPUS)/heldout.tsv
 
 clean:
-	rm -rf $(VENV) build dist src/*.egg-info weights/build weights/dist weights/src/*.egg-info \
-	  .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-oldest .venv-oldest-models build dist src/*.egg-info weights/build weights/dist \
+	  weights/src/*.egg-info .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -278,3 +278,10 @@ def test_no_submodule_takes_the_place_of_a_public_name():
     import pkgutil
 
     assert not {module.name for module in pkgutil.iter_modules(rc.__path__)} & set(rc.__all__)
+
+
+def test_the_version_is_said_once():
+    """What is installed says the version that the source says: pyproject.toml has no number of its own."""
+    from importlib.metadata import version
+
+    assert rc.__version__ == version("recapture")

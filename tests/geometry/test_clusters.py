@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, pdist
-from sklearn.cluster import KMeans
-from sklearn.decomposition import PCA
 
 from recapture.geometry.clusters import ClusterRows, unit_rows
 from recapture.geometry.kmeans import kmeans
@@ -31,10 +29,11 @@ def test_unit_rows():
 @pytest.mark.parametrize("variance", [0.5, 0.9, 1.0])
 def test_principal_axes_are_scikit_learns(n, d, variance):
     """Repeats counted; distances, since axes may point either way."""
+    decomposition = pytest.importorskip("sklearn.decomposition", reason="scikit-learn is not installed")
     rng = np.random.default_rng(n)
     rows = (rng.standard_normal((n, d)) * np.linspace(1, 0.1, d) + 0.3).astype(np.float32)
     samples = rows[rng.integers(0, n, 2 * n)]
-    pca = PCA(svd_solver="full").fit(samples.astype(np.float64))
+    pca = decomposition.PCA(svd_solver="full").fit(samples.astype(np.float64))
     kept = int(np.argmax(np.cumsum(pca.explained_variance_ratio_) >= variance - 1e-12)) + 1
     found = ClusterRows.of(samples).principal(variance)
     some = rng.integers(0, 2 * n, 80)
@@ -78,6 +77,7 @@ def test_every_row_is_with_its_nearest_centre(count, clusters):
 @pytest.mark.parametrize("clusters", [8, 40, 150])
 def test_as_tight_as_scikit_learns(clusters):
     """Mean inertia over seeds, within 4 % of that of scikit-learn's greedy k-means++."""
+    cluster = pytest.importorskip("sklearn.cluster", reason="scikit-learn is not installed")
     rows = np.concatenate([clumps(1200, 20, spread=0.3), clumps(1200, 50, spread=0.1, seed=1)])
     weight = np.random.default_rng(0).integers(1, 3, len(rows)).astype(float)
 
@@ -88,7 +88,7 @@ def test_as_tight_as_scikit_learns(clusters):
         )
 
     ours = np.mean([inertia(label) for label in kmeans(rows, weight, clusters, range(8))])
-    peers = [KMeans(clusters, n_init=1, random_state=seed).fit(rows, sample_weight=weight) for seed in range(8)]
+    peers = [cluster.KMeans(clusters, n_init=1, random_state=seed).fit(rows, sample_weight=weight) for seed in range(8)]
     assert ours < 1.04 * np.mean([each.inertia_ for each in peers])
 
 

@@ -29,13 +29,13 @@ def test_counts_by_hand() -> None:
 
 def test_counts_agree_with_scikit_learn() -> None:
     # Outside oracle: CountVectorizer with the same words and the documented pattern.
-    from sklearn.feature_extraction.text import CountVectorizer
+    scikit_learn = pytest.importorskip("sklearn.feature_extraction.text", reason="scikit-learn is not installed")
 
     random = np.random.default_rng(1)
     vocabulary = [f"wort{number}" for number in range(300)] + ["naïve", "straße", "ждать", "猫", "it's"]
     texts = [" ".join(random.choice(vocabulary, 40)).title() for _ in range(200)]
     bag = BagOfWords().fit(texts)
-    oracle = CountVectorizer(vocabulary=bag.vocabulary, token_pattern=r"\w+(?:['’]\w+)*")
+    oracle = scikit_learn.CountVectorizer(vocabulary=bag.vocabulary, token_pattern=r"\w+(?:['’]\w+)*")
     np.testing.assert_array_equal(encode(texts, bag), oracle.transform(texts).toarray())
 
 

@@ -23,8 +23,8 @@ from .tables.table_parts import agreement_report
 
 
 def correlate(
-    scores: Scores,
-    human: Scores | Names,
+    metric_scores: Scores,
+    human_scores: Scores | Names,
     level: Level | Sequence[Level] = "system",
     coefficient: Coefficient | Sequence[Coefficient] = "pearson",
     *,
@@ -43,10 +43,10 @@ def correlate(
 
     Parameters
     ----------
-    scores
+    metric_scores
         A `ScoreMatrix` (see `read_scores`), an array (systems, inputs), or a mapping from names to such arrays; NaN is
         a missing score.
-    human
+    human_scores
         The same of people's ratings, at the system level also one number per system; or the names of columns of scores
         that hold ratings (* stands for anything).
     level
@@ -108,7 +108,7 @@ def correlate(
     by_tests = _chosen("test", tests, TESTS) if tests else []
     interval = check_interval(interval)
     check_resampling(over, resamples, seed)
-    sides = side_by_side(scores, human, metrics, criteria, directions)
+    sides = side_by_side(metric_scores, human_scores, metrics, criteria, directions)
     rows, settings = correlation_values(sides, levels, coefficients, interval, over, resamples, seed)
     notes = list(sides.notes)
     comparisons: list[AllPairs] = []
@@ -126,8 +126,8 @@ def correlate(
 
 
 def compare_metrics(
-    scores: Scores,
-    human: Scores | Names,
+    metric_scores: Scores,
+    human_scores: Scores | Names,
     level: Level = "system",
     coefficient: Coefficient = "pearson",
     test: Test = "permutation",
@@ -141,7 +141,7 @@ def compare_metrics(
 
     Parameters
     ----------
-    scores, human, level, coefficient, metrics, criteria, directions
+    metric_scores, human_scores, level, coefficient, metrics, criteria, directions
         As for `correlate`, with one criterion, level and coefficient.
     test
         "permutation" swaps the two metrics' scores, "bootstrap" draws systems and inputs anew, "williams" is normal
@@ -165,7 +165,7 @@ def compare_metrics(
     >>> both.clusters()  # four systems are too few to tell the metrics apart
     (('good', 'poor'),)
     """
-    sides = side_by_side(scores, human, metrics, criteria, directions)
+    sides = side_by_side(metric_scores, human_scores, metrics, criteria, directions)
     if len(sides.human) > 1:
         raise InputError(f"metrics are compared by one criterion, but there are {', '.join(sides.human)}")
     return _printed(compared(sides, next(iter(sides.human)), level, coefficient, test, **options))

@@ -10,13 +10,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from .. import __version__
 from ..errors import InputError
 from ..files import cannot_write, whole_file, write_text
 from ..report.grid import Grid
 from ..report.result import plain
 from ..representations.encoder import DEFAULT_ENCODER
 from ..representations.shipped import SHIPPED
+from ..versions import VERSION
 from .study import Claim, Findings, Setup, Study
 
 
@@ -30,7 +30,7 @@ def write_findings(study: Study, findings: Findings, setup: Setup, output: Path)
     texts = {output / f"{study.name}.md": _page(study, findings, setup)}
     texts |= {output / f"{study.name}-{table.name}.csv": table.grid.to_csv() for table in findings.tables}
     content = {
-        "recapture": __version__,
+        "recapture": VERSION,
         "study": study.name,
         "title": study.title,
         "paper": study.paper,
