@@ -11,10 +11,11 @@ WEIGHTS := src/recapture/representations/weights/recapture-minilm.safetensors
 
 .PHONY: demo test bench lint docs results weights train clean
 
-$(VENV)/.ready: pyproject.toml constraints.txt
+$(VENV)/.ready: pyproject.toml studies/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
 	  -e ".[models,offline,parquet,plots,bench,dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e ./studies
 	touch $@
 
 demo: $(VENV)/.ready  ## score three small candidate sets against a reference set
@@ -28,8 +29,8 @@ test: lint  ## everything that must hold
 	$(BIN)/python -m pytest
 
 lint: $(VENV)/.ready
-	$(BIN)/ruff check src tests benchmarks docs training
-	$(BIN)/ruff format --check src tests benchmarks docs training
+	$(BIN)/ruff check src studies tests benchmarks docs training
+	$(BIN)/ruff format --check src studies tests benchmarks docs training
 	$(BIN)/mypy
 
 bench: $(VENV)/.ready  ## timings against peers, on this machine
@@ -52,4 +53,4 @@ train: $(VENV)/.ready  ## train them anew from $(CORPUS); wants a GPU
 	  $(WEIGHTS) --heldout $(CORPUS)/heldout.tsv
 
 clean:
-	rm -rf $(VENV) build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist src/*.egg-info studies/build studies/src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from .agreement.accuracy import pairwise_accuracy, soft_pairwise_accuracy
+    from .agreement.coefficients import correlation
     from .agreement.compare import compare_metrics
     from .agreement.correlate import correlate, metric_correlations
     from .agreement.distributions import score_distributions
@@ -28,9 +29,11 @@ if TYPE_CHECKING:
     from .contexts.metrics.triangle_rank import triangle_rank
     from .divergences.measures import list_measures
     from .errors import InputError
+    from .journal import Journal
     from .labellings.combine import benjamini_hochberg, fisher, harmonic_mean_p, holm
     from .labellings.permutation import permutation_test
     from .lexical.ngrams import DocumentFrequencies
+    from .lexical.tokens import caption_tokens
     from .pairs.declaration import list_pair_metrics
     from .pairs.evaluate import evaluate_pairs
     from .pairs.metrics.bertscore import bertscore
@@ -47,7 +50,11 @@ if TYPE_CHECKING:
     from .pairs.metrics.rouge import rouge
     from .pairs.metrics.ter import ter
     from .report import Result, Results
+    from .report.grid import Table
     from .representations.encode import encode
+    from .representations.encoder import resolve_encoder
+    from .representations.model_info import model_info
+    from .representations.vector_cache import cache_folder
     from .sets.declaration import list_metrics
     from .sets.evaluate import evaluate
     from .sets.metrics.density_coverage import density_coverage
@@ -58,9 +65,10 @@ if TYPE_CHECKING:
     from .sets.metrics.prd import prd
     from .sets.metrics.precision_recall import precision_recall
     from .similarity.diversity import distinct_n, self_bleu
+    from .similarity.pairwise_scores import pairwise_scores
     from .similarity.scorer import list_pairwise
     from .texts import read
-    from .texts.context_files import read_contexts
+    from .texts.context_files import Context, read_contexts
 
 _PAIRS = (
     "bertscore",
@@ -83,6 +91,7 @@ _HOME = {
     "Results": "report",
     "ScoreMatrix": "agreement.matrix",
     "read_scores": "agreement.reading",
+    "correlation": "agreement.coefficients",
     "correlate": "agreement.correlate",
     "metric_correlations": "agreement.correlate",
     "score_distributions": "agreement.distributions",
@@ -92,6 +101,13 @@ _HOME = {
     "pairwise_accuracy": "agreement.accuracy",
     "soft_pairwise_accuracy": "agreement.accuracy",
     "encode": "representations.encode",
+    "resolve_encoder": "representations.encoder",
+    "model_info": "representations.model_info",
+    "cache_folder": "representations.vector_cache",
+    "Journal": "journal",
+    "Table": "report.grid",
+    "Context": "texts.context_files",
+    "pairwise_scores": "similarity.pairwise_scores",
     "evaluate": "sets.evaluate",
     "list_metrics": "sets.declaration",
     "mark_evaluate_sweep": "sets.metrics.mark_evaluate",
@@ -105,6 +121,7 @@ _HOME = {
     "self_bleu": "similarity.diversity",
     "permutation_test": "labellings.permutation",
     "DocumentFrequencies": "lexical.ngrams",
+    "caption_tokens": "lexical.tokens",
     "list_pairwise": "similarity.scorer",
     "list_measures": "divergences.measures",
     "list_pair_metrics": "pairs.declaration",
@@ -113,19 +130,25 @@ _HOME = {
     **dict.fromkeys(("benjamini_hochberg", "fisher", "harmonic_mean_p", "holm"), "labellings.combine"),
 }
 __all__ = [
+    "Context",
     "DocumentFrequencies",
     "InputError",
+    "Journal",
     "Result",
     "Results",
     "ScoreMatrix",
+    "Table",
     "aggregate",
     "benjamini_hochberg",
     "bertscore",
     "bleu",
+    "cache_folder",
+    "caption_tokens",
     "chrf",
     "cider",
     "compare_metrics",
     "correlate",
+    "correlation",
     "cross_entropy",
     "density_coverage",
     "dispersion",
@@ -150,8 +173,10 @@ __all__ = [
     "meteor",
     "metric_correlations",
     "mmd",
+    "model_info",
     "moverscore",
     "pairwise_accuracy",
+    "pairwise_scores",
     "permutation_test",
     "prd",
     "prd_words",
@@ -160,6 +185,7 @@ __all__ = [
     "read",
     "read_contexts",
     "read_scores",
+    "resolve_encoder",
     "rouge",
     "score_distributions",
     "self_bleu",

@@ -14,7 +14,7 @@ import numpy as np
 from .. import __version__
 from ..errors import InputError
 from ..geometry.triangles import Ties
-from ..journal import Journal, Record
+from ..journal import Journal
 from ..labellings.plans import check_seed
 from ..progress import Progress
 from ..sets.uncertainty import check_level
@@ -27,6 +27,8 @@ from .table import ContextResults
 from .totals import pvalue_name, relabelled_name, smallest_name, totals_of
 from .uncertainty import Asked, Scored
 
+Record = dict[str, Any]
+"""What a context's line of the journal, and of the file of contexts, says."""
 _CHUNK = 16
 """Most contexts between two entries of the journal."""
 _CELLS = 1 << 21
@@ -195,16 +197,17 @@ class _Run:
         texts = json.dumps([asdict(context) for context in self.contexts], ensure_ascii=False)
         digest = hashlib.blake2b(texts.encode(), digest_size=16).hexdigest()
         keep = resume and self._repeatable
-        journal = Journal.of({**self.signature(), "contexts": digest}) if keep else Journal(None)
-        finished = journal.finished()
+        journal = Journal.of({**self.signature(), "contexts": digest}, "contexts") if keep else Journal(None)
+        finished: dict[str, Record] = journal.finished()
         waiting = [context for context in self.contexts if context.id not in finished]
         try:
             with Progress("contexts", len(self.contexts), "context") as progress:
                 progress.advance(len(finished))
                 for chunk in _chunks(waiting):
                     records = self._chunk(chunk)
-                    journal.add(records)
-                    finished |= {record["id"]: record for record in records}
+                    by_id = {record["id"]: record for record in records}
+                    journal.add(by_id)
+                    finished |= by_id
                     progress.advance(len(chunk))
         except KeyboardInterrupt:
             kept = f"{len(finished):,} of {len(self.contexts):,} contexts are kept"

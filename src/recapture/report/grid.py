@@ -19,6 +19,25 @@ _MARKDOWN = {ord("\\"): r"\\", ord("|"): r"\|", ord("\n"): " ", ord("\r"): " ", 
 
 @dataclass(frozen=True)
 class Grid:
+    """Rows of ready words under heads, with a caption, for any form of output.
+
+    Parameters
+    ----------
+    heads : sequence of str
+    rows : sequence of sequences of str
+    caption : sequence of str
+        Lines below (in LaTeX: comments above).
+    left : int
+        Columns from the left that hold words; the rest are numbers and stand to the right.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> print(rc.Table(["metric", "value"], [["bleu", "0.31"]]).to_csv(), end="")
+    metric,value
+    bleu,0.31
+    """
+
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
     caption: Sequence[str] = field(default_factory=list)
@@ -80,3 +99,7 @@ class Grid:
 
 def latex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in text)
+
+
+Table = Grid
+"""The public name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, nearest_names
 from ..geometry.points import PointSet
 from ..labellings.plans import check_seed
 from ..report import Results
@@ -27,6 +27,7 @@ def evaluate(
     pvalue: bool | int | str = False,
     ceiling: bool | int = True,
     seed: int = 0,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
     pooling: str | None = None,
     device: str | None = None,
     batch_size: int | None = None,
@@ -41,8 +42,9 @@ def evaluate(
     (None: each its own default). balance: average over that many subsamples (True: 10), all as large as the smallest
     of all sets, so that candidates can be compared. interval: a level such as 0.95. pvalue: of "both sets come from one
     distribution", by relabelling (True, "exact", "sampled" or how many). ceiling: what one half of the reference scores
-    against the other, mean over that many splits (True: 10). seed: for all that is drawn at random. pooling, device,
-    batch_size, offline, cache: for `encode`. reference_name: what messages call the reference.
+    against the other, mean over that many splits (True: 10). seed: for all that is drawn at random. options: parameters
+    of single metrics, by name: {"prd": {"clusters": 10}}; a seed there is that of the metric's own clusterings alone.
+    pooling, device, batch_size, offline, cache: for `encode`. reference_name: what messages call the reference.
     """
     chosen = choose_metrics(metrics)
     check_draws(balance)
@@ -56,12 +58,16 @@ def evaluate(
         check_k(k, (reference_name, len(references)), *((_label(name), len(given)) for name, given in named.items()))
     if k is not None and not any(metric.uses_neighbours for metric in chosen):
         raise InputError(f"k was given, but {', '.join(metric.name for metric in chosen)} has no neighbourhoods")
-    options = {"pooling": pooling, "device": device, "batch_size": batch_size, "offline": offline, "cache": cache}
-    encoding = {name: value for name, value in options.items() if value is not None}
+    own = _own_parameters(chosen, options or {})
+    given = {"pooling": pooling, "device": device, "batch_size": batch_size, "offline": offline, "cache": cache}
+    encoding = {name: value for name, value in given.items() if value is not None}
     labels = [reference_name, *map(_label, named)]
     made = vectors_of([references, *named.values()], labels, encoder, **encoding)
     reference, *sets = (PointSet(values, label) for values, label in zip(made.sets, labels, strict=True))
-    jobs = [Job(metric, {"k": k} if k is not None and metric.uses_neighbours else {}) for metric in chosen]
+    jobs = [
+        Job(metric, ({"k": k} if k is not None and metric.uses_neighbours else {}) | own[metric.name])
+        for metric in chosen
+    ]
     smallest = min(map(len, (reference, *sets)))
     # Halves of one reference: the same for all candidates.
     size = smallest if balance and smallest < max(map(len, (reference, *sets))) else None
@@ -84,6 +90,21 @@ def evaluate(
         )
         results[name] = {result.metric: result for result in measured}
     return results
+
+
+def _own_parameters(chosen: list[Metric], options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Parameters by metric; what names no chosen metric, or no parameter of it, is refused."""
+    own: dict[str, dict[str, Any]] = {metric.name: {} for metric in chosen}
+    for name, parameters in options.items():
+        metric = find_metric(name)
+        if metric.name not in own:
+            raise InputError(f"options for {metric.name}, which is not among the metrics: {', '.join(own)}")
+        for parameter in parameters:
+            if parameter not in metric.defaults:
+                known = nearest_names(parameter, metric.defaults) if metric.defaults else "it has none"
+                raise InputError(f"{metric.name} has no option {parameter!r}: {known}")
+        own[metric.name] |= parameters
+    return own
 
 
 def choose_metrics(names: str | Iterable[str] | None) -> list[Metric]:
