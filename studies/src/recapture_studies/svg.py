@@ -24,6 +24,7 @@ def slim(svg: str) -> str:
     while previous != body:
         previous = body
         body = re.sub(r"<g>\s*((?:(?!<g[ >]|</g>).)*?)\s*</g>", r"\1", body, flags=re.DOTALL)
+    body = re.sub(r' transform="rotate\(-?0 [^"]*"', "", body)  # by no angle
     body = re.sub(r"(<(?:path|text|use|g|rect|line)\b[^>]*>)", lambda found: _rounded(found[1]), body)
     counts: dict[str, int] = {}
     for style in _STYLE.findall(body):

@@ -98,7 +98,7 @@ def draw(findings: Findings) -> str:
         figure = plotting.figure.Figure(layout="constrained")
         findings.draw(figure)
         stream = io.BytesIO()
-        figure.savefig(stream, format="svg", dpi=150, metadata={"Date": None})
+        figure.savefig(stream, format="svg", dpi=72, metadata={"Date": None})
     return slim(stream.getvalue().decode())
 
 

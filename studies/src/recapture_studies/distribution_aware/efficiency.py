@@ -13,21 +13,14 @@ import numpy as np
 
 import recapture as rc
 
+from ..paper import paper_numbers
 from ..progress import progress_bar
 from ..study import Claim, Findings, Holds, Section, Setup, Study
 from .captions import LAYOUT, Scoring, data_file, distances, load
 
 _REFERENCES, _CANDIDATES = 5, 10
-# Table 2 of the paper: samples a second, their spread, and minutes for all of them.
-_PAPER = {
-    "meteor": (298.4, 18.3, 2.26),
-    "trm-meteor": (161.18, 21.2, 4.18),
-    "cider": (131.23, 12.6, 5.14),
-    "trm-cider": (97.54, 9.1, 6.92),
-    "mmd": (53.76, 38.7, 12.55),
-    "frechet": (17.45, 4.6, 38.68),
-    "mauve": (2.29, 0.78, 294.78),
-}
+_PAPER: dict[str, list[float]] = paper_numbers(__package__, "efficiency")
+"""Samples a second, their spread, and minutes for all of them."""
 _SAMPLES = 50_000
 """What the paper's B.5 says MAUVE's p-values would take years for."""
 _BASES = {"trm-meteor": "meteor", "trm-cider": "cider"}

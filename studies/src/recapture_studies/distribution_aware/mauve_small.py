@@ -9,6 +9,7 @@ import numpy as np
 
 import recapture as rc
 
+from ..paper import paper_numbers
 from ..progress import progress_bar
 from ..steps import steps_of
 from ..study import Claim, Findings, Section, Setup, Study
@@ -21,14 +22,8 @@ _METRICS = ("mauve", "meteor", "trm-meteor", "mmd")
 _ONE, _FIVE = "mauve, one clustering", "mauve, five clusters"
 _VARIANTS = {_ONE: 2, _FIVE: 5}
 """Clusters of a single k-means; MAUVE's own rule makes 2 of so few texts. `mauve` is the mean over four of them."""
-# Table 4 of the paper: log p of MAUVE and of METEOR, five candidates, five references, 100 samples.
-_PAPER = {
-    "MSR-VTT (O2NA)": (-0.4414, -1.7881),
-    "MSR-VTT (human captions)": (-0.1441, -0.6037),
-    "MS-COCO (CLIPCap)": (-0.3980, -2.5585),
-    "MS-COCO (VLP)": (-0.3234, -2.8609),
-    "MS-COCO (human captions)": (-0.2189, -0.7233),
-}
+_PAPER: dict[str, list[float]] = paper_numbers(__package__, "mauve-small")
+"""log p of MAUVE and of METEOR."""
 
 
 class _Row(NamedTuple):

@@ -6,18 +6,16 @@ import numpy as np
 
 import recapture as rc
 
+from ..paper import paper_numbers
+
 METRICS = {"embedding": "embedding", "cider": "CIDEr-D", "bleu": "BLEU@4", "meteor": "METEOR", "rouge-l": "ROUGE-L"}
 FEW, MANY = 4, 19
 """References beside the candidate: as in the paper on MS-COCO and on MSR-VTT."""
-# Table 1 of the paper, in the order of METRICS; references beside the one candidate as its appendix A.5 says.
-PAPER = {
-    ("MSR-VTT", "TVT", MANY): (0.6582, 0.4098, 0.7813, 0.4573, 0.4771),
-    ("MSR-VTT", "O2NA", MANY): (0.6455, 0.4574, 0.7959, 0.5646, 0.5938),
-    ("MSR-VTT", "Human", MANY): (0.5153, 0.5314, 0.8291, 0.5306, 0.5669),
-    ("MS-COCO", "CLIPCap", FEW): (0.5581, 0.8223, 0.8788, 0.7483, 0.7985),
-    ("MS-COCO", "VLP", FEW): (0.5925, 0.7424, 0.8593, 0.6644, 0.7706),
-    ("MS-COCO", "Human", FEW): (0.6406, 0.6686, 0.8743, 0.6358, 0.6841),
+PAPER: dict[tuple[str, str, int], list[float]] = {
+    (row["data"], row["candidate"], row["references"]): row["p"]
+    for row in paper_numbers(__package__, "single-candidate")
 }
+"""In the order of METRICS."""
 
 JOINED = {
     "harmonic mean": lambda p: rc.harmonic_mean_p(p).raw,

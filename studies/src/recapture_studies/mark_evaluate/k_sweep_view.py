@@ -9,6 +9,7 @@ import numpy as np
 
 import recapture as rc
 
+from ..paper import paper_numbers
 from ..study import Section
 from .perturbed_view import number
 
@@ -27,8 +28,8 @@ WHICH = {
     "like": "subsamples of both halves",
     "other": "subsamples of one half and of the other data set",
 }
-PAPER = {1: (1.15, 0.85), 40: (1.0, 1.0)}
-"""Figure 2, read off: estimates over the true size, and scores, at the ends of the sweep."""
+PAPER: dict[int, list[float]] = {int(k): ends for k, ends in paper_numbers(__package__, "k-sweep").items()}
+"""Estimates over the true size, and scores, by k."""
 
 Sweep = Mapping[str, Mapping[str, Sequence[float]]]
 """`estimate` (over the true size), `score` and `adjusted`; by estimator; one number for each k."""

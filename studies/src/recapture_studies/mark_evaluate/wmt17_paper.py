@@ -10,10 +10,11 @@ import numpy as np
 
 import recapture as rc
 
+from ..paper import paper_numbers
 from ..rated import leaders, mean, ranked, shown
 from ..study import Claim
 
-FIVE = ("cs-en", "de-en", "ru-en", "tr-en", "zh-en")
+FIVE: tuple[str, ...] = tuple(paper_numbers(__package__, "wmt17-pairs"))
 """The language pairs of the paper; the data has fi-en and lv-en besides."""
 FORMS = ("stored", "cleaned")
 
@@ -23,36 +24,13 @@ Means = Mapping[tuple[str, str], Mapping[str, float]]
 """By level and form of the texts, then by metric."""
 
 
-def _row(*numbers: float) -> dict[str, float]:
-    return dict(zip(FIVE, numbers, strict=True))
+def _by_pair(table: str) -> dict[str, dict[str, float]]:
+    return {name: dict(zip(FIVE, row, strict=True)) for name, row in paper_numbers(__package__, table).items()}
 
 
-BEST_K = {
-    "me-words capture": _row(0.987, 0.953, 0.908, 0.959, 0.936),
-    "me-words petersen": _row(0.988, 0.953, 0.908, 0.960, 0.936),
-    "me-words quality": _row(0.989, 0.944, 0.902, 0.970, 0.957),
-    "pr-words precision": _row(0.987, 0.934, 0.896, 0.959, 0.933),
-    "prd-words f1_8": _row(0.992, 0.769, 0.933, 0.935, 0.889),
-    "bertscore f1": _row(0.966, 0.859, 0.868, 0.938, 0.894),
-    "moverscore": _row(0.983, 0.920, 0.921, 0.931, 0.943),
-}
-"""Table 2."""
-
-DEFAULT_K = {
-    "me-words capture": _row(0.971, 0.953, 0.897, 0.929, 0.936),
-    "me-words petersen": _row(0.970, 0.953, 0.895, 0.917, 0.936),
-    "me-words quality": _row(0.975, 0.940, 0.887, 0.917, 0.957),
-    "pr-words precision": _row(0.981, 0.934, 0.888, 0.941, 0.895),
-    "prd-words f1_8": _row(0.992, 0.769, 0.933, 0.935, 0.889),
-}
-"""Table 6."""
-
-SEPARATE = {
-    "me-words capture": 0.963,
-    "me-words petersen": 0.958,
-    "me-words quality": 0.951,
-    "me-words diversity": 0.960,
-}
+BEST_K = _by_pair("wmt17-best-k")
+DEFAULT_K = _by_pair("wmt17-default-k")
+SEPARATE: dict[str, float] = paper_numbers(__package__, "wmt17-words-elsewhere")
 """Another implementation with all-MiniLM-L6-v2, K = 1, text as stored: mean over five language pairs."""
 
 
@@ -86,31 +64,9 @@ def verdict(means: Means, counted: Sequence[str]) -> list[str]:
     stored, cleaned = means["system", "stored"], means["system", "cleaned"]
     lines = [
         f"Systems, mean Pearson over {', '.join(counted)}: text as stored, best are {leaders(stored)}; cleaned, "
-        f"{leaders(cleaned)}."
+        f"{leaders(cleaned)}.",
+        *_on_mark_evaluate(stored, counted),
     ]
-    pieces = []
-    for name in ("me-words capture", "me-words petersen", "me-words quality", "me-words diversity"):
-        if name in stored:
-            others = [f"separate program {shown(SEPARATE[name])}"] if tuple(counted) == FIVE else []
-            if name in DEFAULT_K:
-                best, default = (shown(paper_mean(table, name, counted)) for table in (BEST_K, DEFAULT_K))
-                others.append(f"paper {best} with the best K, {default} by default")
-            pieces.append(f"{name} {shown(stored[name])}" + (f" ({'; '.join(others)})" if others else ""))
-    if pieces:
-        lines.append(
-            f"Mark-Evaluate of words, text as stored: {', '.join(pieces)}. The paper's encoder is BERT-base trained on "
-            "MNLI, ours another and smaller one, so numbers need not be equal; those of the separate program "
-            "should be, where the encoder is the default one and all segments are used."
-        )
-        rivals = [name for name in ("bertscore f1", "moverscore", "pr-words precision") if name in stored]
-        beaten = [name for name in rivals if max(stored[each] for each in stored if each.startswith("me-words"))
-                  > stored[name]]  # fmt: skip
-        rest = [name for name in rivals if name not in beaten]
-        lines.append(
-            "The paper finds its best estimator above BERTScore, MoverScore and improved precision. Here the best is "
-            + (f"above {', '.join(beaten)}" if beaten else "above none of them")
-            + (f", not above {', '.join(rest)}." if rest else ".")
-        )
     gains = {name: cleaned[name] - value for name, value in stored.items() if name in cleaned}
     if ranked(gains):
         up, down = ranked(gains)[0], ranked(gains)[-1]
@@ -118,15 +74,7 @@ def verdict(means: Means, counted: Sequence[str]) -> list[str]:
             f"Cleaning the texts moves the mean by {gains[down]:+.3f} ({down}) to {gains[up]:+.3f} ({up}), "
             f"in the middle {float(np.nanmedian(list(gains.values()))):+.3f}."
         )
-    models = dict.fromkeys(name.split()[0] for name in stored if name.startswith("infolm"))
-    if models:
-        of = {model: {name: value for name, value in stored.items() if name.split()[0] == model} for model in models}
-        lines.append(
-            "InfoLM (not tried on translations in its paper), text as stored: "
-            + "; ".join(f"{model} best with {leaders(by, 3)}, least with {ranked(by)[-1].split()[1]} "
-                        f"{shown(by[ranked(by)[-1]])}" for model, by in of.items() if ranked(by))
-            + "."
-        )  # fmt: skip
+    lines += _on_infolm(stored)
     segments = means["segment", "stored"]
     if segments:
         lines.append(
@@ -134,6 +82,50 @@ def verdict(means: Means, counted: Sequence[str]) -> list[str]:
             f"{leaders(means['segment', 'cleaned'])}."
         )
     return lines
+
+
+def _on_mark_evaluate(stored: Mapping[str, float], counted: Sequence[str]) -> list[str]:
+    """Its estimators beside the paper's numbers, and beside other metrics."""
+    own = [name for name in stored if name.startswith("me-words")]
+    pieces = [_beside_others(name, stored[name], counted) for name in SEPARATE if name in stored]
+    if not pieces:
+        return []
+    rivals = [name for name in ("bertscore f1", "moverscore", "pr-words precision") if name in stored]
+    beaten = [name for name in rivals if max(stored[each] for each in own) > stored[name]]
+    rest = [name for name in rivals if name not in beaten]
+    return [
+        f"Mark-Evaluate of words, text as stored: {', '.join(pieces)}. The paper's encoder is BERT-base trained on "
+        "MNLI, ours another and smaller one, so numbers need not be equal; those of the separate program "
+        "should be, where the encoder is the default one and all segments are used.",
+        "The paper finds its best estimator above BERTScore, MoverScore and improved precision. Here the best is "
+        + (f"above {', '.join(beaten)}" if beaten else "above none of them")
+        + (f", not above {', '.join(rest)}." if rest else "."),
+    ]
+
+
+def _beside_others(name: str, value: float, counted: Sequence[str]) -> str:
+    others = [f"separate program {shown(SEPARATE[name])}"] if tuple(counted) == FIVE else []
+    if name in DEFAULT_K:
+        best, default = (shown(paper_mean(table, name, counted)) for table in (BEST_K, DEFAULT_K))
+        others.append(f"paper {best} with the best K, {default} by default")
+    return f"{name} {shown(value)}" + (f" ({'; '.join(others)})" if others else "")
+
+
+def _on_infolm(stored: Mapping[str, float]) -> list[str]:
+    models = dict.fromkeys(name.split()[0] for name in stored if name.startswith("infolm"))
+    if not models:
+        return []
+    of = {model: {name: value for name, value in stored.items() if name.split()[0] == model} for model in models}
+    parts = [
+        f"{model} best with {leaders(by, 3)}, least with {ranked(by)[-1].split()[1]} {shown(by[ranked(by)[-1]])}"
+        for model, by in of.items()
+        if ranked(by)
+    ]
+    return [f"InfoLM (not tried on translations in its paper), text as stored: {'; '.join(parts)}."]
+
+
+_PRINTED = ("me-words capture", "me-words petersen", "me-words quality")
+"""What the paper has numbers for."""
 
 
 def word_claims(means: Means, counted: Sequence[str]) -> list[Claim]:
@@ -144,12 +136,11 @@ def word_claims(means: Means, counted: Sequence[str]) -> list[Claim]:
     theirs = {name: stored[name] for name in rivals if name in stored}
     if not ours or not theirs:
         return []
-    printed = ("me-words capture", "me-words petersen", "me-words quality")  # what the paper has numbers for
     told = ", ".join(f"{name} {shown(value)}" for name, value in {**ours, **theirs}.items())
-    wins = sum(stored[name] > value for name in printed if name in stored for value in theirs.values())
-    pairs = sum(name in stored for name in printed) * len(theirs)
-    closest = min(abs(stored[name] - value) for name in printed if name in stored for value in theirs.values())
-    reached = [name for name in printed if name in stored and stored[name] >= paper_mean(DEFAULT_K, name, counted)]
+    own = {name: stored[name] for name in _PRINTED if name in stored}
+    ahead = [value - other for value in own.values() for other in theirs.values()]
+    wins, pairs, closest = sum(gap > 0 for gap in ahead), len(ahead), min(map(abs, ahead))
+    reached = [name for name, value in own.items() if value >= paper_mean(DEFAULT_K, name, counted)]
     return [
         Claim(
             "Table 2",
@@ -164,7 +155,7 @@ def word_claims(means: Means, counted: Sequence[str]) -> list[Claim]:
             "Table 6",
             "at the default K the estimators reach .934 to .937",
             "holds" if len(reached) == 3 else "holds in part" if reached else "does not hold",
-            ", ".join(f"{name} {stored[name]:.4f}" for name in printed if name in stored),
+            ", ".join(f"{name} {value:.4f}" for name, value in own.items()),
             "another encoder: BERT-base trained on MNLI there",
         ),
     ]
