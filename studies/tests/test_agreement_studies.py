@@ -391,6 +391,38 @@ def test_incomplete_data_is_named(data, tmp_path, cache):
             stream.write('{"id": 1}\n')
         with pytest.raises(InputError, match="line 1 has no field"):
             find_study(name).run(Setup(copy, quick=True, metrics=("chrf",)))
+    for name, file, line, message in (
+        (
+            "wmt17",
+            "wmt17_to_english/segments.jsonl.gz",
+            {"lp": 3, "sid": 1, "reference": "x"},
+            "'lp' must be a text, not 3",
+        ),
+        (
+            "webnlg",
+            "webnlg2020_en/outputs.jsonl.gz",
+            {"system": "s", "id": 1, "output": None},
+            "must be a text, not null",
+        ),
+        (
+            "webnlg",
+            "webnlg2020_en/human_eval.jsonl.gz",
+            {"system": "s", "id": 1, "references": ["x"], "output": "x", "human_mean": {"Correctness": 1.0}},
+            "has no number for DataCoverage",
+        ),
+        (
+            "summarisation",
+            "realsumm/documents.jsonl.gz",
+            {"doc_id": 0, "reference_sents": "x"},
+            "must be a list of texts",
+        ),
+    ):
+        kept = (copy / file).read_bytes()
+        with gzip.open(copy / file, "wt") as stream:
+            stream.write(json.dumps(line) + "\n")
+        with pytest.raises(InputError, match=message):
+            find_study(name).run(Setup(copy, quick=True, metrics=("chrf",), model="x"))
+        (copy / file).write_bytes(kept)
     (copy / "wmt17_to_english/system_da.tsv").write_text("lp\tsystem\thuman_da\ncs-en\tgood\tfine\n")
     with pytest.raises(InputError, match="needs the columns lp, system and human_da"):
         list(wmt17.parts(Setup(copy, quick=True, model="x")))

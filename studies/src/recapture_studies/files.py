@@ -54,11 +54,17 @@ def records(path: Path, fields: Mapping[str, Any] | Sequence[str]) -> Iterator[d
 TEXTS = "texts"
 """A list of strings."""
 NUMBER = "number"
+NUMBERS = "numbers"
+ANY = object
 OPTIONAL_TEXT = "text or null"
 _DESCRIBED = {
-    TEXTS: "a list of texts", NUMBER: "a number", OPTIONAL_TEXT: "a text or null", str: "a text", int: "a whole number",
-    list: "a list", dict: "an object",
-}  # fmt: skip
+    TEXTS: "a list of texts",
+    NUMBERS: "a list of numbers",
+    NUMBER: "a number",
+    OPTIONAL_TEXT: "a text or null",
+    str: "a text",
+    dict: "an object",
+}
 
 
 def of_kind(value: Any, kind: Any) -> bool:
@@ -66,9 +72,11 @@ def of_kind(value: Any, kind: Any) -> bool:
         return isinstance(value, list) and all(isinstance(text, str) for text in value)
     if kind == NUMBER:
         return isinstance(value, (int, float)) and not isinstance(value, bool)
+    if kind == NUMBERS:
+        return isinstance(value, list) and all(of_kind(number, NUMBER) for number in value)
     if kind == OPTIONAL_TEXT:
         return value is None or isinstance(value, str)
-    return isinstance(value, kind) and not (kind is int and isinstance(value, bool))
+    return isinstance(value, kind)
 
 
 def described(kind: Any) -> str:

@@ -46,7 +46,7 @@ def continuations(setup: Setup, size: int) -> dict[str, Numbers]:
     found = {}
     for domain in DOMAINS:
         file = folder(setup) / f"{domain}.jsonl.gz"
-        rows = list(records(file, ("prompt", "human", _MACHINE)))
+        rows = list(records(file, {"prompt": str, "human": str, _MACHINE: str}))
         if len(rows) < 20:
             raise rc.InputError(f"{file} has {len(rows)} continuations; the study needs at least 20")
         order = np.random.default_rng(setup.seed).permutation(len(rows))
@@ -77,14 +77,15 @@ def votes(setup: Setup, size: int | None) -> Votes:
     known = {
         row["prompt"]: row["human"]
         for domain in DOMAINS
-        for row in records(folder(setup) / f"{domain}.jsonl.gz", ("prompt", "human"))
+        for row in records(folder(setup) / f"{domain}.jsonl.gz", {"prompt": str, "human": str})
     }
     of_systems = [f"system_{side}_{what}" for side in "ab" for what in ("name", "result")]
+    fields = {"prompt": str, "domain": str, "human_annotation": dict, **dict.fromkeys(of_systems, str)}
     prompts: dict[str, list[int]] = {}
     voices: Counter[int] = Counter()
     people: list[str] = []
     sets: dict[str, list[str]] = {SEARCH: [], DECODING: []}
-    for row in records(file, ["prompt", "domain", "human_annotation", *of_systems]):
+    for row in records(file, fields):
         names = {side: str(row[f"system_{side}_name"]).replace("_", " ") for side in "ab"}
         if set(names.values()) != set(sets):
             raise rc.InputError(f"{file}: systems are {', '.join(sets)}, not {', '.join(names.values())}")

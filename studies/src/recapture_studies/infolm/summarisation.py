@@ -11,7 +11,7 @@ import numpy as np
 import recapture as rc
 
 from ..agreement import COEFFICIENTS, oriented, text_level
-from ..files import records
+from ..files import ANY, NUMBER, TEXTS, records
 from ..item_scores import Part, Scores
 from ..rated import HALF, Seen, leaders, ranked, row_name, shown, tasks
 from ..study import Claim, Findings, Holds, Section, Setup, Study
@@ -47,9 +47,9 @@ def parts(setup: Setup) -> Iterator[Part]:
     folder = setup.folder("realsumm", _HOLDS)
     references = {
         record["doc_id"]: " ".join(record["reference_sents"])
-        for record in records(folder / "documents.jsonl.gz", ("doc_id", "reference_sents"))
+        for record in records(folder / "documents.jsonl.gz", {"doc_id": ANY, "reference_sents": TEXTS})
     }
-    fields = ("doc_id", "type", "system", "summary_sents", "litepyramid_recall")
+    fields = {"doc_id": ANY, "type": str, "system": str, "summary_sents": TEXTS, "litepyramid_recall": NUMBER}
     held: dict[str, dict[str, dict[Any, dict[str, Any]]]] = {}
     for record in records(folder / "summaries.jsonl.gz", fields):
         held.setdefault(record["type"], {}).setdefault(record["system"], {})[record["doc_id"]] = record

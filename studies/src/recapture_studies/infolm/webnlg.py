@@ -11,7 +11,7 @@ import numpy as np
 import recapture as rc
 
 from ..agreement import COEFFICIENTS, oriented, text_level
-from ..files import records
+from ..files import ANY, NUMBER, OPTIONAL_TEXT, TEXTS, of_kind, records
 from ..item_scores import Part, Scores
 from ..rated import HALF, Seen, leaders, mean, ranked, row_name, shown, tasks
 from ..study import Claim, Findings, Section, Setup, Study
@@ -35,14 +35,19 @@ def parts(setup: Setup) -> Iterator[Part]:
     folder = setup.folder("webnlg2020_en", _HOLDS)
     references: dict[Any, list[str]] = {}
     rated: dict[str, dict[Any, Mapping[str, float]]] = {}
-    for record in records(folder / "human_eval.jsonl.gz", ("system", "id", "references", "output", "human_mean")):
+    fields = {"system": str, "id": ANY, "references": TEXTS, "output": OPTIONAL_TEXT, "human_mean": dict}
+    for record in records(folder / "human_eval.jsonl.gz", fields):
+        lacking = [name for name in CRITERIA if not of_kind(record["human_mean"].get(name), NUMBER)]
+        if lacking:
+            where = f"{folder / 'human_eval.jsonl.gz'}: {record['system']}, item {record['id']}"
+            raise rc.InputError(f"{where}: 'human_mean' has no number for {lacking[0]}")
         references[record["id"]] = record["references"]
         if record["output"] is not None:  # people's own texts were rated too, but are not there
             rated.setdefault(record["system"], {})[record["id"]] = record["human_mean"]
     # The output of a system that was not rated on an item: the item still has one text from every system.
     texts = {
         (record["system"], record["id"]): record["output"]
-        for record in records(folder / "outputs.jsonl.gz", ("system", "id", "output"))
+        for record in records(folder / "outputs.jsonl.gz", {"system": str, "id": ANY, "output": str})
         if record["id"] in references
     }
     systems = list(rated)[: 5 if setup.quick else None]

@@ -17,7 +17,7 @@ import numpy as np
 
 import recapture as rc
 
-from ..files import records
+from ..files import ANY, NUMBERS, TEXTS, records
 from ..study import Setup
 
 CRITERIA = ("naturalness", "quality")
@@ -49,9 +49,11 @@ def files(folder: Path) -> list[Path]:
 def load(setup: Setup, systems: int | None = None, items: int | None = None, most: int | None = None) -> Rated:
     """systems, items, most (references of an item): only the first so many, for a quick form; ratings stay whole."""
     folder = setup.folder("e2e_nlg", HOLDS)
-    references = {row["id"]: row["references"] for row in records(folder / "test_refs.jsonl.gz", ("id", "references"))}
+    references = {
+        row["id"]: row["references"] for row in records(folder / "test_refs.jsonl.gz", {"id": ANY, "references": TEXTS})
+    }
     held: dict[str, dict[Any, str]] = {}
-    for row in records(folder / "outputs.jsonl.gz", ("system", "id", "output")):
+    for row in records(folder / "outputs.jsonl.gz", {"system": str, "id": ANY, "output": str}):
         held.setdefault(row["system"], {})[row["id"]] = row["output"]
     ids = list(references)[:items]
     for name, by in held.items():
@@ -62,7 +64,7 @@ def load(setup: Setup, systems: int | None = None, items: int | None = None, mos
     won, compared = {}, {}
     for criterion in CRITERIA:
         path = folder / f"human_{criterion}.jsonl.gz"
-        rows = [(row["systems"], row["scores"]) for row in records(path, ("systems", "scores"))]
+        rows = [(row["systems"], row["scores"]) for row in records(path, {"systems": TEXTS, "scores": NUMBERS})]
         shares, counts = win_rates(rows)
         absent = [name for name in chosen if name not in shares]
         if absent:

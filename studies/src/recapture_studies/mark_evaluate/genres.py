@@ -29,7 +29,7 @@ LAYOUT = {
     BROWN: "sentences.jsonl.gz: genre, file (the document it comes from), text",
 }
 _TITLES = {XNLI: "XNLI", BROWN: "Brown"}
-_FIELDS = {XNLI: ("genre", "role", "text"), BROWN: ("genre", "file", "text")}
+_FIELDS = {XNLI: {"genre": str, "role": str, "text": str}, BROWN: {"genre": str, "file": str, "text": str}}
 _LEAST_WORDS = 5
 """Of a sentence of the Brown corpus: headings, numbers and lone brackets are left out, and so are repeats."""
 

@@ -13,7 +13,7 @@ import numpy as np
 import recapture as rc
 
 from ..agreement import oriented
-from ..files import lines_of, records
+from ..files import ANY, NUMBER, lines_of, records
 from ..item_scores import Part, Scores
 from ..rated import Seen, layers_read, mean, ranked, row_name, shown, tasks
 from ..study import Findings, Section, Setup, Study
@@ -51,10 +51,10 @@ def texts(setup: Setup) -> Texts:
     folder = setup.folder("wmt17_to_english", _HOLDS)
     pairs = _pairs(setup, _system_ratings(setup))
     references: dict[str, dict[int, str]] = {}
-    for record in records(folder / "segments.jsonl.gz", ("lp", "sid", "reference")):
+    for record in records(folder / "segments.jsonl.gz", {"lp": str, "sid": ANY, "reference": str}):
         references.setdefault(record["lp"], {})[record["sid"]] = record["reference"]
     outputs: dict[str, dict[str, dict[int, str]]] = {}
-    for record in records(folder / "outputs.jsonl.gz", ("lp", "system", "sid", "hyp")):
+    for record in records(folder / "outputs.jsonl.gz", {"lp": str, "system": str, "sid": ANY, "hyp": str}):
         outputs.setdefault(record["lp"], {}).setdefault(record["system"], {})[record["sid"]] = record["hyp"]
     for pair, judged in pairs.items():
         absent = [name for name in judged if set(outputs.get(pair, {}).get(name, ())) != set(references.get(pair, ()))]
@@ -73,7 +73,7 @@ def parts(setup: Setup) -> Iterator[Part]:
     references, outputs, pairs, every = texts(setup)
     folder = setup.folder("wmt17_to_english", _HOLDS)
     rated: dict[str, list[dict[str, Any]]] = {}
-    for record in records(folder / "segment_da.jsonl", ("lp", "reference", "hyp", "human_da")):
+    for record in records(folder / "segment_da.jsonl", {"lp": str, "reference": str, "hyp": str, "human_da": NUMBER}):
         rated.setdefault(record["lp"], []).append(record)
     plain, masked = tasks(setup, _METRICS, {"pr-words": {"k": 1}}), tasks(setup, ["infolm"])
     for pair, judged in pairs.items():
