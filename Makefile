@@ -11,10 +11,10 @@ WEIGHTS := weights/src/recapture_weights/recapture-minilm.safetensors
 
 .PHONY: demo quick test oldest wheels bench lint docs results weights train clean
 
-$(VENV)/.ready: pyproject.toml weights/pyproject.toml constraints.txt
+$(VENV)/.ready: pyproject.toml weights/pyproject.toml studies/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-	  -e ".[models,offline,parquet,plots,bench,dev]" -e ./weights
+	  -e ".[models,offline,parquet,plots,bench,dev]" -e ./weights -e ./studies
 	touch $@
 
 demo: $(VENV)/.ready  ## score three small candidate sets against a reference set
@@ -40,8 +40,8 @@ wheels:  ## a wheel of each distribution, tried in an empty environment
 	PYTHON=$(PYTHON) .ci/wheels
 
 lint: $(VENV)/.ready
-	$(BIN)/ruff check src tests benchmarks docs training weights
-	$(BIN)/ruff format --check src tests benchmarks docs training weights
+	$(BIN)/ruff check src studies tests benchmarks docs training weights
+	$(BIN)/ruff format --check src studies tests benchmarks docs training weights
 	$(BIN)/mypy
 
 bench: $(VENV)/.ready  ## timings against peers, on this machine
@@ -65,4 +65,4 @@ train: $(VENV)/.ready  ## train them anew from $(CORPUS); wants a GPU
 
 clean:
 	rm -rf $(VENV) .venv-oldest .venv-oldest-models build dist src/*.egg-info weights/build weights/dist \
-	  weights/src/*.egg-info .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	  weights/src/*.egg-info studies/build studies/src/*.egg-info .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,32 +1,9 @@
 """Test-wide settings: oracles importable, the vector cache kept out of the user's own, real data where present."""
 
-import os
 import sys
 from pathlib import Path
 
-import pytest
-
 sys.path.insert(0, str(Path(__file__).parent))
 
-from tiny_models import default_masked_model, minilm, tiny_bert  # noqa: F401 - fixtures for tests in all folders
-
-
-@pytest.fixture(scope="session", autouse=True)
-def own_cache(tmp_path_factory):
-    """No test reads or writes the cache of the person who runs the tests."""
-    before = os.environ.get("RECAPTURE_CACHE")
-    os.environ["RECAPTURE_CACHE"] = str(tmp_path_factory.mktemp("cache"))
-    yield
-    if before is None:
-        del os.environ["RECAPTURE_CACHE"]
-    else:
-        os.environ["RECAPTURE_CACHE"] = before
-
-
-@pytest.fixture(scope="session")
-def data_folder():
-    """The folder of real evaluation data named by RECAPTURE_DATA."""
-    folder = os.environ.get("RECAPTURE_DATA", "")
-    if not folder or not Path(folder).is_dir():
-        pytest.skip("RECAPTURE_DATA names no folder of evaluation data")
-    return Path(folder)
+from folders import data_folder, own_cache  # noqa: F401 - fixtures for tests in all folders
+from tiny_models import default_masked_model, minilm, tiny_bert  # noqa: F401

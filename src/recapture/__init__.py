@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .agreement.data.score_matrix import ScoreMatrix as ScoreMatrix
     from .agreement.statistics.accuracy import pairwise_accuracy as pairwise_accuracy
     from .agreement.statistics.accuracy import soft_pairwise_accuracy as soft_pairwise_accuracy
+    from .agreement.statistics.coefficients import correlation as correlation
     from .agreement.statistics.correlation_values import metric_correlations as metric_correlations
     from .agreement.statistics.distributions import score_distributions as score_distributions
     from .agreement.statistics.kendall import kendall_tau as kendall_tau
@@ -38,12 +39,14 @@ if TYPE_CHECKING:
     from .contexts.metrics.triangle_rank import triangle_rank as triangle_rank
     from .divergences.measures import list_measures as list_measures
     from .errors import InputError as InputError
+    from .journal import Journal as Journal
     from .labellings.combine import benjamini_hochberg as benjamini_hochberg
     from .labellings.combine import fisher as fisher
     from .labellings.combine import harmonic_mean_p as harmonic_mean_p
     from .labellings.combine import holm as holm
     from .labellings.permutation import permutation_test as permutation_test
     from .lexical.ngrams import DocumentFrequencies as DocumentFrequencies
+    from .lexical.tokens import caption_tokens as caption_tokens
     from .pairs.declaration import list_pair_metrics as list_pair_metrics
     from .pairs.evaluate import evaluate_pairs as evaluate_pairs
     from .pairs.metrics.bertscore import bertscore as bertscore
@@ -63,6 +66,9 @@ if TYPE_CHECKING:
     from .report import Results as Results
     from .report import Table as Table
     from .representations.encode import encode as encode
+    from .representations.encoder import resolve_encoder as resolve_encoder
+    from .representations.model_info import model_info as model_info
+    from .representations.vector_cache import cache_folder as cache_folder
     from .sets.declaration import list_metrics as list_metrics
     from .sets.evaluate import evaluate as evaluate
     from .sets.metrics.density_coverage import density_coverage as density_coverage
@@ -75,8 +81,10 @@ if TYPE_CHECKING:
     from .sets.metrics.precision_recall import precision_recall as precision_recall
     from .similarity.diversity import distinct_n as distinct_n
     from .similarity.diversity import self_bleu as self_bleu
+    from .similarity.pairwise_scores import pairwise_scores as pairwise_scores
     from .similarity.scorer import list_pairwise as list_pairwise
     from .texts import read as read
+    from .texts.context_files import Context as Context
     from .texts.context_files import read_contexts as read_contexts
 
 _HOME = {
@@ -96,9 +104,16 @@ _HOME = {
     "sweep": "agreement.statistics.sweeps",
     "tie_calibration": "agreement.statistics.tie_calibration",
     "williams_test": "agreement.statistics.williams",
+    "correlation": "agreement.statistics.coefficients",
     "compare_metrics": "agreement.with_people",
     "correlate": "agreement.with_people",
     "encode": "representations.encode",
+    "resolve_encoder": "representations.encoder",
+    "model_info": "representations.model_info",
+    "cache_folder": "representations.vector_cache",
+    "Journal": "journal",
+    "Context": "texts.context_files",
+    "pairwise_scores": "similarity.pairwise_scores",
     "evaluate": "sets.evaluate",
     "list_metrics": "sets.declaration",
     "mark_evaluate_sweep": "sets.metrics.mark_evaluate",
@@ -112,6 +127,7 @@ _HOME = {
     "self_bleu": "similarity.diversity",
     "permutation_test": "labellings.permutation",
     "DocumentFrequencies": "lexical.ngrams",
+    "caption_tokens": "lexical.tokens",
     "list_pairwise": "similarity.scorer",
     "list_measures": "divergences.measures",
     "list_pair_metrics": "pairs.declaration",

@@ -11,6 +11,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Generic, Literal, TypeVar
 
@@ -67,6 +68,7 @@ class Declaration:
         return {"metric": self.name, **settings, "versions": versions}
 
 
+@cache  # looked up in files, by every result
 def installed_version(package: str) -> str:
     """For signatures and cache keys."""
     try:
@@ -128,6 +130,19 @@ class Registry(Generic[Metric]):
         if not chosen:
             raise InputError("no metric was named")
         return list(chosen.values())
+
+    def own_parameters(
+        self, chosen: Iterable[Metric], options: Mapping[str, Mapping[str, Any]] | None
+    ) -> dict[str, dict[str, Any]]:
+        """Parameters by metric; what names no chosen metric, or no parameter of it, is refused."""
+        own: dict[str, dict[str, Any]] = {metric.name: {} for metric in chosen}
+        for name, parameters in (options or {}).items():
+            metric = self.find(name)
+            if metric.name not in own:
+                raise InputError(f"options were given for {metric.name}, which is not among the metrics")
+            metric.checked(parameters)
+            own[metric.name] |= parameters
+        return own
 
     def forget(self) -> None:
         """Look through the folder anew next time."""

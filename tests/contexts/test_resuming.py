@@ -81,7 +81,7 @@ def test_finished_contexts_are_not_scored_again(interrupted, runs, toys):
     assert not list(runs.glob("*"))  # a complete run leaves nothing
     assert stop_after(interrupted, 5) == 5  # two chunks of two are kept, the third was under way
     (kept,) = runs.iterdir()
-    assert [json.loads(line)["id"] for line in kept.read_text().splitlines() if line] == ["c0", "c1", "c2", "c3"]
+    assert [json.loads(line)["step"] for line in kept.read_text().splitlines() if line] == ["c0", "c1", "c2", "c3"]
     assert unfinished() == [kept]
     resumed = run()
     assert scored(toys) == [context["references"][0] for context in CONTEXTS[4:]]
@@ -222,10 +222,11 @@ def test_two_runs_at_once_do_not_disturb_each_other(toys, runs, monkeypatch):
 def test_odd_lines_are_no_records(tmp_path):
     journal = Journal(tmp_path / "journal.jsonl")
     journal.path.write_bytes(
-        b'\n{"id": "a", "scores": {}}\n[1]\n"x"\n3\nnull\n{"no": "id"}\n{"id": [1]}\n\xff\xfe\n{"id": "b", '
+        b'\n{"step": "a", "value": {"scores": {}}}\n[1]\n"x"\n3\nnull\n{"no": "step"}\n{"step": [1], "value": 2}\n'
+        b'{"step": "c"}\n\xff\xfe\n{"step": "b", "value": '
     )
-    assert journal.finished() == {"a": {"id": "a", "scores": {}}}
-    journal.add([{"id": "b\u2028\n", "scores": {"x": {"value": 0.1 + 0.2, "nan": float("nan")}}}])
+    assert journal.finished() == {"a": {"scores": {}}}
+    journal.add({"b\u2028\n": {"scores": {"x": {"value": 0.1 + 0.2, "nan": float("nan")}}}})
     found = journal.finished()
     assert list(found) == ["a", "b\u2028\n"] and found["b\u2028\n"]["scores"]["x"]["value"] == 0.1 + 0.2
     assert np.isnan(found["b\u2028\n"]["scores"]["x"]["nan"])
@@ -236,5 +237,5 @@ def test_odd_lines_are_no_records(tmp_path):
 
 def test_journals_are_told_apart_by_all_that_describes_a_run(tmp_path):
     runs = [{"a": 1}, {"a": True}, {"a": "1"}, {"a": None}, {"a": [1]}, {"b": 1}, {"a": 1, "b": 1}, {"a": 1.5}]
-    assert len({Journal.of(each, tmp_path).path for each in runs}) == len(runs)
-    assert Journal.of({"a": 1, "b": 2}, tmp_path).path == Journal.of({"b": 2, "a": 1}, tmp_path).path
+    assert len({Journal.of(each, folder=tmp_path).path for each in runs}) == len(runs)
+    assert Journal.of({"a": 1, "b": 2}, folder=tmp_path).path == Journal.of({"b": 2, "a": 1}, folder=tmp_path).path

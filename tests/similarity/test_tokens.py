@@ -60,7 +60,7 @@ def java_tokens():
     module = pytest.importorskip("pycocoevalcap.tokenizer.ptbtokenizer")
 
     def tokens(texts):
-        # A line that cannot begin a sentence in between: whether the full stop of "C." is kept depends on the next line.
+        # A line that cannot begin a sentence in between: the next line decides whether the full stop of "C." is kept.
         entries = {number: [{"caption": " ".join(text.split())}, {"caption": "x"}] for number, text in enumerate(texts)}
         made = module.PTBTokenizer().tokenize(entries)
         return [made[number][0].split() for number in range(len(texts))]

@@ -6,6 +6,7 @@ import io
 import os
 import sys
 import warnings
+from importlib.metadata import entry_points
 from typing import Any
 
 import click
@@ -19,11 +20,55 @@ from .embed import embed
 from .list import list_command
 from .options import flags
 from .pairs import pairs
-from .reproduce import reproduce
 from .score import score
 
+GROUP = "recapture.commands"
+"""Entry points of installed packages that add a command, NAME = "module:click_command"; loaded when it is asked for."""
+_ELSEWHERE = {
+    "reproduce": (
+        "Repeat the papers' experiments (needs recapture-studies).",
+        "recapture reproduce is in the package recapture-studies, which is not installed: pip install ./studies in a "
+        "clone of recapture",
+    )
+}
+"""Commands of packages that may be absent: what help says of them, and what a call is answered."""
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+
+class Commands(click.Group):
+    """Own commands, and those of other packages, which are imported only when somebody asks for them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        others = {point.name for point in entry_points(group=GROUP)} | set(_ELSEWHERE)
+        return sorted({*super().list_commands(ctx), *others})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        own = super().get_command(ctx, cmd_name)
+        if own is not None:
+            return own
+        for point in entry_points(group=GROUP, name=cmd_name):
+            command = point.load()
+            if isinstance(command, click.Command):
+                return command
+        return _absent(cmd_name) if cmd_name in _ELSEWHERE else None
+
+
+def _absent(name: str) -> click.Command:
+    short, answer = _ELSEWHERE[name]
+
+    def refuse(given: tuple[str, ...]) -> None:
+        raise InputError(answer)
+
+    return click.Command(
+        name,
+        callback=refuse,
+        params=[click.Argument(["given"], nargs=-1, type=click.UNPROCESSED)],
+        short_help=short,
+        help=answer + ".",
+        context_settings={"ignore_unknown_options": True},
+    )
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(VERSION, prog_name="recapture", message="%(prog)s %(version)s")
 def app() -> None:
     """How close is a set of generated texts to a set of human ones?
@@ -37,7 +82,7 @@ def app() -> None:
     """
 
 
-for command in (score, pairs, contexts, correlate, reproduce, embed, list_command, cache):
+for command in (score, pairs, contexts, correlate, embed, list_command, cache):
     app.add_command(command)
 
 

@@ -15,7 +15,7 @@ from ..checks import check_level, check_seed
 from ..declarations import installed_version
 from ..errors import InputError
 from ..geometry.triangles import Ties
-from ..journal import Journal, Record
+from ..journal import Journal
 from ..progress import Progress
 from ..similarity.scorer import METRICS as SIMILARITIES
 from ..similarity.scorer import Scorer
@@ -26,6 +26,8 @@ from .metrics.triangle_rank import check_ties
 from .table import ContextResults, totals_of
 from .uncertainty import Asked, ContextScores, pvalue_name, relabelled_name, smallest_name
 
+Record = dict[str, Any]
+"""What a context's line of the journal, and of the file of contexts, says."""
 _CHUNK = 16
 """Most contexts between two entries of the journal."""
 _CELLS = 1 << 21
@@ -194,16 +196,17 @@ class _Run:
         texts = json.dumps([asdict(context) for context in self.contexts], ensure_ascii=False)
         digest = hashlib.blake2b(texts.encode(), digest_size=16).hexdigest()
         keep = resume and self._repeatable
-        journal = Journal.of({**self.signature(), "contexts": digest}) if keep else Journal(None)
-        finished = journal.finished()
+        journal = Journal.of({**self.signature(), "contexts": digest}, "contexts") if keep else Journal(None)
+        finished: dict[str, Record] = journal.finished()
         waiting = [context for context in self.contexts if context.id not in finished]
         try:
             with Progress("contexts", len(self.contexts), "context") as progress:
                 progress.advance(len(finished))
                 for chunk in _chunks(waiting):
                     records = self._chunk(chunk)
-                    journal.add(records)
-                    finished |= {record["id"]: record for record in records}
+                    by_id = {record["id"]: record for record in records}
+                    journal.add(by_id)
+                    finished |= by_id
                     progress.advance(len(chunk))
         except KeyboardInterrupt:
             kept = f"{len(finished):,} of {len(self.contexts):,} contexts are kept"

@@ -63,7 +63,25 @@ _TOKEN = re.compile(
 
 
 def caption_tokens(text: str) -> list[str]:
-    """The words of one text. They never depend on other texts, as those of the Java program may on the next line."""
+    """The words of one text as coco-caption's PTBTokenizer counts them, without Java.
+
+    They never depend on other texts, as those of the Java program may on the next line.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    list of str
+        Lower-case words; single punctuation marks are dropped.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> rc.caption_tokens("The dog doesn't sit, it runs.")
+    ['the', 'dog', 'does', "n't", 'sit', 'it', 'runs']
+    """
     if not text.isascii():
         text = unicodedata.normalize("NFC", text).translate(_PLAIN)
     if "&" in text:

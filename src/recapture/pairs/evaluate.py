@@ -97,13 +97,10 @@ def evaluate_pairs(
     [0.0, 1.0]
     """
     chosen = METRICS.choose(metrics)
-    given = {METRICS.find(name).name: dict(values) for name, values in (options or {}).items()}
-    unused = sorted(set(given) - {metric.name for metric in chosen})
-    if unused:
-        raise InputError(f"options were given for {unused[0]}, which is not among the metrics")
+    own = METRICS.own_parameters(chosen, options)
     shared = Shared(encoder, model, device=device, batch_tokens=batch_tokens, offline=offline, cache=cache)
     texts = aligned_texts(references, candidates)
-    listed = [(metric, given.get(metric.name, {})) for metric in chosen]
+    listed = [(metric, own[metric.name]) for metric in chosen]
     level = None if interval is None else check_level(interval)
     asked = None if level is None else Intervals(level, check_seed(seed))
     return _run(listed, texts, over_references, shared, asked)

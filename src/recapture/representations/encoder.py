@@ -99,10 +99,29 @@ def resolve_encoder(
     device: str | None = None,
     offline: bool | None = None,
 ) -> Encoder:
-    """The encoder for a name, a folder of weights, a file of word vectors, a function, or an encoder itself; None gives
-    the default one.
+    """The encoder that a name means, to be used several times, or to be told what it is.
 
     Weights are found (and, unless offline, fetched) here, but loaded only when a text has to be encoded.
+
+    Parameters
+    ----------
+    encoder : str, path, callable, Encoder or None
+        A name, a folder of weights, a file of word vectors, a function, or an encoder itself; None: the default one.
+    pooling, device, offline
+        As for `encode`.
+
+    Returns
+    -------
+    Encoder
+        It has `name`, `identity()` (all that its vectors depend on) and `fit(texts)`, which gives an encoder that has
+        learnt from these texts, if it learns; `encode` and all metrics take it in the place of a name.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> counts = rc.resolve_encoder("bag-of-words").fit(["a cat sat", "a dog ran"])
+    >>> rc.encode(["a cat ran", "nothing known"], counts).sum(axis=1).tolist()
+    [3.0, 0.0]
     """
     options = EncoderOptions(pooling, device, offline)
     if encoder is None:

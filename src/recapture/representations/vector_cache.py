@@ -57,7 +57,13 @@ class CacheSummary:
 
 
 def cache_folder() -> Path:
-    """RECAPTURE_CACHE, else the user's own cache folder."""
+    """Where vectors and unfinished work are kept: RECAPTURE_CACHE, else the user's own cache folder.
+
+    Returns
+    -------
+    pathlib.Path
+        It need not exist yet.
+    """
     own = os.environ.get("RECAPTURE_CACHE")
     if own:
         return expanded(own)

@@ -61,6 +61,7 @@ def evaluate(
     pvalue: bool | int | str = False,
     ceiling: bool | int = True,
     seed: int = 0,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
     pooling: str | None = None,
     device: str | None = None,
     batch_size: int | None = None,
@@ -93,6 +94,9 @@ def evaluate(
         What one half of the reference scores against the other, mean over that many splits (True: 10).
     seed
         For all that is drawn at random.
+    options
+        Parameters of single metrics, by name, such as {"prd": {"clusters": 10}}; a seed there is that of the metric's
+        own clusterings alone.
     pooling, device, batch_size, offline, cache
         For `encode`.
     reference_name
@@ -124,12 +128,16 @@ def evaluate(
         check_k(k, (reference_name, len(references)), *((_label(name), len(given)) for name, given in named.items()))
     if k is not None and not any(metric.uses_neighbours for metric in chosen):
         raise InputError(f"k was given, but {', '.join(metric.name for metric in chosen)} has no neighbourhoods")
-    options = {"pooling": pooling, "device": device, "batch_size": batch_size, "offline": offline, "cache": cache}
-    encoding = {name: value for name, value in options.items() if value is not None}
+    own = METRICS.own_parameters(chosen, options)
+    given = {"pooling": pooling, "device": device, "batch_size": batch_size, "offline": offline, "cache": cache}
+    encoding = {name: value for name, value in given.items() if value is not None}
     labels = [reference_name, *map(_label, named)]
     vectors = vectors_of([references, *named.values()], labels, encoder, **encoding)
     reference, *sets = (PointSet(values, label) for values, label in zip(vectors.sets, labels, strict=True))
-    jobs = [Job(metric, {"k": k} if k is not None and metric.uses_neighbours else {}) for metric in chosen]
+    jobs = [
+        Job(metric, ({"k": k} if k is not None and metric.uses_neighbours else {}) | own[metric.name])
+        for metric in chosen
+    ]
     smallest = min(map(len, (reference, *sets)))
     # Halves of one reference: the same for all candidates.
     size = smallest if balance and smallest < max(map(len, (reference, *sets))) else None

@@ -16,7 +16,14 @@ _ID = "id"
 
 @dataclass(frozen=True)
 class Context:
-    """One context: an image, a question, a meaning to put into words."""
+    """One context: an image, a question, a meaning to put into words. `read_contexts` gives such, `evaluate_contexts`
+    takes them.
+
+    Parameters
+    ----------
+    id : str
+    references, candidates : tuple of str
+    """
 
     id: str
     references: tuple[str, ...]

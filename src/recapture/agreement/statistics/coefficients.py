@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,11 +21,34 @@ CONSTANT = 1e-12
 """A spread this small beside the numbers is rounding."""
 
 
-def correlation(human: np.ndarray, scores: np.ndarray, coefficient: str = "pearson") -> float:
-    """Of two vectors; pairs with a NaN are left out, and NaN is returned where a side does not vary."""
+def correlation(human: Any, scores: Any, coefficient: str = "pearson") -> Any:
+    """The correlation of two vectors, or of the rows of two equal arrays.
+
+    Parameters
+    ----------
+    human, scores : array-like
+        Two vectors, or two arrays of one shape whose rows belong together. Pairs with a NaN are left out.
+    coefficient : str
+        pearson, spearman, kendall (tau-b), kendall-a, kendall-c, gamma or acc-eq.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        One number, or one for each row; NaN where a side does not vary.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> round(rc.correlation([1, 2, 3, 4], [1, 3, 2, 4], "kendall"), 3)
+    0.667
+    >>> rc.correlation([[1, 2, 3], [1, 2, 3]], [[2, 4, 6], [3, 2, 1]]).round(3).tolist()
+    [1.0, -1.0]
+    """
     first, second = np.asarray(human, np.float64), np.asarray(scores, np.float64)
-    if first.shape != second.shape or first.ndim != 1:
+    if first.shape != second.shape or first.ndim not in (1, 2):
         raise InputError(f"ratings have the shape {first.shape}, but scores {second.shape}: one vector each")
+    if first.ndim == 2:
+        return row_correlations(first, second, coefficient)
     return float(row_correlations(first[None], second[None], coefficient)[0])
 
 

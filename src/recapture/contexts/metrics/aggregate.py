@@ -6,7 +6,7 @@ against the references. For a p-value the same mean is taken for every partition
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -31,22 +31,30 @@ def aggregate(
     pvalue: bool | int | str = False,
     *,
     seed: int = 0,
+    scores: np.ndarray | None = None,
     **options: Any,
 ) -> Result:
     """Mean over candidates of a pairwise score against the references: `.value`, and `.pvalue` where asked for.
 
     over_references: "best" or "mean" (None: the metric's own rule, such as best for METEOR and mean for CIDEr-D);
-    options: the metric's own, such as df= for cider. pvalue: as for `triangle_rank`.
+    options: the metric's own, such as df= for cider. pvalue: as for `triangle_rank`. scores: ready scores of all texts
+    against each other, references first, as `pairwise_scores(texts, texts, metric)` gives them; then nothing is scored.
     """
     check_sizes(references, candidates, least=1)
     check_seed(seed)
     declared = SIMILARITIES.find(metric)
     rule = check_rule(over_references, declared)
     texts = check_texts(references, candidates)
-    scorer = scorer_for(declared, references, options)
-    scores = scorer.squares([texts])[0]
+    settings: Mapping[str, Any] = {}
+    if scores is None:
+        scorer = scorer_for(declared, references, options)
+        square, settings = scorer.squares([texts])[0], scorer.settings
+    elif options:
+        raise InputError(f"{next(iter(options))} goes with scores that are still to be made")
+    else:
+        square = _given(scores, len(texts))
     n = len(references)
-    scored = score_aggregate(scores[None], n, declared, rule, Asked(pvalue, seed))[0]
+    scored = score_aggregate(square[None], n, declared, rule, Asked(pvalue, seed))[0]
     test = scored.tests.get("value")
     return Result(
         metric=declared.name,
@@ -54,12 +62,24 @@ def aggregate(
         direction=declared.direction,
         ranges={"value": declared.range},
         sizes={"reference": n, "candidate": len(candidates)},
-        signature=declared.signature({**scorer.settings, "over_references": rule}),
-        arrays={"scores": -_towards(declared) * _joined(-_towards(declared) * scores[n:, :n], rule)},
+        signature=declared.signature({**settings, "over_references": rule}),
+        arrays={"scores": -_towards(declared) * _joined(-_towards(declared) * square[n:, :n], rule)},
         pvalues={"value": test.pvalue} if test else {},
         nulls={"value": test.null * _towards(declared)} if test else {},
         inference={"pvalues": describe(test, seed)} if test else {},
     )
+
+
+def _given(scores: Any, texts: int) -> np.ndarray:
+    try:
+        square = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"scores must be a square matrix of numbers, not {type(scores).__name__}") from None
+    if square.shape != (texts, texts):
+        raise InputError(f"scores have shape {square.shape}, but {texts} texts need {texts} x {texts}")
+    if not np.isfinite(square).all():
+        raise InputError("scores must be finite numbers")
+    return square
 
 
 def check_rule(over_references: Any, declared: Similarity) -> Rule:

@@ -1,0 +1,54 @@
+"""Which weights a metric would use, without loading them."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Literal
+
+from ..errors import InputError, nearest_names
+
+_KINDS = ("sentences", "words", "masked")
+
+
+def model_info(
+    model: str | os.PathLike[str] | None = None,
+    kind: Literal["sentences", "words", "masked"] = "sentences",
+    *,
+    device: str | None = None,
+    offline: bool | None = None,
+) -> dict[str, Any]:
+    """What a metric would use under this name: the model with its revision, number type and device; nothing is loaded.
+
+    Parameters
+    ----------
+    model : str, path or None
+        A name or a folder; None: the default one.
+    kind : str
+        sentences (vectors of whole texts, as `encode` makes), words (vectors of word pieces, as BERTScore uses) or
+        masked (a masked language model, as InfoLM uses).
+    device, offline
+        As for `encode`.
+
+    Returns
+    -------
+    dict
+        encoder (the name), kind, revision and versions of libraries, as in the signatures of results; for words and
+        masked also device; for words layers, how many there are.
+    """
+    if kind not in _KINDS:
+        raise InputError(f"unknown kind of model {kind!r}: {nearest_names(str(kind), _KINDS)}")
+    if kind == "sentences":
+        from .encoder import resolve_encoder
+
+        return dict(resolve_encoder(model, device=device, offline=offline).identity())
+    from .loading import usable_device
+
+    name = None if model is None else str(model)
+    if kind == "words":
+        from .words import WordStore
+
+        store = WordStore(name, offline=offline)
+        return {**store.identity(), "layers": store.layer_count, "device": usable_device(device)}
+    from .masked_model import find_masked_model
+
+    return {**find_masked_model(name, offline=offline).identity(), "device": usable_device(device)}

@@ -1,0 +1,48 @@
+"""Scores of every hypothesis against every reference, by any pairwise metric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from .scorer import METRICS
+
+
+def pairwise_scores(
+    hypotheses: Sequence[str], references: Sequence[str], metric: str = "meteor", **options: Any
+) -> np.ndarray:
+    """The score of every hypothesis against every reference alone.
+
+    Parameters
+    ----------
+    hypotheses, references : sequence of str
+        Texts; the same list twice gives the square that `triangle_rank` (as distances) and `aggregate` take.
+    metric : str
+        A name of `list_pairwise`: meteor, cider, embedding, ...
+    **options
+        The metric's own, such as df= for cider or encoder= for embedding.
+
+    Returns
+    -------
+    numpy.ndarray
+        (hypotheses, references), float64.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> rc.pairwise_scores(["a cat sat", "a dog"], ["a cat sat"], "rouge-l").round(3).tolist()
+    [[1.0], [0.4]]
+    """
+    for side, texts in (("hypotheses", hypotheses), ("references", references)):
+        if isinstance(texts, (str, bytes)):
+            raise InputError(f"{side} must be a list of texts, not one string")
+        for position, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise InputError(f"text {position} of {side} is not a string but {type(text).__name__}")
+    scorer = METRICS.find(metric).scorer(**options)
+    if hypotheses is references:
+        return scorer.squares([references])[0]
+    return scorer.cross(hypotheses, references)

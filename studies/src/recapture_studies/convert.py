@@ -1,0 +1,238 @@
+"""Publicly distributed data turned into the layout that the studies read.
+
+    python -m recapture_studies.convert NAME DOWNLOADED FOLDER
+
+NAME is a data folder such as xnli_en_genres, DOWNLOADED where the files that docs/data.md names lie, FOLDER the one
+that --data will name. Nothing is fetched, no code of the data's authors is run, and no pickle is opened.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import recapture as rc
+
+from .files import lines_of, write
+from .mark_evaluate.moses import detokenised
+from .words import nearest_names
+
+Rows = Iterable[dict[str, Any]]
+Files = dict[str, Rows]
+"""By name of the file in the data folder."""
+
+
+def convert(name: str, downloaded: Path, folder: Path) -> list[Path]:
+    """Write the data folder `name` under `folder`; the files that were written."""
+    if name not in CONVERTERS:
+        raise rc.InputError(f"no conversion for {name!r}: {nearest_names(name, CONVERTERS)}")
+    if not downloaded.is_dir():
+        raise rc.InputError(f"{downloaded} is no folder: it should hold the files that docs/data.md names for {name}")
+    content = {file: list(rows) for file, rows in CONVERTERS[name](downloaded).items()}
+    target = folder / name
+    target.mkdir(parents=True, exist_ok=True)
+    for file, rows in content.items():
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        write(target / file, gzip.compress(text.encode(), mtime=0))
+    return [target / file for file in content]
+
+
+def _found(folder: Path, *patterns: str) -> list[Path]:
+    """Files by the first pattern that has some, wherever they lie below the folder."""
+    for pattern in patterns:
+        files = sorted(path for path in folder.rglob(pattern) if path.is_file())
+        if files:
+            return files
+    raise rc.InputError(f"{folder} has no file {patterns[0]}")
+
+
+def _table(path: Path, columns: Iterable[str], delimiter: str = ",") -> list[dict[str, str]]:
+    """The rows of a CSV or TSV file with a head that names these columns."""
+    quoting: Any = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
+    text = "".join(line for _, line in lines_of(path)).removeprefix("\ufeff")
+    rows = list(csv.DictReader(text.splitlines(keepends=True), delimiter=delimiter, quoting=quoting))
+    absent = [column for column in columns if not rows or rows[0].get(column) is None]
+    if absent:
+        raise rc.InputError(f"{path} has no column {absent[0]!r}")
+    return rows
+
+
+def _json_list(path: Path, fields: Iterable[str]) -> list[dict[str, Any]]:
+    try:
+        items = json.loads("".join(line for _, line in lines_of(path)))
+    except json.JSONDecodeError as error:
+        raise rc.InputError(f"{path}: broken JSON: {error.msg} (line {error.lineno})") from None
+    for field in fields:
+        if not isinstance(items, list) or not all(isinstance(item, dict) and field in item for item in items):
+            raise rc.InputError(f"{path} is no list of objects with the field {field!r}")
+    listed: list[dict[str, Any]] = items
+    return listed
+
+
+def _xnli(downloaded: Path) -> Files:
+    def rows() -> Iterator[dict[str, Any]]:
+        number = 0
+        for split in ("dev", "test"):
+            before = None
+            (path,) = _found(downloaded, f"my.genre.{split}.tsv")
+            for row in _table(path, ("genre", "label", "sentence1_en", "sentence2_en"), "\t"):
+                head = {"split": split, "genre": row["genre"]}
+                if row["sentence1_en"] != before:  # a premise stands before its three hypotheses
+                    before = row["sentence1_en"]
+                    yield {**head, "role": "premise", "label": None, "pair": number, "text": before}
+                yield {**head, "role": "hypothesis", "label": row["label"], "pair": number, "text": row["sentence2_en"]}
+                number += 1
+
+    return {"sentences.jsonl.gz": rows()}
+
+
+def _brown(downloaded: Path) -> Files:
+    def rows() -> Iterator[dict[str, Any]]:
+        (cats,) = _found(downloaded, "cats.txt")
+        for _, line in lines_of(cats):
+            file, _, genre = line.strip().partition(" ")
+            if not genre:
+                continue
+            number = 0
+            for _, sentence in lines_of(cats.parent / file):
+                tokens = [token.rpartition("/")[0] for token in sentence.split()]
+                if tokens:
+                    text = detokenised(" ".join(tokens).replace("``", '"').replace("''", '"'))
+                    yield {"genre": genre, "file": file, "n": number, "tokens": len(tokens), "text": text}
+                    number += 1
+
+    return {"sentences.jsonl.gz": rows()}
+
+
+def _abstract(downloaded: Path) -> Files:
+    (path,) = _found(downloaded, "abstract48S.json")
+    by_image: dict[str, list[str]] = {}
+    for item in _json_list(path, ("image_id", "caption")):
+        by_image.setdefault(str(item["image_id"]), []).append(item["caption"])
+    return {"contexts.jsonl.gz": ({"id": image, "references": texts} for image, texts in by_image.items())}
+
+
+def _captions(downloaded: Path) -> Files:
+    (path,) = _found(downloaded, "dataset.json")
+    items = _json_list(path, ("references", "candidates"))
+    return {
+        "captions.jsonl.gz": (
+            {"id": number, "references": item["references"], "candidates": item["candidates"]}
+            for number, item in enumerate(items)
+        )
+    }
+
+
+def _references(path: Path) -> dict[str, list[str]]:
+    """The wordings of each meaning representation, in the order of the file."""
+    by_meaning: dict[str, list[str]] = {}
+    for row in _table(path, ("mr", "ref")):
+        by_meaning.setdefault(row["mr"], []).append(row["ref"])
+    return by_meaning
+
+
+def _e2e_dev(downloaded: Path) -> Files:
+    (path,) = _found(downloaded, "devset.csv")
+    references = _references(path)
+    outputs = [
+        [line.rstrip("\n") for _, line in lines_of(file)] for file in _found(downloaded, "*seed*/predictions.epoch*")
+    ]
+    for texts, file in zip(outputs, _found(downloaded, "*seed*/predictions.epoch*"), strict=True):
+        if len(texts) != len(references):
+            raise rc.InputError(f"{file} has {len(texts)} lines; {path} has {len(references)} meaning representations")
+    return {
+        "contexts.jsonl.gz": (
+            {"id": at, "mr": meaning, "references": texts, "candidates": [lines[at] for lines in outputs]}
+            for at, (meaning, texts) in enumerate(references.items())
+        )
+    }
+
+
+def _e2e_test(downloaded: Path) -> Files:
+    (path,) = _found(downloaded, "testset_w_refs.csv")
+    references = _references(path)
+    place = {meaning: at for at, meaning in enumerate(references)}
+
+    def outputs() -> Iterator[dict[str, Any]]:
+        rated = {
+            name for criterion in ("naturalness", "quality") for row in ratings(criterion) for name in row["systems"]
+        }
+        for file in (path for path in _found(downloaded, "primary/*.tsv") if path.stem in rated):
+            for number, line in lines_of(file):
+                meaning, _, text = line.rstrip("\r\n").partition("\t")
+                meaning, text = meaning.strip('"'), text.strip('"')
+                if meaning in place:
+                    yield {"system": file.stem, "id": place[meaning], "output": text}
+                elif number > 1:  # the first line may be a head
+                    raise rc.InputError(f"{file} line {number}: its meaning representation is not in {path.name}")
+
+    def ratings(criterion: str) -> Iterator[dict[str, Any]]:
+        (file,) = _found(downloaded, f"human_ratings/{criterion}.csv", f"{criterion}.csv")
+        columns = [f"{what}{at}" for what in ("sys", criterion) for at in range(1, 6)]
+        for row in _table(file, ("mr_id", *columns)):
+            yield {
+                "id": int(row["mr_id"]) - 1,
+                "systems": [row[f"sys{at}"] for at in range(1, 6)],
+                "scores": [float(row[f"{criterion}{at}"]) for at in range(1, 6)],
+            }
+
+    return {
+        "test_refs.jsonl.gz": (
+            {"id": place[meaning], "mr": meaning, "references": texts} for meaning, texts in references.items()
+        ),
+        "outputs.jsonl.gz": outputs(),
+        "human_naturalness.jsonl.gz": ratings("naturalness"),
+        "human_quality.jsonl.gz": ratings("quality"),
+    }
+
+
+def _continuations(downloaded: Path) -> Files:
+    def rows(domain: str) -> Iterator[dict[str, Any]]:
+        (path,) = _found(downloaded, f"{domain}_contrastive_k_*_alpha_0.6_result.json")
+        for item in _json_list(path, ("prefix_text", "reference_text", "generated_result")):
+            yield {
+                "prompt": item["prefix_text"],
+                "human": item["reference_text"],
+                "gpt2xl_contrastive_search": item["generated_result"]["0"],
+            }
+
+    (votes,) = _found(downloaded, "human_evaluation_annotations.json")
+    return {
+        "book.jsonl.gz": rows("book"),
+        "wikitext.jsonl.gz": rows("wikitext"),
+        "human_pairwise.jsonl.gz": _json_list(votes, ("prompt", "domain", "human_annotation")),
+    }
+
+
+CONVERTERS: dict[str, Callable[[Path], Files]] = {
+    "xnli_en_genres": _xnli,
+    "brown_genres": _brown,
+    "abstract48s": _abstract,
+    "captions_coco1000": _captions,
+    "e2e_dev_multi": _e2e_dev,
+    "e2e_nlg": _e2e_test,
+    "gpt2xl_contrastive_search": _continuations,
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    given = sys.argv[1:] if arguments is None else arguments
+    if len(given) != 3:
+        print("usage: python -m recapture_studies.convert NAME DOWNLOADED FOLDER; NAME: " + ", ".join(CONVERTERS))
+        return 2
+    try:
+        for path in convert(given[0], Path(given[1]), Path(given[2])):
+            print(f"wrote {path}")
+    except rc.InputError as error:
+        print(f"recapture: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

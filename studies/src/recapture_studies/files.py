@@ -1,0 +1,133 @@
+"""Data files read, and findings written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import os
+import tempfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import recapture as rc
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, str]]:
+    """Numbered lines of a text file, from 1; decompressed where the name ends in .gz."""
+    number = 0
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+            for number, raw in enumerate(stream, 1):  # only a line feed ends a line
+                yield number, raw.decode()
+    except UnicodeDecodeError:
+        raise rc.InputError(f"{path} line {number} is not UTF-8 text") from None
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise rc.InputError(f"{path} cannot be read: {reason}") from None
+
+
+def records(path: Path, fields: Mapping[str, Any] | Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The objects of a JSONL file, each with at least these fields; a mapping names their types, too."""
+    types = fields if isinstance(fields, Mapping) else dict.fromkeys(fields, object)
+    for number, line in lines_of(path):
+        if line.isspace():
+            continue
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise rc.InputError(f"{path} line {number}: broken JSON: {error.msg} (column {error.colno})") from None
+        for name, kind in types.items():
+            if not isinstance(record, dict) or name not in record:
+                raise rc.InputError(f"{path} line {number} has no field {name!r}")
+            if not of_kind(record[name], kind):
+                raise rc.InputError(
+                    f"{path} line {number}: {name!r} must be {described(kind)}, not {shown(record[name])}"
+                )
+        yield record
+
+
+TEXTS = "texts"
+"""A list of strings."""
+NUMBER = "number"
+NUMBERS = "numbers"
+ANY = object
+OPTIONAL_TEXT = "text or null"
+_DESCRIBED = {
+    TEXTS: "a list of texts",
+    NUMBERS: "a list of numbers",
+    NUMBER: "a number",
+    OPTIONAL_TEXT: "a text or null",
+    str: "a text",
+    dict: "an object",
+}
+
+
+def of_kind(value: Any, kind: Any) -> bool:
+    if kind == TEXTS:
+        return isinstance(value, list) and all(isinstance(text, str) for text in value)
+    if kind == NUMBER:
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    if kind == NUMBERS:
+        return isinstance(value, list) and all(of_kind(number, NUMBER) for number in value)
+    if kind == OPTIONAL_TEXT:
+        return value is None or isinstance(value, str)
+    return isinstance(value, kind)
+
+
+def described(kind: Any) -> str:
+    return _DESCRIBED[kind]
+
+
+def shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def plain(value: Any) -> Any:
+    """Only dict, list, str, int, float, bool and None."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(inner) for inner in value]
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+def write(path: Path, content: str | bytes) -> None:
+    """The whole file or none: what is written takes its name when it is complete."""
+    data = content.encode() if isinstance(content, str) else content
+    temporary = None
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
+        temporary = Path(name)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        # mkstemp makes files for the owner alone; give the usual rights before the file takes its name.
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o666 & ~mask)
+        temporary.replace(path)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    finally:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+
+
+def cannot_write(path: Path, error: OSError) -> rc.InputError:
+    return rc.InputError(f"cannot write {path}: {error.strerror or error}")
+
+
+def check_writable(path: Path) -> None:
+    """Refuse before the work is done what could not be written after it."""
+    if path.is_dir():
+        raise rc.InputError(f"cannot write {path}: it is a directory")
+    if not path.parent.is_dir():
+        raise rc.InputError(f"cannot write {path}: there is no directory {path.parent}")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise rc.InputError(f"cannot write {path}: it is not writable")

@@ -1,0 +1,291 @@
+"""Which metrics say the same of summarisation systems, and which say something of their own?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+
+import recapture as rc
+
+from ..agreement import oriented, text_level
+from ..item_scores import Part, Scores
+from ..rated import HALF, Seen, leaders, mean, row_name, shown
+from ..study import Claim, Findings, Holds, Section, Setup, Study
+from .summarisation import AUTHORS, parts
+
+PEOPLE = "people (pyramid recall)"
+_KIND = "abs"
+_SHOWN = {"bertscore": ("f1", "recall"), "me-words": ("petersen", "capture"), "rouge": ("rouge1", "rouge2", "rougeL")}
+_STORED = ("bert_f_score", "mover_score", "rouge_2_f_score", "js-2")
+_RELATED = ("alpha", "gamma", "ab", "fisher_rao")
+"""Those of which the paper says r > .88; its text's beta divergence is our gamma."""
+_NGRAM = ("rouge rouge1", "rouge rouge2", "rouge rougeL", "bleu", "meteor")
+_BERT = "bertscore f1"
+_AMONG, _WITH_OTHERS, _BERT_ROUGE = 0.88, 0.70, 0.80
+_ABOUT = 0.1
+"""How far from the paper's "approximately" still counts as such."""
+_RESAMPLES = 1000
+_QUICK_WORDS = 16
+
+Pairs = Sequence[tuple[str, str]]
+
+
+def summaries(setup: Setup, *kinds: str) -> Iterator[Part]:
+    """The parts of REALSumm; in the quick form the beginnings of all texts, since masked language models take long."""
+    for part in parts(setup):
+        if kinds and part.about["kind"] not in kinds:
+            continue
+        if setup.quick:
+            systems = {name: [_beginning(text) for text in texts] for name, texts in part.systems.items()}
+            part = replace(part, references=[_beginning(text) for text in part.references], systems=systems)
+        yield part
+
+
+def _beginning(text: str) -> str:
+    return " ".join(text.split()[:_QUICK_WORDS])
+
+
+class _Map:
+    """Scores of all metrics on one set of systems, higher is better: (systems,) totals and (systems, items)."""
+
+    def __init__(self) -> None:
+        self.totals: dict[str, np.ndarray] = {}
+        self.items: dict[str, np.ndarray] = {}
+
+    def add(self, name: str, totals: np.ndarray, items: np.ndarray) -> None:
+        # A metric that does not tell the systems apart has no place on the map.
+        if math.isfinite(rc.correlation(totals, np.arange(len(totals), dtype=np.float64))):
+            self.totals[name], self.items[name] = totals, items
+
+    def matrix(self) -> np.ndarray:
+        rows = list(self.totals.values())
+        return np.array([[rc.correlation(one, other) for other in rows] for one in rows])
+
+    def mean_of(self, pairs: Pairs) -> float:
+        """The mean of Pearson's r over pairs of metrics, system level."""
+        return mean(rc.correlation(self.totals[one], self.totals[other]) for one, other in pairs)
+
+    def lowest_of(self, pairs: Pairs) -> float:
+        return min((rc.correlation(self.totals[one], self.totals[other]) for one, other in pairs), default=math.nan)
+
+    def text_level_of(self, pairs: Pairs) -> float:
+        return mean(text_level(self.items[other], self.items[one]).value for one, other in pairs)
+
+    def interval_of(self, pairs: Pairs, seed: int) -> tuple[float, float]:
+        """95 % of the mean over pairs when systems are drawn anew."""
+        if not pairs:
+            return math.nan, math.nan
+        count = len(self.totals[pairs[0][0]])
+        drawn = np.random.default_rng(seed).integers(0, count, (_RESAMPLES, count))
+        each = [rc.correlation(self.totals[one][drawn], self.totals[other][drawn], "pearson") for one, other in pairs]
+        low, high = np.nanquantile(np.mean(each, axis=0), [0.025, 0.975])
+        return float(low), float(high)
+
+
+def _run(setup: Setup) -> Findings:
+    found = _Map()
+    sizes: list[tuple[int, int]] = []
+
+    def see(part: Part, label: str, scores: Scores) -> None:
+        if not sizes:
+            human = part.human["litepyramid"]
+            sizes.append(human.shape)
+            found.add(PEOPLE, human.mean(axis=1), human)
+            for stored in _STORED:
+                if np.isfinite(part.human[stored]).all():
+                    found.add(AUTHORS[stored], part.human[stored].mean(axis=1), part.human[stored])
+        for output in _SHOWN.get(label, scores.totals):
+            both = (oriented(each[output], scores.direction) for each in (scores.totals, scores.items))
+            found.add(row_name(label, output), *both)
+
+    seen = Seen(setup, summaries(setup, _KIND), see)
+    names = list(found.totals)
+    matrix = found.matrix()
+    order = _order(matrix)
+    names, matrix = [names[at] for at in order], matrix[np.ix_(order, order)]
+    groups = _groups(found)
+    systems, documents = sizes[0]
+    caption = (
+        f"Pearson's r between metrics over {systems} abstractive systems' mean scores of {documents} documents, higher "
+        "is better on all sides; in the order of a clustering (average linkage of 1 - r)."
+    )
+    rows = [[name, *(shown(float(each)) for each in line)] for name, line in zip(names, matrix, strict=True)]
+    tables = [
+        Section("beside-the-paper", _beside(found, groups, setup.seed)),
+        Section("system-level", rc.Table(["metric", *map(str, range(1, len(names) + 1))],
+                                   [[f"{at}. {row[0]}", *row[1:]] for at, row in enumerate(rows, 1)], [caption])),
+        seen.table(),
+    ]  # fmt: skip
+
+    def draw(figure: Any) -> None:
+        side = max(4.5, 0.27 * len(names) + 2)
+        figure.set_size_inches(side + 1, side)
+        axes = figure.subplots()
+        image = axes.imshow(matrix, vmin=-1, vmax=1, cmap="RdBu_r")
+        for (line, column), value in np.ndenumerate(matrix):
+            colour = "white" if abs(value) > 0.7 else "black"
+            axes.text(column, line, f"{100 * value:.0f}", ha="center", va="center", fontsize=5, color=colour)
+        axes.set_xticks(range(len(names)), names, fontsize=6.5, rotation=90)
+        axes.set_yticks(range(len(names)), names, fontsize=6.5)
+        axes.set_title(f"Pearson's r x 100 between metrics, {systems} abstractive systems", fontsize=9)
+        figure.colorbar(image, ax=axes, shrink=0.6)
+
+    claims = _claims(found, groups)
+    settings = {"sizes": sizes[0], "alpha": HALF, "beta": HALF, "resamples": _RESAMPLES}
+    settings["warnings"] = list(seen.warnings)
+    return Findings(tables, draw, [*_verdict(found, names, matrix), *seen.about_left_out()], settings, claims)
+
+
+def _order(matrix: np.ndarray) -> list[int]:
+    """Rows so that like stands by like."""
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    if len(matrix) < 3:
+        return list(range(len(matrix)))
+    apart = np.clip(1 - (matrix + matrix.T) / 2, 0, None)
+    np.fill_diagonal(apart, 0)
+    return [int(at) for at in leaves_list(linkage(squareform(apart, checks=False), "average", optimal_ordering=True))]
+
+
+def _groups(found: _Map) -> dict[str, tuple[float | None, Pairs]]:
+    """By what the paper speaks of: its number, and the pairs of metrics here."""
+    made: dict[str, tuple[float | None, Pairs]] = {}
+    ngrams = _there(found, _NGRAM)
+    rouge = [name for name in ngrams if name.startswith("rouge")]
+    for model in models(found.totals):
+        related = _there(found, [f"{model} {measure}" for measure in _RELATED])
+        made[f"{model}: among alpha, gamma, AB, Fisher-Rao"] = _AMONG, list(combinations(related, 2))
+        made[f"{model}: these with BERTScore"] = _WITH_OTHERS, list(product(related, _there(found, [_BERT])))
+        stored = _there(found, [AUTHORS["bert_f_score"]])
+        made[f"{model}: these with authors' BERTScore"] = _WITH_OTHERS, list(product(related, stored))
+        made[f"{model}: these with n-gram metrics"] = _WITH_OTHERS, list(product(related, ngrams))
+        flat = _there(found, [f"{model} {measure}" for measure in ("l1", "l2", "linf")])
+        made[f"{model}: these with L1, L2, Linf"] = None, list(product(related, flat))
+    made["BERTScore with ROUGE"] = _BERT_ROUGE, list(product(_there(found, [_BERT]), rouge))
+    theirs, beside = (_there(found, [AUTHORS[name]]) for name in ("bert_f_score", "rouge_2_f_score"))
+    made["authors' BERTScore with authors' ROUGE-2"] = _BERT_ROUGE, list(product(theirs, beside))
+    return {name: each for name, each in made.items() if each[1]}
+
+
+def models(names: Iterable[str]) -> list[str]:
+    """The labels of InfoLM with one model each."""
+    return list(dict.fromkeys(name.split()[0] for name in names if name.startswith("infolm")))
+
+
+def _there(found: _Map, names: Iterable[str]) -> list[str]:
+    return [name for name in names if name in found.totals]
+
+
+def _beside(found: _Map, groups: Mapping[str, tuple[float | None, Pairs]], seed: int) -> rc.Table:
+    heads = ["metrics", "paper", "mean r", "95 % over systems", "lowest r", "text level", "pairs"]
+    rows = []
+    for name, (paper, pairs) in groups.items():
+        low, high = found.interval_of(pairs, seed)
+        printed = "-" if paper is None else f"> {shown(paper)}" if paper == _AMONG else f"about {shown(paper)}"
+        rows.append([name, printed, shown(found.mean_of(pairs)), f"{shown(low)} to {shown(high)}",
+                     shown(found.lowest_of(pairs)), shown(found.text_level_of(pairs)), str(len(pairs))])  # fmt: skip
+    caption = (
+        "mean r, lowest r: of Pearson's r over pairs of metrics, system level; the interval draws systems anew "
+        f"({_RESAMPLES:,} times); text level: mean over documents of the correlation across systems, which the paper "
+        "does not give. The paper's numbers are those of its text, on the same data: Figure 2 prints none."
+    )
+    return rc.Table(heads, rows, [caption], left=2)
+
+
+def _claims(found: _Map, groups: Mapping[str, tuple[float | None, Pairs]]) -> list[Claim]:
+    where = "Figure 2, section 5.3"
+    claims = []
+    among = {name: found.lowest_of(pairs) for name, (_, pairs) in groups.items() if ": among" in name}
+    if among:
+        claims.append(
+            Claim(
+                where,
+                f"alpha, beta (here gamma), AB and Fisher-Rao correlate above {shown(_AMONG)} with each other",
+                _of([value > _AMONG for value in among.values()]),
+                "; ".join(f"{name.partition(':')[0]} at least {shown(value)}" for name, value in among.items()),
+                f"At alpha = beta = {HALF:g} alpha, AB and Fisher-Rao all hang on one sum, that of sqrt(p q): they "
+                "must be close",
+            )
+        )
+    others = {name: found.mean_of(pairs) for name, (paper, pairs) in groups.items() if paper == _WITH_OTHERS}
+    if others:
+        claims.append(
+            Claim(
+                where,
+                f"they correlate less, about {shown(_WITH_OTHERS)}, with BERTScore and n-gram metrics",
+                _of([abs(value - _WITH_OTHERS) <= _ABOUT for value in others.values()]),
+                "; ".join(f"{name} {shown(value)}" for name, value in others.items()),
+                f"Within {_ABOUT:g} counts as about. Other models: ours have six layers, and so has BERTScore's",
+            )
+        )
+    pairs = groups.get("BERTScore with ROUGE")
+    bert = [found.mean_of(each) for name, (_, each) in groups.items() if name.endswith("these with BERTScore")]
+    if pairs and bert:
+        value = found.mean_of(pairs[1])
+        here = f"{shown(value)} with ROUGE; InfoLM with BERTScore {', '.join(map(shown, bert))}"
+        stored = groups.get("authors' BERTScore with authors' ROUGE-2")
+        if stored:
+            here += f"; the data's authors' own BERTScore with their ROUGE-2 {shown(found.mean_of(stored[1]))}"
+        says = f"BERTScore is nearer to ROUGE (about {shown(_BERT_ROUGE)}) than to InfoLM"
+        tests = [*(value > each for each in bert), abs(value - _BERT_ROUGE) <= _ABOUT]
+        claims.append(Claim(where, says, _of(tests), here, "Another encoder under BERTScore"))
+    return claims
+
+
+def _of(tests: Sequence[bool]) -> Holds:
+    return "holds" if all(tests) else "holds in part" if any(tests) else "does not hold"
+
+
+def _verdict(found: _Map, names: Sequence[str], matrix: np.ndarray) -> list[str]:
+    lines = []
+    nearest = []
+    for model in models(names):
+        name = f"{model} fisher_rao"
+        if name in names:
+            at = names.index(name)
+            outside = {each: float(matrix[at, other]) for other, each in enumerate(names)
+                       if not each.startswith("infolm") and each != PEOPLE}  # fmt: skip
+            if outside:
+                best, worst = max(outside, key=outside.__getitem__), min(outside, key=outside.__getitem__)
+                nearest.append(
+                    f"Fisher-Rao of {model} is nearest to {best} ({shown(outside[best])}) and farthest from {worst} "
+                    f"({shown(outside[worst])})"
+                )
+    if nearest:
+        lines.append(f"Outside InfoLM, {'; '.join(nearest)}.")
+    if PEOPLE in names:
+        row = matrix[names.index(PEOPLE)]
+        near = {name: float(each) for name, each in zip(names, row, strict=True) if name != PEOPLE}
+        lines.append(f"Nearest to people: {leaders(near, 3)}.")
+    pair = [f"{model} fisher_rao" for model in models(names)]
+    if len(pair) == 2 and all(name in names for name in pair):
+        value = float(matrix[names.index(pair[0]), names.index(pair[1])])
+        more = "The model matters, too" if value < _AMONG else "The model matters little"
+        lines.append(f"{more}: Fisher-Rao with one shipped model against the other has r = {shown(value)}.")
+    count = len(next(iter(found.totals.values())))
+    lines.append(f"{count} systems are few: see the intervals. Signs are turned where lower is better.")
+    return lines
+
+
+STUDY = Study(
+    name="metric-map",
+    title="Metrics against metrics: which say the same of summarisation systems",
+    paper="InfoLM",
+    reproduces="Figure 2",
+    data=("realsumm",),
+    run=_run,
+    pools=False,
+    masked=True,
+    chooses=True,
+    takes="12 seconds on 2 cores, from kept scores",
+    layout={
+        "realsumm": "documents.jsonl.gz (doc_id, reference_sents) and summaries.jsonl.gz (doc_id, type: abs or ext, "
+        "system, summary_sents, litepyramid_recall, auto_scores if there are any)"
+    },
+)

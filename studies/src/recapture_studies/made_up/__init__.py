@@ -1,0 +1,24 @@
+"""Data folders with texts made up by rule, laid out as the real ones: for a first look, and for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from . import contexts, generators, genres, rated, summaries
+
+BUILDERS: dict[str, Callable[[Path], None]] = {
+    **dict.fromkeys(genres.FOLDERS, genres.build),
+    **dict.fromkeys(contexts.FOLDERS, contexts.build),
+    **dict.fromkeys(rated.FOLDERS, rated.build),
+    "e2e_nlg": generators.build,
+    "realsumm": summaries.build,
+}
+"""By data folder, what makes it up (some make several at once)."""
+
+
+def build(root: Path, folders: Iterable[str] | None = None) -> None:
+    """Make up these data folders (None: all) under `root`; the same texts every time."""
+    wanted = BUILDERS if folders is None else folders
+    for make in dict.fromkeys(BUILDERS[name] for name in wanted):
+        make(root)

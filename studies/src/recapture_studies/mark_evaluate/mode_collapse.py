@@ -1,0 +1,245 @@
+"""Mode collapse: topics are dropped from the candidate set one by one, and its size is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+import recapture as rc
+
+from ..paper import paper_numbers
+from ..steps import steps_of
+from ..study import Claim, Findings, Holds, Section, Setup, Study
+from .genres import BROWN, LAYOUT, XNLI, Genres, balanced_size, data_file, load
+from .mode_collapse_draws import draw, room
+from .perturbed import JOBS, Track, every, run_draws, unless
+from .perturbed_view import RULE, curves_table, doubles, draw_panels, number, pairs_of, strongest
+
+_SIZES = {"XNLI": 500, "XNLI, no partners": 200, "Brown": 1000}
+_SHARE = 0.2
+"""Of the premises of a genre, where one sentence of each is used: the candidate needs most of them in the end."""
+_QUICK_SIZE = 48
+_QUICK_GENRES = 4
+_DRAWS = {"XNLI": 10, "XNLI, no partners": 10, "Brown": 5}
+_POOL = 300
+"""References of each genre that draws of the Brown corpus choose from, so that not all of it must be encoded."""
+_PARTNERS = "XNLI"
+"""Whose sets hold paraphrases: shown, but claims are judged without."""
+_PAPER: dict[str, float] = paper_numbers(__package__, "mode-collapse")
+
+
+def _run(setup: Setup) -> Findings:
+    loaded = [load(setup, XNLI), load(setup, XNLI, single=True, share=_SHARE), load(setup, BROWN)]
+    sets = {genres.title: _limited(genres, setup) for genres in loaded}
+    sizes = {
+        title: balanced_size([genres.reference], min(_QUICK_SIZE if setup.quick else _SIZES[title], room(genres)))
+        for title, genres in sets.items()
+    }
+    draws = {title: 2 if setup.quick else _DRAWS[title] for title in sets}
+    settings = {"sizes": sizes, "draws": draws, "methods": {key: list(job) for key, job in JOBS.items()}}
+    by_data: dict[str, dict[str, Track]] = {}
+    for title, genres in sets.items():
+        kept = {"revision": 1, "size": sizes[title], "pool": _POOL, "methods": settings["methods"]}
+        file = data_file(setup, BROWN if title == "Brown" else XNLI)
+        steps = steps_of(setup, f"mode-collapse-{title.replace(', ', '-').replace(' ', '-').lower()}", kept, [file])
+        drawn = [draw(genres, sizes[title], np.random.default_rng([setup.seed, at])) for at in range(draws[title])]
+        names = [f"{dropped} dropped" for dropped in range(len(genres.candidate))]
+        by_data[title] = run_draws(setup, steps, drawn, names, f"mode collapse, {title}")
+    places = {data: range(_steps(by_name)) for data, by_name in by_data.items()}
+    about = (
+        "Means over draws by genres dropped, and the spread over draws (standard deviation, mean over steps). "
+        + "; ".join(
+            f"{title}: {len(genres.candidate)} genres, {sizes[title]} v {sizes[title]} sentences, {draws[title]} draws"
+            for title, genres in sets.items()
+        )
+        + ". No partners: one sentence of each premise and its hypotheses. "
+        "At k = 1 Schnabel's floor is 0, so that adjusted and raw scores agree."
+    )
+    heads = {data: [str(at) for at in place] for data, place in places.items()}
+    return Findings(
+        [_beside(by_data), _summary(by_data), curves_table(by_data, heads, about)],
+        draw_panels(by_data, places, "genres dropped"),
+        _verdict(by_data),
+        settings,
+        _claims({title: by_name for title, by_name in by_data.items() if title != _PARTNERS}, by_data[_PARTNERS]),
+    )
+
+
+def _limited(genres: Genres, setup: Setup) -> Genres:
+    """A few genres for the quick form; else, of the Brown corpus, as many references as `_POOL` allows."""
+    if setup.quick:
+        largest = sorted(genres.candidate, key=lambda name: -len(genres.candidate[name]))[:_QUICK_GENRES]
+        few = slice(2 * _QUICK_SIZE)
+        return Genres(genres.title, *({name: side[name][few] for name in largest}
+                                     for side in (genres.reference, genres.candidate)))  # fmt: skip
+    if genres.title != "Brown":
+        return genres
+    reference = {name: texts[:_POOL] for name, texts in genres.reference.items()}
+    return Genres(genres.title, reference, {name: texts[: _SIZES["Brown"]] for name, texts in genres.candidate.items()})
+
+
+def _steps(by_name: Mapping[str, Track]) -> int:
+    return len(next(iter(by_name.values())).mean)
+
+
+def _beside(by_data: Mapping[str, Mapping[str, Track]]) -> Section:
+    heads = ["number", "paper, 5 genres, one left"]
+    for data, by_name in by_data.items():
+        count = _steps(by_name)
+        heads += [f"{data}, {count} genres, one left", f"{data}, last step alone", f"{data}, spread of the change"]
+    rows = []
+    for name, printed in _PAPER.items():
+        row = [name, f"about {printed:.1f}"]
+        for by_name in by_data.values():
+            track = by_name[name]
+            row += [number(track.change()), number(track.change(-2)), number(track.change_spread())]
+        rows.append(row)
+    caption = ["Change of the number from all genres to one; the paper prints no other number and gives no sign."]
+    return Section("beside-the-paper", rc.Table(heads, rows, caption))
+
+
+def _summary(by_data: Mapping[str, Mapping[str, Track]]) -> Section:
+    expected = {"quality": "stays", "diversity": "falls", "both": "falls"}
+    heads = ["data", "method", "number", "expected", "until two are left", "with one left", "all", "one left"]
+    heads += ["change until two", "change", "its spread", "change in spreads", "Spearman"]
+    rows = []
+    for data, by_name in by_data.items():
+        for track in by_name.values():
+            change, spread = track.change(), track.change_spread()
+            rows.append([
+                data, track.curve.panel, track.curve.number or "-", expected[track.curve.asks], track.seen(-2),
+                track.seen(), number(track.mean[0]), number(track.mean[-1]), number(track.change(last=-2)),
+                number(change), number(spread), f"{change / spread:.1f}" if spread else "-", f"{track.spearman():.2f}",
+            ])  # fmt: skip
+    return Section("summary", rc.Table(heads, rows, [RULE], left=6))
+
+
+def _verdict(by_data: Mapping[str, Mapping[str, Track]]) -> list[str]:
+    lines = [
+        f"{data}, from {_steps(by_name)} genres to one: quality and diversity move by {pairs_of(by_name)}. Of the "
+        f"numbers for diversity or for both, {_listed(by_name, ('diversity', 'both'), 'falls')} fall; of those for "
+        f"quality, {_listed(by_name, ('quality',), 'stays')} stay."
+        for data, by_name in by_data.items()
+    ]
+    precision = {data: by_name["IMPAR precision"] for data, by_name in by_data.items()}
+    lines.append(
+        "Precision counts candidates inside spheres that do not change, so if every genre is equally likely to be left "
+        "its mean cannot move; in one order of dropping it moves with the genre that happens to be left: "
+        + ", ".join(
+            f"{data} {track.values[:, -1].min():.2f} to {track.values[:, -1].max():.2f} over draws, mean change "
+            f"{track.change():+.2f}"
+            for data, track in precision.items()
+        )
+        + ". A single order, and the paper tells of no more, cannot tell this from a loss of quality."
+    )
+    farther = (
+        f"{data} " + ", ".join(f"{panel} {gap:+.2f}" for panel, gap in _gaps(by_name))
+        for data, by_name in by_data.items()
+    )
+    lines.append(
+        "Diversity should fall and quality not; by how much farther diversity falls, best first: "
+        + "; ".join(farther)
+        + "."
+    )
+    crowded, clean = by_data[_PARTNERS], by_data[f"{_PARTNERS}, no partners"]
+    lines.append(
+        "XNLI writes three hypotheses to a premise. In sets that hold such partners the nearest neighbours are "
+        "paraphrases, ever more of them as genres go, and candidate spheres shrink for that alone: with one genre left "
+        + ", ".join(
+            f"{name} is {crowded[name].mean[-1]:.2f} with partners and {clean[name].mean[-1]:.2f} without"
+            for name in ("IMPAR recall", "ME Schnabel quality", "ME Schnabel diversity")
+        )
+        + " (sets differ in size as well). Claims below are judged on the sets without."
+    )
+    best = (
+        f"{data}: {strongest(track for track in by_name.values() if track.curve.asks != 'quality')}"
+        for data, by_name in by_data.items()
+    )
+    return [*lines, f"Of numbers for diversity or both these get worse most (in spreads): {'; '.join(best)}."]
+
+
+def _gaps(by_name: Mapping[str, Track]) -> list[tuple[str, float]]:
+    found = {panel: quality - diversity for panel, (quality, diversity) in doubles(by_name).items()}
+    return sorted(found.items(), key=lambda each: -each[1])
+
+
+def _listed(by_name: Mapping[str, Track], asks: Sequence[str], move: str) -> str:
+    of = [track for track in by_name.values() if track.curve.asks in asks]
+    found = [track.curve.name for track in of if track.does(move)]
+    return "all" if len(found) == len(of) else ", ".join(found) or "none"
+
+
+def _claims(by_data: Mapping[str, Mapping[str, Track]], crowded: Mapping[str, Track]) -> list[Claim]:
+    def moves(name: str) -> str:
+        return ", ".join(
+            f"{data} {number(by_name[name].mean[0])} to {number(by_name[name].mean[-2])} (two left) to "
+            f"{number(by_name[name].mean[-1])}"
+            for data, by_name in by_data.items()
+        )
+
+    def split(quality: str, diversity: str) -> Holds:
+        """Quality stays until two topics are left, and diversity falls over all."""
+        return every([
+            outcome
+            for by_name in by_data.values()
+            for outcome in (by_name[quality].does("stays", -2), by_name[diversity].does("falls"))
+        ])  # fmt: skip
+
+    other = "Other encoder, more and nearer topics, smaller sets"
+    schnabel = split("ME Schnabel quality", "ME Schnabel diversity")
+    impar = split("IMPAR precision", "IMPAR recall")
+    single = every([
+        by_name[name].seen() == "falls" for by_name in by_data.values() for name in ("ME Petersen", "ME CAPTURE")
+    ])  # fmt: skip
+    frechet = every([by_name["Fréchet"].seen() == "falls" for by_name in by_data.values()])
+    prd = every([by_name["PRD precision (F1/8)"].seen() == "falls" for by_name in by_data.values()])
+    shifts = [
+        abs(abs(by_name[name].change()) - printed) <= 0.1
+        for by_name in by_data.values()
+        for name, printed in _PAPER.items()
+    ]
+    last = [
+        abs(track.change(-2)) >= max(abs(np.diff(track.mean[:-1])))
+        for by_name in by_data.values()
+        for track in by_name.values()
+        if track.curve.asks != "quality"
+    ]
+    partners = (
+        "Likely partners: MNLI's validation set has some 2,000 pairs a topic, three to a premise, so 4,000 sentences "
+        "of a topic are nearly all of them, copies of premises included. Our sets with partners shift by "
+        + ", ".join(f"{crowded[name].change():+.2f} ({name})" for name in _PAPER)
+        + "; other encoder, too"
+    )
+    steepest = f"the last step is the steepest for {sum(last)} of {len(last)} numbers for diversity or both"
+    return [
+        Claim("Figure 3, section 4.1", "As topics are dropped, ME Schnabel's quality stays and its diversity falls",
+              schnabel, f"quality {moves('ME Schnabel quality')}; diversity {moves('ME Schnabel diversity')}",
+              unless(schnabel, other)),
+        Claim("Figure 3, section 4.1", "ME Petersen and ME CAPTURE fall", single,
+              f"Petersen {moves('ME Petersen')}; CAPTURE {moves('ME CAPTURE')}", unless(single, other)),
+        Claim("Figure 3, section 4.1", "IMPAR's precision stays and its recall falls", impar,
+              f"precision {moves('IMPAR precision')}; recall {moves('IMPAR recall')}", unless(impar, other)),
+        Claim("Figure 3, section 4.1", "FID grows", frechet, moves("Fréchet"), unless(frechet, other)),
+        Claim("Figure 3, section 4.1", "PRD's precision falls, which is wrong: quality is not touched", prd,
+              moves("PRD precision (F1/8)"), unless(prd, other)),
+        Claim("Section 4.1", "All methods react strongly when one topic is left", every(last), steepest,
+              unless(every(last), "With more topics than five, half of the variety is lost well before the last step")),
+        Claim("Section 4.1", "With one topic left IMPAR's quality shifts by about .4, ME Schnabel by about .5",
+              every(shifts),
+              "; ".join(f"{data}: " + ", ".join(f"{name} {by_name[name].change():+.2f}" for name in _PAPER)
+                        for data, by_name in by_data.items()),
+              unless(every(shifts), partners)),
+    ]  # fmt: skip
+
+
+STUDY = Study(
+    name="mode-collapse",
+    title="Mode collapse: genres dropped from the candidate set",
+    paper="Mark-Evaluate",
+    reproduces="Figure 3",
+    data=(XNLI, BROWN),
+    run=_run,
+    layout=LAYOUT,
+    takes="8 minutes on 2 cores where k-sweep has encoded most sentences before, 10 where not",
+)

@@ -1,0 +1,1 @@
+"""Questions of our own, which no paper asks."""

@@ -1,0 +1,137 @@
+"""What a study declares, gets and gives, and the registry that finds the declarations."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+import recapture as rc
+
+from .words import nearest_names
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What the caller decides."""
+
+    data: Path
+    quick: bool = False
+    """A small form of the study, for a first look and for tests."""
+    seed: int = 0
+    encoder: Any = None
+    encoding: Mapping[str, Any] = field(default_factory=dict)
+    """Further options of `encode`."""
+    metrics: tuple[str, ...] | None = None
+    """Of a study that scores aligned texts: those to score now; None: all. Others show where their scores are kept."""
+    model: Any = None
+    """A masked language model in place of recapture's own."""
+    made_up: bool = False
+    """Whether the data are texts that the program made up."""
+
+    def folder(self, name: str, holds: str) -> Path:
+        """A data set's folder, or a sentence that says what to put there."""
+        path = self.data / name
+        if not path.is_dir():
+            raise rc.InputError(f"{path} is not there (name another folder with --data): it should hold {holds}")
+        return path
+
+
+@dataclass(frozen=True)
+class Section:
+    name: str
+    """Of its file, and its heading."""
+    table: rc.Table
+    adds: str = ""
+    """A sentence on what this shows that the paper has not; the results page gathers such tables."""
+
+
+Holds = Literal["holds", "holds in part", "does not hold", "cannot be told"]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One thing the paper says, and what became of it here. The results page is made of these."""
+
+    where: str
+    """Figure 2, Table 5, section 4.1: where in the paper."""
+    says: str
+    """In our words, with the paper's own numbers; no full stop."""
+    holds: Holds
+    here: str
+    """Our numbers, computed, never typed; no full stop."""
+    why: str = ""
+    """Where it does not hold: the likely reason. Other encoder, other data, a slip in the paper."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a study found."""
+
+    tables: Sequence[Section]
+    draw: Callable[[Any], None]
+    """Draws the figure on an empty matplotlib Figure."""
+    verdict: Sequence[str]
+    """Paragraphs: what agrees with the paper, what does not, and why."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    claims: Sequence[Claim] = ()
+
+
+@dataclass(frozen=True)
+class Study:
+    """A declaration, read by the command line and the docs."""
+
+    name: str
+    title: str
+    paper: str
+    """Mark-Evaluate, InfoLM, Distribution-aware metrics, or empty where the question is ours."""
+    reproduces: str
+    """Which of its tables and figures."""
+    data: Sequence[str]
+    """Folders it reads."""
+    run: Callable[[Setup], Findings]
+    encodes: bool = True
+    """Whether it turns texts into vectors, so that an encoder can be chosen."""
+    pools: bool = True
+    """Whether these are vectors of whole texts, so that pooling and batch size can be chosen."""
+    masked: bool = False
+    """Whether it uses a masked language model, so that `Setup.model` can name one."""
+    chooses: bool = False
+    """Whether `Setup.metrics` can name what it scores."""
+    layout: Mapping[str, str] = field(default_factory=dict)
+    """By folder, the files in it and their fields: what to put in their place."""
+    takes: str = ""
+    """How long the full form took, and on what."""
+
+
+FOLDERS = ("mark_evaluate", "infolm", "distribution_aware", "own_checks")
+"""One for each paper, and one for questions of our own."""
+
+
+@lru_cache(maxsize=1)
+def _registry() -> dict[str, Study]:
+    package = importlib.import_module(__package__)
+    found = {}
+    for folder in FOLDERS:
+        modules = pkgutil.iter_modules([str(Path(where) / folder) for where in package.__path__])
+        for name in sorted(module.name for module in modules):
+            declared = getattr(importlib.import_module(f"{__package__}.{folder}.{name}"), "STUDY", None)
+            if isinstance(declared, Study):
+                found[declared.name] = declared
+    return {study.name: study for study in sorted(found.values(), key=lambda study: study.name)}
+
+
+def list_studies() -> dict[str, Study]:
+    """The declarations of all studies, by name."""
+    return dict(_registry())
+
+
+def find_study(name: str) -> Study:
+    registry = _registry()
+    if name not in registry:
+        raise rc.InputError(f"unknown study {name!r}: {nearest_names(name, registry)}")
+    return registry[name]

@@ -1,0 +1,125 @@
+"""A study's findings as files: Markdown, CSV, JSON and SVG, each written whole."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import recapture as rc
+
+from .files import cannot_write, plain, write
+from .models import DEFAULT_ENCODER, MASKED_MODELS
+from .study import Claim, Findings, Setup, Study
+from .svg import slim
+
+MADE_UP = "all texts were made up by the program, to try the machinery: numbers and verdicts say nothing"
+
+
+def write_findings(study: Study, findings: Findings, setup: Setup, output: Path) -> list[Path]:
+    """The files that were written: NAME.md with everything, a CSV per table, NAME.json and NAME.svg."""
+    picture = draw(findings)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(output, error) from None
+    texts = {output / f"{study.name}.md": _page(study, findings, setup)}
+    texts |= {output / f"{study.name}-{table.name}.csv": table.table.to_csv() for table in findings.tables}
+    content = {
+        "recapture": rc.__version__,
+        "study": study.name,
+        "title": study.title,
+        "paper": study.paper,
+        "reproduces": study.reproduces,
+        "data": list(study.data),
+        "takes": study.takes,
+        "quick": setup.quick,
+        **({"made_up": True} if setup.made_up and study.data else {}),
+        "seed": setup.seed,
+        **made_with(study, setup),
+        "settings": plain(findings.settings),
+        "tables": {table.name: [dict(zip(table.table.heads, row, strict=True)) for row in table.table.rows]
+                   for table in findings.tables},
+        "heads": {table.name: list(table.table.heads) for table in findings.tables},
+        "left": {table.name: table.table.left for table in findings.tables},
+        "adds": {table.name: table.adds for table in findings.tables if table.adds},
+        "captions": {table.name: list(table.table.caption) for table in findings.tables},
+        "claims": [asdict(claim) for claim in findings.claims],
+        "verdict": list(findings.verdict),
+    }  # fmt: skip
+    texts[output / f"{study.name}.json"] = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    texts[output / f"{study.name}.svg"] = picture
+    for path, text in texts.items():
+        write(path, text)
+    return list(texts)
+
+
+def made_with(study: Study, setup: Setup) -> dict[str, str]:
+    """The models, by what they are."""
+    made = {}
+    if study.encodes:
+        pooling = setup.encoding.get("pooling")
+        made["encoder"] = _name(setup.encoder, DEFAULT_ENCODER) + (f", {pooling} pooling" if pooling else "")
+    if study.masked:
+        made["masked language model"] = _name(setup.model, " and ".join(MASKED_MODELS))
+    return made
+
+
+def _name(given: Any, default: str) -> str:
+    """A folder by its last part: where it lies on one machine says nothing on another."""
+    return default if given is None else Path(given).name if Path(str(given)).is_dir() else str(given)
+
+
+def check_output(output: Path) -> None:
+    """Refuse before a study runs what could not be written after it."""
+    _plotting()
+    there = next(path for path in (output.absolute(), *output.absolute().parents) if path.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise rc.InputError(f"cannot write to {output}: {there} is {'not writable' if there.is_dir() else 'a file'}")
+
+
+def _plotting() -> Any:
+    try:
+        import matplotlib.figure
+    except ImportError:
+        raise rc.InputError("figures need matplotlib: pip install matplotlib") from None
+    return matplotlib
+
+
+def draw(findings: Findings) -> str:
+    """The figure as SVG."""
+    plotting = _plotting()
+    # Fixed ids and no date: the same numbers give the same file.
+    with plotting.rc_context({"svg.hashsalt": "recapture", "svg.fonttype": "none"}):
+        figure = plotting.figure.Figure(layout="constrained")
+        findings.draw(figure)
+        stream = io.BytesIO()
+        figure.savefig(stream, format="svg", dpi=72, metadata={"Date": None})
+    return slim(stream.getvalue().decode())
+
+
+def _page(study: Study, findings: Findings, setup: Setup) -> str:
+    data = ", ".join(study.data) or "none, it simulates"
+    what = f"Reproduces {study.paper}, {study.reproduces}" if study.paper else study.reproduces
+    parts = [f"# {study.title}", f"{what}. Data: {data}; seed {setup.seed}"]
+    parts[-1] += "".join(f"; {what}: {name}" for what, name in made_with(study, setup).items()) + "."
+    if setup.made_up and study.data:
+        parts += [f"**{MADE_UP[0].upper()}{MADE_UP[1:]}.**"]
+    elif setup.quick:
+        parts += ["**The quick form: a trial of the machinery on a few texts. Its numbers and verdicts say nothing.**"]
+    parts += [f"![{study.title}]({study.name}.svg)"]
+    for table in findings.tables:
+        parts += [f"## {table.name.replace('-', ' ').capitalize()}", table.table.to_markdown().rstrip()]
+    parts += ["## Verdict", *findings.verdict]
+    if findings.claims:
+        parts += ["## Claims", claims_grid(findings.claims).to_markdown().rstrip()]
+    return "\n\n".join(parts) + "\n"
+
+
+def claims_grid(claims: Sequence[Claim]) -> rc.Table:
+    rows = [[claim.where, claim.says, f"**{claim.holds}**", claim.here, claim.why or "-"] for claim in claims]
+    return rc.Table(["where", "the paper says", "", "here", "why"], rows, left=5)

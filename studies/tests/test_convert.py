@@ -1,0 +1,130 @@
+"""Files as their authors distribute them, made up here in miniature, become what the studies read."""
+
+import gzip
+import json
+
+import pytest
+
+from recapture_studies.convert import CONVERTERS, main
+from recapture_studies.made_up import BUILDERS
+
+
+def rows(path):
+    with gzip.open(path, "rt") as stream:
+        return [json.loads(line) for line in stream]
+
+
+def test_premises_stand_before_their_hypotheses(tmp_path):
+    head = "genre\tlabel\tsentence1_en\tsentence2_en\tsentence1_my\tsentence2_my\n"
+    lines = [
+        f'travel\t{label}\tA "quay".\tThe {label}.\t-\t-\n' for label in ("neutral", "entailment", "contradiction")
+    ]
+    lines += [f"letters\t{label}\tB.\tIt is {label}.\t-\t-\n" for label in ("neutral", "entailment", "contradiction")]
+    for split in ("dev", "test"):
+        (tmp_path / f"my.genre.{split}.tsv").write_text(head + "".join(lines))
+    assert main(["xnli_en_genres", str(tmp_path), str(tmp_path / "data")]) == 0
+    made = rows(tmp_path / "data/xnli_en_genres/sentences.jsonl.gz")
+    assert [row["role"][0] for row in made] == list("phhhphhh") * 2
+    assert (
+        made[0]["text"] == 'A "quay".'
+        and made[0]["genre"] == "travel"
+        and [row["pair"] for row in made[:5]] == [0, 0, 1, 2, 3]
+    )
+
+
+def test_tags_are_taken_off(tmp_path):
+    (tmp_path / "cats.txt").write_text("ca01 news\ncb01 reviews\n")
+    (tmp_path / "ca01").write_text(
+        "\n\tThe/at jury/nn said/vbd ``/`` no/rb ''/'' ./.\n\n\tIt/pps left/vbd 1/2/cd ./.\n"
+    )
+    (tmp_path / "cb01").write_text("\tFine/jj ./.\n")
+    assert main(["brown_genres", str(tmp_path), str(tmp_path / "data")]) == 0
+    made = rows(tmp_path / "data/brown_genres/sentences.jsonl.gz")
+    assert [row["text"] for row in made] == ['The jury said "no".', "It left 1/2.", "Fine."]
+    assert [(row["genre"], row["file"], row["n"]) for row in made] == [
+        ("news", "ca01", 0),
+        ("news", "ca01", 1),
+        ("reviews", "cb01", 0),
+    ]
+
+
+def test_captions_by_image(tmp_path):
+    captions = [{"image_id": image, "caption": f"{image} {at}"} for at in range(2) for image in ("a.png", "b.png")]
+    (tmp_path / "abstract48S.json").write_text(json.dumps(captions))
+    assert main(["abstract48s", str(tmp_path), str(tmp_path / "data")]) == 0
+    made = rows(tmp_path / "data/abstract48s/contexts.jsonl.gz")
+    assert made == [{"id": name, "references": [f"{name} 0", f"{name} 1"]} for name in ("a.png", "b.png")]
+    (tmp_path / "dataset.json").write_text(json.dumps([{"references": ["x"], "candidates": ["y"], "metadata": {}}]))
+    assert main(["captions_coco1000", str(tmp_path), str(tmp_path / "data")]) == 0
+    made = rows(tmp_path / "data/captions_coco1000/captions.jsonl.gz")
+    assert made == [{"id": 0, "references": ["x"], "candidates": ["y"]}]
+
+
+def test_seeds_stand_beside_references(tmp_path, capsys):
+    (tmp_path / "devset.csv").write_text(
+        'mr,ref\n"name[A], food[B]",One.\n"name[A], food[B]","Two, too."\nname[C],Three.\n'
+    )
+    for seed in (1, 2):
+        folder = tmp_path / f"model_seed{seed}-x"
+        folder.mkdir()
+        (folder / f"predictions.epoch{seed}").write_text(f"first {seed}\nsecond {seed}\n")
+    assert main(["e2e_dev_multi", str(tmp_path), str(tmp_path / "data")]) == 0
+    made = rows(tmp_path / "data/e2e_dev_multi/contexts.jsonl.gz")
+    assert made[0]["references"] == ["One.", "Two, too."] and made[1]["candidates"] == ["second 1", "second 2"]
+    (tmp_path / "model_seed1-x" / "predictions.epoch1").write_text("one\n")
+    assert main(["e2e_dev_multi", str(tmp_path), str(tmp_path / "data")]) == 2
+    assert "has 1 lines" in capsys.readouterr().err
+
+
+def test_outputs_and_judgements(tmp_path):
+    (tmp_path / "testset_w_refs.csv").write_text('mr,ref\n"name[A], food[B]",One.\nname[C],Three.\n')
+    (tmp_path / "primary").mkdir()
+    for system in ("slug", "tgen"):
+        text = f'MR\toutput\n"name[A], food[B]"\t"{system} one"\nname[C]\t{system} two\n'
+        (tmp_path / "primary" / f"{system}.tsv").write_text(text)
+    for criterion in ("quality", "naturalness"):
+        names = [f"{what}{at}" for what in ("sys", criterion) for at in range(1, 6)]
+        (tmp_path / f"{criterion}.csv").write_text(
+            ",".join(["mr_id", *names]) + "\n" + "2,slug,tgen,slug,tgen,slug,100,90,80.5,1e9,60\n"
+        )
+    assert main(["e2e_nlg", str(tmp_path), str(tmp_path / "data")]) == 0
+    folder = tmp_path / "data/e2e_nlg"
+    assert {"system": "tgen", "id": 1, "output": "tgen two"} in rows(folder / "outputs.jsonl.gz")
+    assert {"system": "slug", "id": 0, "output": "slug one"} in rows(folder / "outputs.jsonl.gz")
+    (judged,) = rows(folder / "human_quality.jsonl.gz")
+    assert judged["id"] == 1 and judged["scores"] == [100, 90, 80.5, 1e9, 60] and judged["systems"][1] == "tgen"
+
+
+def test_continuations_and_votes(tmp_path):
+    for domain, k in (("book", 6), ("wikitext", 5)):
+        item = {"prefix_text": f"{domain} p", "reference_text": "h", "generated_result": {"0": "m"}}
+        (tmp_path / f"{domain}_contrastive_k_{k}_alpha_0.6_result.json").write_text(json.dumps([item]))
+    vote = {"prompt": "p", "domain": "book", "human_annotation": {"annotator_1": "system a is more human-like."}}
+    (tmp_path / "human_evaluation_annotations.json").write_text(json.dumps([vote]))
+    assert main(["gpt2xl_contrastive_search", str(tmp_path), str(tmp_path / "data")]) == 0
+    folder = tmp_path / "data/gpt2xl_contrastive_search"
+    assert rows(folder / "wikitext.jsonl.gz")[0] == {
+        "prompt": "wikitext p",
+        "human": "h",
+        "gpt2xl_contrastive_search": "m",
+    }
+    assert rows(folder / "human_pairwise.jsonl.gz") == [vote]
+
+
+@pytest.mark.parametrize(
+    "name, message",
+    [
+        ("xnli_en_genre", "did you mean xnli_en_genres"),
+        ("xnli_en_genres", "has no file my.genre.dev.tsv"),
+        ("abstract48s", "has no file"),
+    ],
+)
+def test_what_is_missing_is_named(name, message, tmp_path, capsys):
+    assert main([name, str(tmp_path), str(tmp_path / "data")]) == 2
+    assert message in capsys.readouterr().err
+    assert main([name, str(tmp_path / "nowhere"), str(tmp_path)]) == 2
+    assert main([]) == 2
+
+
+def test_only_known_folders():
+    assert set(CONVERTERS) <= set(BUILDERS)

@@ -1,0 +1,250 @@
+"""Studies of the distribution-aware paper: what theory forces them to find, on sentences made up here."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from recapture_studies.distribution_aware.captions import Scoring
+from recapture_studies.distribution_aware.single_candidate_paper import equal_shares
+from recapture_studies.made_up.contexts import build
+from recapture_studies.study import Setup, find_study
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    build(folder)
+    return folder
+
+
+def quick(name, data):
+    """The study's quick form on word counts; its tables as rows of dicts, by name."""
+    encoder = "bag-of-words" if find_study(name).encodes else None
+    findings = find_study(name).run(Setup(data, quick=True, encoder=encoder))
+    tables = {
+        table.name: [dict(zip(table.table.heads, row, strict=True)) for row in table.table.rows]
+        for table in findings.tables
+    }
+    assert all(claim.here and claim.says and not claim.says.endswith(".") for claim in findings.claims)
+    return findings, tables
+
+
+METRICS = ("embedding", "CIDEr-D", "BLEU@4", "METEOR", "ROUGE-L")
+
+
+def test_means_of_equal_shares():
+    """By fractions: N / (N/1 + N/2 + ... + N/N), and (N + 1) / 2N."""
+    for count in (5, 20):
+        harmonic = count / sum(Fraction(count, rank) for rank in range(1, count + 1))
+        assert equal_shares(count, "harmonic mean") == pytest.approx(float(harmonic), rel=1e-12)
+        assert equal_shares(count, "arithmetic mean") == pytest.approx((count + 1) / (2 * count))
+
+
+def test_one_candidate_in_words_of_its_own_has_the_least_p_there_can_be(data):
+    """It shares nothing with anybody, all references share words: 1 of 5 partitions, in every context."""
+    findings, tables = quick("single-candidate", data)
+    rows = tables["joined"]
+    model = [row for row in rows if row["candidate from"] == "a model" and row["joined by"] != "Fisher"]
+    assert len(model) == 4
+    for row in model:
+        assert [float(row[name]) for name in METRICS] == [0.2] * 5, row["data"]
+    harmonic = [row for row in rows if row["joined by"] == "harmonic mean"]
+    assert all(float(row[name]) >= 1 / (1 + int(row["references"])) for row in harmonic for name in METRICS)
+    # Equality of all p-values makes Fisher's statistic 2 L ln 5 with 2 L degrees of freedom.
+    from scipy.stats import chi2
+
+    fisher = next(row for row in rows if row["candidate from"] == "a model" and row["joined by"] == "Fisher")
+    expected = chi2.sf(2 * 24 * np.log(5), 48)
+    assert all(float(fisher[name]) == pytest.approx(expected, rel=0.06) for name in METRICS)
+    assert findings.claims[0].holds == "holds"
+
+
+def test_means_are_in_order_for_people(data):
+    """Harmonic means are at most arithmetic ones."""
+    _, tables = quick("single-candidate", data)
+    by = {(row["data"], row["references"], row["candidate from"], row["joined by"]): row for row in tables["joined"]}
+    for (*key, how), row in by.items():
+        if how == "harmonic mean":
+            other = by[(*key, "arithmetic mean")]
+            assert all(float(row[name]) <= float(other[name]) for name in METRICS)
+
+
+def test_five_texts_of_people_are_not_told_apart(data):
+    _, tables = quick("mauve-small", data)
+    rows = {(row["sides"], row["metric"]): row for row in tables["log-p"]}
+    for sides in ("scenes: people", "E2E: people"):
+        for metric in ("mauve", "meteor", "trm-meteor", "mmd", "mauve, one clustering", "mauve, five clusters"):
+            row = rows[sides, metric]
+            # Exact p-values: at most 5 % false alarms, and chance over 20 contexts.
+            assert float(row["p ≤ 0.05"].rstrip("%")) <= 100 * (0.05 + 4 * np.sqrt(0.05 * 0.95 / 20))
+            assert float(row["mean ln p"]) >= np.log(1 / 252)
+    # Sides without a common word score 0, and so do they the other way round; all other partitions score more.
+    assert float(rows["E2E: five seeds", "meteor"]["mean ln p"]) == pytest.approx(np.log(2 / 252), abs=1e-3)
+
+
+def test_one_clustering_has_the_p_values_that_counting_allows(data, monkeypatch):
+    """Of two clusters with s and 10 - s of ten texts the statistic knows one count, which is farthest from even where
+    all s stand on one side: 2 C(10 - s, 5) of C(10, 5) partitions."""
+    from math import comb
+
+    from recapture_studies.distribution_aware import mauve_small
+
+    seen = []
+    row = mauve_small._row
+    monkeypatch.setattr(mauve_small, "_row", lambda *given: seen.append(row(*given)) or seen[-1])
+    quick("mauve-small", data)
+    allowed = [1.0, *(2 * comb(10 - s, 5) / comb(10, 5) for s in range(1, 6))]
+    for each in seen:
+        least = each.smallest["mauve, one clustering"]
+        assert all(min(abs(value - other) for other in allowed) < 1e-12 for value in least)
+    assert len(seen) == 4
+
+
+def number(cell):
+    return float(cell.split(" ±")[0])
+
+
+def test_the_central_sentence_is_the_one_with_the_least_sum_of_distances():
+    from recapture_studies.distribution_aware.central_sets import _ranked
+
+    distances = np.array([[0, 2, 3, 9], [1, 0, 1, 9], [4, 1, 0, 9], [9, 9, 9, 0.0]])
+    assert _ranked(distances, range(3)) == [1, 0, 2]  # sums 5, 2, 5: ties by position
+    assert _ranked(distances, range(4)) == [1, 0, 2, 3]
+    assert _ranked(distances, [3, 0]) == [0, 3]
+
+
+def test_one_sentence_over_and_over_is_the_farther_from_people_by_triangles(data):
+    """All candidates alike: the edge within them is 0, the shortest of every triangle with a reference that differs.
+    Q(R, C) is then its largest, 4/3, and TRM at least that; ten others of the same people stay below."""
+    findings, tables = quick("central", data)
+    rows = {(row["data"], row["candidates"]): row for row in tables["scores"]}
+    assert len(rows) == 10
+    for (name, which), row in rows.items():
+        if "repeated" in which:
+            # A reference may equal the sentence by chance: a few of several hundred triangles.
+            assert number(row["TRM-METEOR ↓"]) > 4 / 3 - 0.2
+        else:
+            assert number(row["TRM-METEOR ↓"]) < number(rows[name, "the central one, repeated"]["TRM-METEOR ↓"])
+    for name in ("abstract48s", "e2e_dev_multi"):
+        central, least = (rows[name, f"the {which}, repeated"] for which in ("central one", "least central"))
+        assert number(central["METEOR, mean ↑"]) > number(least["METEOR, mean ↑"])
+    assert len(findings.claims) == 3
+    shown = " ".join(cell for table in findings.tables for row in table.table.rows for cell in row)
+    assert "The " not in shown  # ids and lengths, never the sentences
+
+
+def test_central_on_real_data(data_folder):
+    """Section 3.1 and Figure 4 of the paper: one central sentence wins by METEOR and loses by triangle ranks."""
+    _, tables = quick("central", data_folder)
+    rows = {(row["data"], row["candidates"]): row for row in tables["scores"]}
+    for name in ("abstract48s", "e2e_dev_multi"):
+        central, people = rows[name, "the central one, repeated"], rows[name, "other people, each once"]
+        assert number(central["METEOR, mean ↑"]) > number(people["METEOR, mean ↑"])
+        assert number(central["TRM-METEOR ↓"]) > number(people["TRM-METEOR ↓"])
+
+
+def test_efficiency_times_all_seven_metrics(data):
+    """Timings are printed, never judged; the paper's rates and minutes belong together (40,504 images)."""
+    from recapture_studies.distribution_aware.efficiency import _PAPER
+
+    findings, tables = quick("efficiency", data)
+    assert [row["metric"] for row in tables["times"]] == list(_PAPER)
+    assert all(number(row["contexts a second"].replace(",", "")) > 0 for row in tables["times"])
+    for rate, _, minutes in _PAPER.values():
+        assert rate * minutes * 60 == pytest.approx(40_504, rel=0.002)  # MS-COCO's validation images, as in Table 2
+    assert len(findings.claims) == 3
+
+
+def test_encoders_tell_apart_what_shares_no_word_and_leave_people_alone(data):
+    """Word counts without a common word: candidates and references are two clusters, so only labellings that keep both
+    together reach the observed MMD. With two candidates of 5 + 2 texts that is 1 of 21, with three 1 of 56."""
+    from math import comb
+
+    findings, tables = quick("embeddings", data)
+    rows = {(row["candidates from"], row["encoder"]): row for row in tables["sensitivity"]}
+    seeds = rows["seeds", "bag-of-words"]
+    for count in range(2, 8):
+        least = (2 if count == 5 else 1) / comb(5 + count, count)
+        # Seeds say things alike, but not the same: no smaller than what counting allows, and near it.
+        assert np.log10(least) - 5e-4 <= float(seeds[str(count)]) <= np.log10(least) + 0.35
+    (people,) = tables["people-and-speed"]
+    assert float(people["p ≤ 0.05"].rstrip("%")) <= 100 * (0.05 + 4 * np.sqrt(0.05 * 0.95 / 12))
+    assert {claim.where: claim.holds for claim in findings.claims}["Figure 7, B.1"] == "cannot be told"
+
+
+def test_an_encoder_that_is_named_stands_beside_the_others(data):
+    def lengths(texts):
+        return np.array([[len(text), text.count(" ")] for text in texts], np.float32)
+
+    findings = find_study("embeddings").run(Setup(data, quick=True, encoder=lengths))
+    first, second = (row[0] for row in findings.tables[1].table.rows)
+    assert first == "bag-of-words" and "lengths" in second
+
+
+def test_decoding_counts_votes_and_repeats(data):
+    findings, tables = quick("decoding", data)
+    votes = {row["of"]: row for row in tables["votes"]}
+    # Three of four voices are for contrastive search on each of 12 prompts: 2 of 2^12 outcomes are as one-sided.
+    assert votes["prompts, all"]["for contrastive search"] == "12"
+    assert votes["single votes"] | {"sign test": ""} == {
+        "of": "single votes",
+        "for contrastive search": "36",
+        "for contrastive decoding": "12",
+        "even": "0",
+        "sign test": "",
+    }
+    assert float(votes["prompts, all"]["sign test"]) == pytest.approx(2 / 2**12, rel=0.05)
+    by = {row["candidates"]: row for row in tables["variety"]}
+    assert list(by)[:5] == [f"{count} different" for count in (1, 2, 3, 5, 7)]  # seven outputs a context were made up
+    for row in by.values():
+        assert number(row["METEOR ↑"]) == 0  # no word in common with anybody
+    # One text over and over that shares no word with people, who share some: the edge within is the shortest of every
+    # triangle, on both sides: 2/3 + 1/3 + 1/3 each.
+    assert number(by["1 different"]["TRM-METEOR ↓"]) == pytest.approx(8 / 3, abs=1e-3)
+    assert [claim.holds for claim in findings.claims[2:]] == ["cannot be told"] * 2
+
+
+def test_decoding_on_real_votes(data_folder):
+    """150 prompts with four voices each, as the folder's card says."""
+    _, tables = quick("decoding", data_folder)
+    votes = {row["of"]: row for row in tables["votes"]}
+    heads = ("for contrastive search", "for contrastive decoding", "even")
+    assert sum(int(votes["prompts, all"][head]) for head in heads) == 150
+    assert sum(int(votes["single votes"][head]) for head in heads) == 600
+
+
+@pytest.mark.parametrize("name", ["single-candidate", "mauve-small", "central", "embeddings", "decoding"])
+def test_a_second_run_takes_what_the_first_kept(name, data, monkeypatch):
+    """Interrupted studies go on: what is kept is not made again, and says the same."""
+    first, _ = quick(name, data)
+    for work in ("scores", "squares", "prepare"):
+        monkeypatch.setattr(Scoring, work, lambda *_, **__: pytest.fail("made again"))
+    second, _ = quick(name, data)
+    assert [row for table in first.tables for row in table.table.rows if table.name != "people-and-speed"] == [
+        row for table in second.tables for row in table.table.rows if table.name != "people-and-speed"
+    ]
+
+
+@pytest.mark.parametrize("name", ["sensitivity", "human-null", "diversity-quality", "seeds"])
+def test_claims_of_the_older_studies(name, data):
+    findings, tables = quick(name, data)
+    assert findings.claims
+    if name == "sensitivity":
+        # As Figure 3 of the paper says.
+        assert [row["paper, 7 candidates"] for row in tables["beside-the-paper"]] == ["+162.0%", "+49.3%", "-"]
+    if name == "human-null":
+        assert findings.claims[0].holds == "holds"  # exact p-values see to it
+
+
+STUDIES = ["single-candidate", "central", "decoding", "efficiency", "embeddings", "mauve-small"]
+
+
+@pytest.mark.parametrize("name", [*STUDIES, "sensitivity", "human-null", "diversity-quality", "seeds"])
+def test_missing_folders_are_named(name, tmp_path):
+    from recapture import InputError
+
+    study = find_study(name)
+    assert set(study.layout) == set(study.data) and study.takes
+    with pytest.raises(InputError, match="it should hold"):
+        study.run(Setup(tmp_path, quick=True))

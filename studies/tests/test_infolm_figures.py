@@ -1,0 +1,179 @@
+"""metric-map, score-distributions and calibration on made-up summaries, against scipy, and on the real ones."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from recapture_studies.infolm.calibration import path, temperature_parts
+from recapture_studies.infolm.metric_map import PEOPLE, summaries
+from recapture_studies.made_up.summaries import build
+from recapture_studies.rated import shown
+from recapture_studies.study import Setup, find_study
+from recapture_studies.write import write_findings
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    build(folder)
+    return folder
+
+
+@pytest.fixture
+def quick(data, tiny_bert, own_cache):
+    return Setup(data, quick=True, encoder=str(tiny_bert), model=str(tiny_bert), encoding={"offline": True})
+
+
+def table(findings, name):
+    grid = next(each.table for each in findings.tables if each.name == name)
+    return {row[0]: dict(zip(grid.heads, row, strict=True)) for row in grid.rows}
+
+
+def human_of(setup, kind):
+    return next(part for part in summaries(setup, kind)).human
+
+
+@pytest.mark.parametrize("name", ["metric-map", "score-distributions", "calibration"])
+def test_everything_is_written(name, quick, tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    study = find_study(name)
+    findings = study.run(quick)
+    written = {path.name for path in write_findings(study, findings, quick, tmp_path)}
+    assert {f"{name}.md", f"{name}.json", f"{name}.svg", f"{name}-beside-the-paper.csv"} <= written
+    assert findings.claims and all(claim.where.startswith("Figure") for claim in findings.claims)
+
+
+# metric-map
+
+
+def test_the_map_is_a_matrix_of_correlations(quick):
+    findings = find_study("metric-map").run(quick)
+    rows = table(findings, "system-level")
+    names = [row.partition(". ")[2] for row in rows]
+    cells = [[row[str(at + 1)] for at in range(len(names))] for row in rows.values()]
+    assert all(cells[at][at] == "1" for at in range(len(names)))
+    assert all(cells[at][other] == cells[other][at] for at in range(len(names)) for other in range(at))
+    human = human_of(quick, "abs")
+    people, bert = human["litepyramid"].mean(axis=1), human["bert_f_score"].mean(axis=1)
+    at, other = names.index(PEOPLE), names.index("authors' BERTScore F1")
+    assert cells[at][other] == shown(stats.pearsonr(people, bert)[0])
+
+
+def test_the_map_against_rouge_score(data, own_cache):
+    from rouge_score.rouge_scorer import RougeScorer
+
+    setup = Setup(data, quick=True, metrics=("rouge",), model="none", encoding={"cache": False, "offline": True})
+    (part,) = summaries(setup, "abs")
+    scorer = RougeScorer(["rouge1", "rouge2"], use_stemmer=True)
+    means = {each: [np.mean([scorer.score(reference, text)[each].fmeasure
+                             for reference, text in zip(part.references, texts, strict=True)])
+                    for texts in part.systems.values()] for each in ("rouge1", "rouge2")}  # fmt: skip
+    rows = table(find_study("metric-map").run(setup), "system-level")
+    names = [row.partition(". ")[2] for row in rows]
+    one, other = names.index("rouge rouge1"), names.index("rouge rouge2")
+    assert list(rows.values())[one][str(other + 1)] == shown(stats.pearsonr(means["rouge1"], means["rouge2"])[0])
+
+
+def test_claims_of_the_map_follow_from_its_table(quick):
+    findings = find_study("metric-map").run(quick)
+    beside = table(findings, "beside-the-paper")
+    lowest = float(beside["infolm: among alpha, gamma, AB, Fisher-Rao"]["lowest r"])
+    assert findings.claims[0].holds == ("holds" if lowest > 0.88 else "does not hold")
+    for row in beside.values():
+        assert float(row["lowest r"]) <= float(row["mean r"])
+
+
+def test_quick_texts_are_short(quick):
+    for part in summaries(quick):
+        assert max(len(text.split()) for texts in part.systems.values() for text in texts) <= 16
+
+
+# score-distributions
+
+
+def test_areas_are_those_of_mann_and_whitney(data, own_cache):
+    setup = Setup(data, quick=True, metrics=("rouge", "chrf"), model="none", encoding={"cache": False, "offline": True})
+    (part,) = summaries(setup, "abs")
+    from sacrebleu.metrics import CHRF
+
+    scores = np.array([[CHRF(lowercase=True).sentence_score(text, [reference]).score
+                        for reference, text in zip(part.references, texts, strict=True)]
+                       for texts in part.systems.values()])  # fmt: skip
+    good = part.human["litepyramid"] >= 0.5
+    assert 0 < good.sum() < good.size
+    expected = stats.mannwhitneyu(scores[good], scores[~good]).statistic / (good.sum() * (~good).sum())
+    findings = find_study("score-distributions").run(setup)
+    areas = table(findings, "areas")
+    assert areas["chrf"]["area"] == shown(expected)
+    within = []
+    for one, kind in zip(scores.T, good.T, strict=True):
+        if 0 < kind.sum() < len(kind):
+            within.append(stats.mannwhitneyu(one[kind], one[~kind]).statistic / (kind.sum() * (~kind).sum()))
+    assert areas["chrf"]["area within documents"] == shown(np.mean(within))
+    # Words are lost from system to system, so ROUGE-1 must see it.
+    assert float(areas["rouge rouge1"]["area"]) > 0.8
+
+
+def test_measures_that_are_functions_of_one_sum_have_one_area(quick):
+    """alpha, Rényi, AB at one half and Fisher-Rao all fall as the sum of square roots of p q grows."""
+    areas = table(find_study("score-distributions").run(quick), "areas")
+    assert len({areas[f"infolm {name}"]["area"] for name in ("alpha", "renyi", "ab", "fisher_rao")}) == 1
+
+
+# calibration
+
+
+def test_paths_of_curves():
+    """Rising: 1. One peak: 1 to 2, whatever its place. More peaks may be longer; a flat curve has no range."""
+    rng = np.random.default_rng(2)
+    rising = np.sort(rng.random(11))
+    assert path(rising) == pytest.approx(1) and path(rising[::-1]) == pytest.approx(1)
+    for place in range(1, 10):
+        peaked = np.concatenate([np.sort(rng.random(place)), [2.0], np.sort(rng.random(10 - place))[::-1]])
+        assert 1 <= path(peaked) <= 2
+    assert path([0, 1, 0, 1]) == 3 and path([5, 5]) == 1
+    # As its description says of random numbers.
+    assert np.mean([path(rng.normal(size=11)) for _ in range(500)]) > 3
+
+
+def test_temperatures_are_those_of_the_metric(quick):
+    import recapture as rc
+
+    findings = find_study("calibration").run(quick)
+    rows = table(findings, "extractive-systems")
+    assert list(rows) == ["0.5", "1", "2", "5"]
+    part = next(each for each in temperature_parts(quick) if each.about["kind"] == "ext")
+    people = part.human["litepyramid"].mean(axis=1)
+    for temperature, row in rows.items():
+        scores = [
+            -rc.infolm(part.references, texts, model=quick.model, temperature=float(temperature), cache=False).value
+            for texts in part.systems.values()
+        ]
+        assert row["infolm pearson"] == shown(stats.pearsonr(people, scores)[0])
+        assert row["infolm kendall"] == shown(stats.kendalltau(people, scores)[0])
+        assert row["infolm spearman"] == shown(stats.spearmanr(people, scores)[0])
+    choosing = table(findings, "choosing")["extractive, infolm"]
+    assert choosing["r at best T"] == max((row["infolm pearson"] for row in rows.values()), key=float)
+    assert choosing["r at T = 1"] == rows["1"]["infolm pearson"]
+
+
+def test_scores_can_be_made_elsewhere(quick, tmp_path):
+    """What another machine keeps under a folder serves the study: the same files, found by the same names."""
+    from recapture_studies import item_scores
+
+    assert item_scores.fill(temperature_parts(quick), folder=tmp_path, device="cpu", offline=True) == 1
+    names = sorted(path.name.rpartition("-")[0] for path in tmp_path.iterdir())
+    assert names == ["realsumm-ext-temperatures-infolm"]
+
+
+# Real data
+
+
+def test_real_map(data_folder, own_cache):
+    """The data's README: ROUGE-2 F1 .870, stored MoverScore .858, with people, abstractive systems."""
+    setup = Setup(data_folder, metrics=("rouge",), model="none", encoding={"cache": False, "offline": True})
+    rows = table(find_study("metric-map").run(setup), "system-level")
+    names = [row.partition(". ")[2] for row in rows]
+    people = list(rows.values())[names.index(PEOPLE)]
+    assert people[str(names.index("rouge rouge2") + 1)] == ".870"
+    assert people[str(names.index("authors' MoverScore") + 1)] == ".858"

@@ -1,0 +1,113 @@
+"""The studies in their quick form: they run, write what they promise, and find what theory says they must."""
+
+import csv
+import gzip
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from recapture.cli.app import run
+from recapture_studies.made_up import build
+from recapture_studies.study import Setup, find_study, list_studies
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """Folders laid out as documented, with texts made up by rule."""
+    folder = tmp_path_factory.mktemp("data")
+    build(folder)
+    return folder
+
+
+# Studies of agreement with people have files of other forms: see test_agreement_studies.py.
+@pytest.mark.parametrize("name", [name for name, study in list_studies().items() if not study.chooses])
+def test_quick_form_writes_everything(name, data, tmp_path, capsys, own_cache):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    output = tmp_path / "out"
+    arguments = ["reproduce", name, "--data", str(data), "--output", str(output), "--quick"]
+    arguments += ["--encoder", "bag-of-words"] if find_study(name).encodes else []
+    assert run(arguments) == 0
+    shown = capsys.readouterr()
+    written = {path.name for path in output.iterdir()}
+    assert {f"{name}.md", f"{name}.json", f"{name}.svg"} <= written
+    content = json.loads((output / f"{name}.json").read_text())
+    assert content["study"] == name and content["quick"] is True and content["verdict"]
+    for table, rows in content["tables"].items():
+        with (output / f"{name}-{table}.csv").open() as stream:
+            assert list(csv.DictReader(stream)) == rows
+    assert all(paragraph in shown.out for paragraph in content["verdict"])
+    assert (output / f"{name}.svg").read_text().startswith("<?xml")
+
+
+def test_false_alarms_stay_within_chance_on_made_up_scenes(data, own_cache):
+    """Splits of one scene are exchangeable, so no exact p-value may be at most .05 more often than 5 % (and chance)."""
+    findings = find_study("human-null").run(Setup(data, quick=True, encoder="bag-of-words"))
+    rows = [dict(zip(findings.tables[0].table.heads, row, strict=True)) for row in findings.tables[0].table.rows]
+    for row in rows:
+        assert float(row["false alarms"].rstrip("%")) <= 100 * (0.05 + 4 * np.sqrt(0.05 * 0.95 / 24)), row["metric"]
+    assert "None is beyond chance" in findings.verdict[0]
+
+
+def test_real_human_sentences(data_folder, own_cache):
+    """The same on real sentences: 40 splits and 40 pairs of scenes, word counts instead of sentence vectors."""
+    findings = find_study("human-null").run(Setup(data_folder, quick=True, encoder="bag-of-words"))
+    rows = [dict(zip(findings.tables[0].table.heads, row, strict=True)) for row in findings.tables[0].table.rows]
+    for row in rows:
+        assert float(row["false alarms"].rstrip("%")) <= 100 * (0.05 + 4 * np.sqrt(0.05 * 0.95 / 40)), row["metric"]
+    found = {row["metric"]: float(row["found"].rstrip("%")) for row in rows}
+    assert found["trm-meteor"] > 50 and found["mmd"] > 50
+
+
+def test_listing(capsys):
+    assert run(["reproduce", "--list"]) == 0
+    shown = capsys.readouterr().out
+    assert all(study.name in shown and study.reproduces in shown for study in list_studies().values())
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["sensitivty", "--data", "."], "did you mean sensitivity?"),
+        (["sensitivity", "--data", "nowhere"], "it should hold contexts.jsonl.gz"),
+        ([], "no study was named"),
+        (["intervals", "--encoder", "bag-of-words"], "intervals needs no vectors"),
+        (["intervals", "--output", "/dev/null/x"], "cannot write to /dev/null/x"),
+        (["intervals", "--metrics", "bleu"], "leave --metrics out"),
+        (["wmt17", "--data", ".", "--metrics", "blue"], "did you mean bleu?"),
+        (["wmt17", "--data", "nowhere"], "it should hold segments.jsonl.gz"),
+    ],
+)
+def test_bad_input(arguments, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(["reproduce", *arguments]) == 2
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_damaged_and_small_files(data, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = shutil.copytree(data / "abstract48s", tmp_path / "data" / "abstract48s") / "contexts.jsonl.gz"
+    arguments = [
+        "reproduce",
+        "human-null",
+        "--data",
+        str(tmp_path / "data"),
+        "--output",
+        str(tmp_path / "out"),
+        "--quick",
+    ]
+    for content, message in (
+        (b"not compressed", "contexts.jsonl.gz"),
+        (gzip.compress(b'{"id": 1, "references": ["a", "b"]}'), "has 0 contexts with at least 10 references"),
+        (None, "contexts.jsonl.gz cannot be read"),
+    ):
+        file.unlink()
+        if content is not None:
+            file.write_bytes(content)
+        assert run(arguments) == 2
+        assert message in capsys.readouterr().err
+        if content is None:
+            break
+    assert not (tmp_path / "out").exists()
