@@ -14,14 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..declarations import Declaration, Output, Registry
+from ..errors import InputError, nearest_names
 from ..geometry.triangles import Ties
 from .uncertainty import Asked, ContextScores
 
 SIDES = ("reference", "candidate")
+TIES = ("split", "paper")
+"""Rules for edges of one length in a triangle."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,11 @@ class Settings:
     ties: Ties = "split"
     directed: bool = False
     seed: int = 0
+
+
+def check_ties(ties: Any) -> None:
+    if ties not in TIES:
+        raise InputError(f"unknown rule for ties {ties!r}: {nearest_names(str(ties), TIES)}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,8 +21,7 @@ from ..similarity.scorer import METRICS as SIMILARITIES
 from ..similarity.scorer import Scorer
 from ..texts.context_files import Context, given_contexts
 from ..versions import VERSION
-from .declaration import METRICS, Batch, ContextMetric, Settings
-from .metrics.triangle_rank import check_ties
+from .declaration import METRICS, Batch, ContextMetric, Settings, check_ties
 from .table import ContextResults, totals_of
 from .uncertainty import Asked, ContextScores, pvalue_name, relabelled_name, smallest_name
 

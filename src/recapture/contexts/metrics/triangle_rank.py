@@ -19,19 +19,16 @@ import numpy as np
 
 from ...checks import check_seed
 from ...declarations import Output, installed_version
-from ...errors import InputError, nearest_names
 from ...geometry.labels import Labels
 from ...geometry.triangles import SIXTHS, Ties, counts_under, observed_counts
 from ...report.result import Result
 from ...similarity.scorer import METRICS as SIMILARITIES
 from ...similarity.scorer import Similarity
 from ...versions import VERSION
-from ..declaration import Batch, ContextMetric, Settings
+from ..declaration import Batch, ContextMetric, Settings, check_ties
 from ..distances import as_distances, check_sizes, square
 from ..uncertainty import Asked, ContextScores, describe, tests_of
 from .dispersion import central_and_dispersion
-
-TIES = ("split", "paper")
 
 
 def triangle_rank(
@@ -82,11 +79,6 @@ def triangle_rank(
         nulls={"value": test.null * scored.details["unit"]} if test else {},
         inference={"pvalues": describe(test, seed)} if test else {},
     )
-
-
-def check_ties(ties: Any) -> None:
-    if ties not in TIES:
-        raise InputError(f"unknown rule for ties {ties!r}: {nearest_names(str(ties), TIES)}")
 
 
 def score_triangles(distances: np.ndarray, n: int, ties: Ties, directed: bool, asked: Asked) -> list[ContextScores]:
