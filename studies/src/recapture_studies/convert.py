@@ -53,7 +53,7 @@ def _found(folder: Path, *patterns: str) -> list[Path]:
 
 def _table(path: Path, columns: Iterable[str], delimiter: str = ",") -> list[dict[str, str]]:
     """The rows of a CSV or TSV file with a head that names these columns."""
-    quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
+    quoting: Any = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
     text = "".join(line for _, line in lines_of(path)).removeprefix("\ufeff")
     rows = list(csv.DictReader(text.splitlines(keepends=True), delimiter=delimiter, quoting=quoting))
     absent = [column for column in columns if not rows or rows[0].get(column) is None]
