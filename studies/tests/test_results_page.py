@@ -76,6 +76,14 @@ def test_every_study_was_run_and_its_data_is_documented():
         assert study.takes or not study.data, study.name
 
 
+def test_pictures_are_small_and_there_once():
+    evidence = ROOT / "docs" / "evidence"
+    assert {path.stem for path in evidence.glob("*.svg")} == set(list_studies()) and not list(evidence.glob("*.png"))
+    for path in evidence.glob("*.svg"):
+        assert path.stat().st_size < 100_000, path.name
+        assert f"({path.name})" in path.with_suffix(".md").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     "arguments, message",
     [
