@@ -128,3 +128,54 @@ def test_what_is_missing_is_named(name, message, tmp_path, capsys):
 
 def test_only_known_folders():
     assert set(CONVERTERS) <= set(BUILDERS)
+
+
+def test_translations_stay_as_they_are_stored(tmp_path):
+    """Names of files and columns as in the repository that docs/data.md names."""
+    outputs = tmp_path / "WMT17/system-outputs/cs-en"
+    outputs.mkdir(parents=True)
+    (outputs / "newstest2017.online-A.0.cs-en").write_text("it &apos;s one .\ntwo .\n")
+    (tmp_path / "WMT17/newstest2017-csen-ref.en").write_text("one .\ntwo !\n")
+    (tmp_path / "WMT17/DA-syslevel.csv").write_text("LP HUMAN SYSTEM\nen-cs 0.3 other.1\ncs-en -0.068 online-A.0\n")
+    head = "LP\tsource\ttranslation\treference\tHUMAN_score\tsentBLEU\n"
+    (tmp_path / "WMT17/testset_cs-en.tsv").write_text(head + "cs-en\tx\ttwo .\ttwo !\t-1.5\t0.1\n")
+    assert main(["wmt17_to_english", str(tmp_path), str(tmp_path / "data")]) == 0
+    made = tmp_path / "data/wmt17_to_english"
+    assert rows(made / "segments.jsonl.gz")[1] == {"lp": "cs-en", "sid": 2, "reference": "two !"}
+    assert rows(made / "outputs.jsonl.gz")[0] == {
+        "lp": "cs-en", "system": "online-A.0", "sid": 1, "hyp": "it &apos;s one .",
+    }  # fmt: skip
+    assert (made / "system_da.tsv").read_text() == "lp\tsystem\thuman_da\ncs-en\tonline-A.0\t-0.068\n"
+    assert json.loads((made / "segment_da.jsonl").read_text()) == {
+        "lp": "cs-en", "reference": "two !", "hyp": "two .", "human_da": -1.5,
+    }  # fmt: skip
+    (outputs / "newstest2017.short.1.cs-en").write_text("one\n")
+    assert main(["wmt17_to_english", str(tmp_path), str(tmp_path / "data")]) == 2
+
+
+def test_descriptions_meet_their_ratings_without_raters(tmp_path, capsys):
+    (tmp_path / "rdf-to-text-generation-test-data-with-refs-en.xml").write_text(
+        '<benchmark><entries><entry eid="Id1"><lex lid="Id1">A.</lex><lex lid="Id2">B.</lex></entry>'
+        '<entry eid="Id2"><lex lid="Id1">C.</lex></entry></entries></benchmark>'
+    )
+    submission = tmp_path / "submissions/rdf2text/en/bt5"
+    submission.mkdir(parents=True)
+    (submission / "primary.en").write_text("one\ntwo\n")
+    names = ("Correctness", "DataCoverage", "Fluency", "Relevance", "TextStructure")
+    for system in ("bt5", "WebNLG-2020-reference"):
+        results = tmp_path / "evaluation/human-evaluation/results/en" / system
+        results.mkdir(parents=True)
+        ratings = {"W1": dict.fromkeys(names, 100), "W2": {**dict.fromkeys(names, 50), "feedback": "odd"}}
+        (results / "primary.json").write_text(json.dumps({"2": ratings}))
+    assert main(["webnlg2020_en", str(tmp_path), str(tmp_path / "data")]) == 0
+    made = tmp_path / "data/webnlg2020_en"
+    assert rows(made / "outputs.jsonl.gz")[1] == {"system": "bt5", "id": 2, "output": "two"}
+    by_system = {row["system"]: row for row in rows(made / "human_eval.jsonl.gz")}
+    assert by_system["bt5"] == {
+        "system": "bt5", "id": 2, "references": ["C."], "output": "two", "human_mean": dict.fromkeys(names, 75.0),
+    }  # fmt: skip
+    assert by_system["WebNLG-2020-reference"]["output"] is None
+    (submission / "primary.en").write_text("one\n")
+    capsys.readouterr()
+    assert main(["webnlg2020_en", str(tmp_path), str(tmp_path / "data")]) == 2
+    assert "has 1 lines" in capsys.readouterr().err

@@ -37,8 +37,12 @@ def convert(name: str, downloaded: Path, folder: Path) -> list[Path]:
     target = folder / name
     target.mkdir(parents=True, exist_ok=True)
     for file, rows in content.items():
-        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        write(target / file, gzip.compress(text.encode(), mtime=0))
+        if file.endswith(".tsv"):
+            lines = ["\t".join(rows[0]), *("\t".join(map(str, row.values())) for row in rows)] if rows else []
+        else:
+            lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+        encoded = "".join(f"{line}\n" for line in lines).encode()
+        write(target / file, gzip.compress(encoded, mtime=0) if file.endswith(".gz") else encoded)
     return [target / file for file in content]
 
 
@@ -209,6 +213,99 @@ def _continuations(downloaded: Path) -> Files:
     }
 
 
+def _translations(downloaded: Path) -> Files:
+    """WMT17: files of one text a line, and two kinds of judgement. The texts stay as they are stored."""
+
+    def texts(path: Path) -> list[str]:
+        return [line.rstrip("\r\n") for _, line in lines_of(path)]
+
+    pairs = sorted({path.parent.name for path in _found(downloaded, "system-outputs/*-en/newstest2017.*")})
+    references = {}
+    for pair in pairs:
+        (path,) = _found(downloaded, f"newstest2017-{pair.replace('-', '')}-ref.en*")
+        references[pair] = texts(path)
+
+    def outputs() -> Iterator[dict[str, Any]]:
+        for pair in pairs:
+            for path in _found(downloaded, f"system-outputs/{pair}/newstest2017.*.{pair}"):
+                system = path.name.removeprefix("newstest2017.").removesuffix(f".{pair}")
+                lines = texts(path)
+                if len(lines) != len(references[pair]):
+                    raise rc.InputError(f"{path} has {len(lines)} lines; its reference has {len(references[pair])}")
+                for number, text in enumerate(lines, 1):
+                    yield {"lp": pair, "system": system, "sid": number, "hyp": text}
+
+    def segment_judgements() -> Iterator[dict[str, Any]]:
+        for pair in pairs:
+            (path,) = _found(downloaded, f"testset_{pair}.tsv")
+            for row in _table(path, ("LP", "translation", "reference", "HUMAN_score"), "\t"):
+                score = float(row["HUMAN_score"])
+                yield {"lp": pair, "reference": row["reference"], "hyp": row["translation"], "human_da": score}
+
+    (judged,) = _found(downloaded, "DA-syslevel.csv")
+    systems = [row for row in _table(judged, ("LP", "HUMAN", "SYSTEM"), " ") if row["LP"] in references]
+    return {
+        "segments.jsonl.gz": (
+            {"lp": pair, "sid": number, "reference": text}
+            for pair, lines in references.items()
+            for number, text in enumerate(lines, 1)
+        ),
+        "outputs.jsonl.gz": outputs(),
+        "system_da.tsv": ({"lp": row["LP"], "system": row["SYSTEM"], "human_da": row["HUMAN"]} for row in systems),
+        "segment_da.jsonl": segment_judgements(),
+    }
+
+
+def _descriptions(downloaded: Path) -> Files:
+    """WebNLG+ 2020: the n-th line of a submission describes the test item called Idn; raters' names are left out."""
+    from xml.etree import ElementTree
+
+    (path,) = _found(downloaded, "rdf-to-text-generation-test-data-with-refs-en.xml")
+    try:
+        entries = ElementTree.parse(path).iter("entry")
+        references = {
+            int(entry.get("eid", "").removeprefix("Id")): [lex.text or "" for lex in entry.iter("lex")]
+            for entry in entries
+        }
+    except (ElementTree.ParseError, ValueError) as error:
+        raise rc.InputError(f"{path} is no test set of WebNLG: {error}") from None
+    outputs = {}
+    for file in _found(downloaded, "rdf2text/en/*/primary.en"):
+        lines = [line.rstrip("\r\n") for _, line in lines_of(file)]
+        if len(lines) != len(references):
+            raise rc.InputError(f"{file} has {len(lines)} lines; {path} has {len(references)} entries")
+        outputs[file.parent.name] = lines
+
+    def judged() -> Iterator[dict[str, Any]]:
+        for file in _found(downloaded, "human-evaluation/results/en/*/primary.json"):
+            system = file.parent.name
+            try:
+                by_item = json.loads("".join(line for _, line in lines_of(file)))
+                for item, by_rater in by_item.items():
+                    ratings = [[float(one[name]) for name in _CRITERIA] for one in by_rater.values()]
+                    means = [sum(column) / len(column) for column in zip(*ratings, strict=True)]
+                    yield {
+                        "system": system,
+                        "id": int(item),
+                        "references": references[int(item)],
+                        "output": outputs[system][int(item) - 1] if system in outputs else None,
+                        "human_mean": dict(zip(_CRITERIA, means, strict=True)),
+                    }
+            except (ValueError, KeyError, AttributeError, TypeError) as error:
+                raise rc.InputError(f"{file} holds no ratings as the challenge gives them: {error!r}") from None
+
+    return {
+        "outputs.jsonl.gz": (
+            {"system": system, "id": number, "output": text}
+            for system, lines in outputs.items()
+            for number, text in enumerate(lines, 1)
+        ),
+        "human_eval.jsonl.gz": judged(),
+    }
+
+
+_CRITERIA = ("Correctness", "DataCoverage", "Fluency", "Relevance", "TextStructure")
+
 CONVERTERS: dict[str, Callable[[Path], Files]] = {
     "xnli_en_genres": _xnli,
     "brown_genres": _brown,
@@ -217,6 +314,8 @@ CONVERTERS: dict[str, Callable[[Path], Files]] = {
     "e2e_dev_multi": _e2e_dev,
     "e2e_nlg": _e2e_test,
     "gpt2xl_contrastive_search": _continuations,
+    "wmt17_to_english": _translations,
+    "webnlg2020_en": _descriptions,
 }
 
 
