@@ -33,7 +33,8 @@ quick: $(VENV)/.ready  ## the inner loop, within a minute on two cores
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow"
 
 test: lint  ## everything that must hold, and how much of the code the tests reach, branches included
-	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term --cov-report=json:.coverage.json
+	$(BIN)/python .ci/branch_coverage.py .coverage.json
 
 oldest:  ## the quick tests with the oldest declared versions, on Python 3.10 where there is one
 	PYTHON=$(PYTHON) .ci/oldest
@@ -66,4 +67,4 @@ train: $(VENV)/.ready  ## train them anew from $(CORPUS); wants a GPU
 	  $(WEIGHTS) --heldout $(CORPUS)/heldout.tsv
 
 clean:
-	rm -rf $(VENV) .venv-oldest .venv-oldest-models build dist src/*.egg-info .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-oldest .venv-oldest-models build dist src/*.egg-info .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
