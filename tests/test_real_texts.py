@@ -36,6 +36,7 @@ def test_made_up_sources():
     check_order(sentences(*sea, 200), sentences(*sea, 200), sentences(*farm, 200), "bag-of-words")
 
 
+@pytest.mark.slow
 def test_genres_of_english(data_folder):
     """XNLI's English sentences: telephone calls against more telephone calls, and against government reports."""
     file = data_folder / "xnli_en_genres" / "sentences.jsonl.gz"

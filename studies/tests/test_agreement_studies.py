@@ -236,6 +236,7 @@ def quick(data, tiny_bert):
     return Setup(data, quick=True, encoder=str(tiny_bert), model=str(tiny_bert))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_quick_form_writes_everything(name, quick, tmp_path, cache):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
@@ -259,6 +260,7 @@ def test_quick_form_writes_everything(name, quick, tmp_path, cache):
     assert sorted(cache.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_translations_against_sacrebleu_and_scipy(quick, data, cache):
     from sacrebleu.metrics import BLEU, CHRF
 
@@ -321,6 +323,7 @@ def test_data_to_text_against_scipy(data, cache):
     assert text["Fluency s"] == shown(np.mean(singles))
 
 
+@pytest.mark.slow
 def test_measures_that_are_functions_of_one_sum_rank_alike(quick, cache):
     """alpha, Rényi, AB at one half and Fisher-Rao all fall as the sum of square roots of p q grows."""
     text = cells(find_study("webnlg").run(quick), "text-level")
@@ -353,6 +356,7 @@ def test_summaries_against_rouge_score_and_scipy(data, cache):
     assert cells(findings, "ext-text-level")["rouge rouge2_recall"]["kendall"] == shown(np.nanmean(singles))
 
 
+@pytest.mark.slow
 def test_command_line_scores_what_it_is_told(data, tmp_path, cache, capsys):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     arguments = ["reproduce", "wmt17", "--data", str(data), "--output", str(tmp_path / "out"), "--quick", "--offline"]
@@ -428,6 +432,7 @@ def test_incomplete_data_is_named(data, tmp_path, cache):
         list(wmt17.parts(Setup(copy, quick=True, model="x")))
 
 
+@pytest.mark.slow
 def test_scoring_needs_neither_command_line_nor_other_extras(data, tiny_bert, tmp_path):
     """On a machine with only a GPU's libraries: no click, matplotlib, sacrebleu, POT or rouge-score."""
     program = f"""
@@ -460,6 +465,7 @@ def only(part, *tasks):
     return Part(part.name, part.references, part.systems, tasks, part.about, part.human)
 
 
+@pytest.mark.slow
 def test_real_translations(data_folder, cache):
     """sacrebleu 2.6's own correlations on this data, as its README states them (cs-en, text as stored)."""
     setup = Setup(data_folder, model="unused")
@@ -479,6 +485,7 @@ def test_real_translations(data_folder, cache):
     assert not any("&apos;" in text or text.endswith(" .") for text in sample.references)
 
 
+@pytest.mark.slow
 def test_real_summaries(data_folder, cache):
     """rouge-score's correlations on this data, as its README states them: ROUGE-1, -2, -L recall, -2 F1."""
     expected = {
@@ -514,6 +521,7 @@ def test_real_data_to_text(data_folder):
         assert [list(part.systems)[at] for at, _ in missing] == ["Baseline-FORGE2020"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_quick_form_on_real_data(name, data_folder, tiny_bert, cache):
     setup = Setup(data_folder, quick=True, encoder=str(tiny_bert), model=str(tiny_bert))

@@ -41,6 +41,7 @@ def test_means_of_equal_shares():
         assert equal_shares(count, "arithmetic mean") == pytest.approx((count + 1) / (2 * count))
 
 
+@pytest.mark.slow
 def test_one_candidate_in_words_of_its_own_has_the_least_p_there_can_be(data):
     """It shares nothing with anybody, all references share words: 1 of 5 partitions, in every context."""
     findings, tables = quick("single-candidate", data)
@@ -60,6 +61,7 @@ def test_one_candidate_in_words_of_its_own_has_the_least_p_there_can_be(data):
     assert findings.claims[0].holds == "holds"
 
 
+@pytest.mark.slow
 def test_means_are_in_order_for_people(data):
     """Harmonic means are at most arithmetic ones."""
     _, tables = quick("single-candidate", data)
@@ -70,6 +72,7 @@ def test_means_are_in_order_for_people(data):
             assert all(float(row[name]) <= float(other[name]) for name in METRICS)
 
 
+@pytest.mark.slow
 def test_five_texts_of_people_are_not_told_apart(data):
     _, tables = quick("mauve-small", data)
     rows = {(row["sides"], row["metric"]): row for row in tables["log-p"]}
@@ -83,6 +86,7 @@ def test_five_texts_of_people_are_not_told_apart(data):
     assert float(rows["E2E: five seeds", "meteor"]["mean ln p"]) == pytest.approx(np.log(2 / 252), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_one_clustering_has_the_p_values_that_counting_allows(data, monkeypatch):
     """Of two clusters with s and 10 - s of ten texts the statistic knows one count, which is farthest from even where
     all s stand on one side: 2 C(10 - s, 5) of C(10, 5) partitions."""
@@ -114,6 +118,7 @@ def test_the_central_sentence_is_the_one_with_the_least_sum_of_distances():
     assert _ranked(distances, [3, 0]) == [0, 3]
 
 
+@pytest.mark.slow
 def test_one_sentence_over_and_over_is_the_farther_from_people_by_triangles(data):
     """All candidates alike: the edge within them is 0, the shortest of every triangle with a reference that differs.
     Q(R, C) is then its largest, 4/3, and TRM at least that; ten others of the same people stay below."""
@@ -134,6 +139,7 @@ def test_one_sentence_over_and_over_is_the_farther_from_people_by_triangles(data
     assert "The " not in shown  # ids and lengths, never the sentences
 
 
+@pytest.mark.slow
 def test_central_on_real_data(data_folder):
     """Section 3.1 and Figure 4 of the paper: one central sentence wins by METEOR and loses by triangle ranks."""
     _, tables = quick("central", data_folder)
@@ -144,6 +150,7 @@ def test_central_on_real_data(data_folder):
         assert number(central["TRM-METEOR ↓"]) > number(people["TRM-METEOR ↓"])
 
 
+@pytest.mark.slow
 def test_efficiency_times_all_seven_metrics(data):
     """Timings are printed, never judged; the paper's rates and minutes belong together (40,504 images)."""
     from recapture_studies.distribution_aware.efficiency import _PAPER
@@ -182,6 +189,7 @@ def test_an_encoder_that_is_named_stands_beside_the_others(data):
     assert first == "bag-of-words" and "lengths" in second
 
 
+@pytest.mark.slow
 def test_decoding_counts_votes_and_repeats(data):
     findings, tables = quick("decoding", data)
     votes = {row["of"]: row for row in tables["votes"]}
@@ -205,6 +213,7 @@ def test_decoding_counts_votes_and_repeats(data):
     assert [claim.holds for claim in findings.claims[2:]] == ["cannot be told"] * 2
 
 
+@pytest.mark.slow
 def test_decoding_on_real_votes(data_folder):
     """150 prompts with four voices each, as the folder's card says."""
     _, tables = quick("decoding", data_folder)
@@ -214,6 +223,7 @@ def test_decoding_on_real_votes(data_folder):
     assert sum(int(votes["single votes"][head]) for head in heads) == 600
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["single-candidate", "mauve-small", "central", "embeddings", "decoding"])
 def test_a_second_run_takes_what_the_first_kept(name, data, monkeypatch):
     """Interrupted studies go on: what is kept is not made again, and says the same."""
@@ -226,6 +236,7 @@ def test_a_second_run_takes_what_the_first_kept(name, data, monkeypatch):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sensitivity", "human-null", "diversity-quality", "seeds"])
 def test_claims_of_the_older_studies(name, data):
     findings, tables = quick(name, data)

@@ -57,6 +57,7 @@ def test_win_rates_see_order_alone():
     assert sum(won[name] * counts[name] for name in won) == pytest.approx(sum(counts.values()) / 2)
 
 
+@pytest.mark.slow
 def test_made_up_people_and_metrics_agree(findings, data):
     """Disorder grows from system to system: people's shares fall, and so must precision and cross-entropy's order."""
     rated = e2e_ratings.load(Setup(data))
@@ -69,6 +70,7 @@ def test_made_up_people_and_metrics_agree(findings, data):
         assert low <= float(own[name]["r"]) <= high
 
 
+@pytest.mark.slow
 def test_numbers_are_those_of_the_metrics_and_scipy(findings, data):
     import recapture as rc
 
@@ -106,6 +108,7 @@ def test_best_setting_and_claims(findings):
     assert paper["ME quality"]["paper, best K"] == ".917, .911, .976"
 
 
+@pytest.mark.slow
 def test_drawn_references(data):
     """One reference of every input; the same rows for every system; means over draws."""
     setup = Setup(data, encoder="bag-of-words")
@@ -120,6 +123,7 @@ def test_drawn_references(data):
     assert scorer.scores("drawn")["ME quality"][1][1] == pytest.approx(np.mean(each), abs=1e-15)
 
 
+@pytest.mark.slow
 def test_a_second_run_reads_what_was_kept(data, findings, monkeypatch):
     import recapture as rc
 
@@ -150,6 +154,7 @@ def test_the_papers_numbers_agree_with_each_other():
     assert all(max(by.values()) <= (1, 1, 1) for by in DEFAULT_K.values())
 
 
+@pytest.mark.slow
 def test_real_ratings(data_folder):
     """The data's README: 21 systems, 4,693 references; BLEU of slug 66.2, tgen 65.9, tnt1 65.6; BLEU v win rate .295
     (quality) and .674 (naturalness), Pearson."""

@@ -33,6 +33,7 @@ def human_of(setup, kind):
     return next(part for part in summaries(setup, kind)).human
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["metric-map", "score-distributions", "calibration"])
 def test_everything_is_written(name, quick, tmp_path):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
@@ -136,6 +137,7 @@ def test_paths_of_curves():
     assert np.mean([path(rng.normal(size=11)) for _ in range(500)]) > 3
 
 
+@pytest.mark.slow
 def test_temperatures_are_those_of_the_metric(quick):
     import recapture as rc
 
@@ -169,6 +171,7 @@ def test_scores_can_be_made_elsewhere(quick, tmp_path):
 # Real data
 
 
+@pytest.mark.slow
 def test_real_map(data_folder, own_cache):
     """The data's README: ROUGE-2 F1 .870, stored MoverScore .858, with people, abstractive systems."""
     setup = Setup(data_folder, metrics=("rouge",), model="none", encoding={"cache": False, "offline": True})

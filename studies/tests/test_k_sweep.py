@@ -47,6 +47,7 @@ def test_one_sentence_a_source(data):
     assert found.title == "XNLI, no partners"
 
 
+@pytest.mark.slow
 def test_real_premises_and_documents_stay_whole(data_folder):
     """XNLI numbers pairs so that three follow each other for a premise; the rule under test goes by order of lines."""
     whole = defaultdict(set)
@@ -127,6 +128,7 @@ def test_sets_that_never_meet_converge_to_one_all_the_same():
     assert found["score"]["petersen"] == [0] * 40
 
 
+@pytest.mark.slow
 def test_quick_form(data, own_cache):
     findings = find_study("k-sweep").run(Setup(data, quick=True, encoder="bag-of-words"))
     table = next(each.table for each in findings.tables if each.name == "sweep")

@@ -82,6 +82,7 @@ def tables(findings, name):
     return [dict(zip(grid.heads, row, strict=True)) for row in grid.rows]
 
 
+@pytest.mark.slow
 def test_genres_far_apart(data, own_cache):
     """No sphere reaches another genre, so recall is at most the share of genres left, and coverage too."""
     findings = find_study("mode-collapse").run(Setup(data, quick=True, encoder=far_apart))

@@ -22,6 +22,7 @@ def data(tmp_path_factory):
 
 
 # Studies of agreement with people have files of other forms: see test_agreement_studies.py.
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, study in list_studies().items() if not study.chooses])
 def test_quick_form_writes_everything(name, data, tmp_path, capsys, own_cache):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
@@ -41,6 +42,7 @@ def test_quick_form_writes_everything(name, data, tmp_path, capsys, own_cache):
     assert (output / f"{name}.svg").read_text().startswith("<?xml")
 
 
+@pytest.mark.slow
 def test_false_alarms_stay_within_chance_on_made_up_scenes(data, own_cache):
     """Splits of one scene are exchangeable, so no exact p-value may be at most .05 more often than 5 % (and chance)."""
     findings = find_study("human-null").run(Setup(data, quick=True, encoder="bag-of-words"))
@@ -50,6 +52,7 @@ def test_false_alarms_stay_within_chance_on_made_up_scenes(data, own_cache):
     assert "None is beyond chance" in findings.verdict[0]
 
 
+@pytest.mark.slow
 def test_real_human_sentences(data_folder, own_cache):
     """The same on real sentences: 40 splits and 40 pairs of scenes, word counts instead of sentence vectors."""
     findings = find_study("human-null").run(Setup(data_folder, quick=True, encoder="bag-of-words"))

@@ -63,10 +63,12 @@ def check_blind(findings):
     assert held["ME Petersen, ME CAPTURE and FID get worse"] == "does not hold"
 
 
+@pytest.mark.slow
 def test_a_bag_of_words_sees_nothing(data, own_cache):
     check_blind(find_study("word-swap").run(Setup(data, quick=True, encoder="bag-of-words")))
 
 
+@pytest.mark.slow
 def test_a_bag_of_words_sees_nothing_in_real_sentences(data_folder, own_cache):
     check_blind(find_study("word-swap").run(Setup(data_folder, quick=True, encoder="bag-of-words")))
 
@@ -82,6 +84,7 @@ def disorder(texts):
     return rows
 
 
+@pytest.mark.slow
 def test_an_encoder_that_sees_all_of_it(data, own_cache):
     """Only sentences that stay in order can lie in a reference's sphere: precision is at most their share."""
     findings = find_study("word-swap").run(Setup(data, quick=True, encoder=disorder))

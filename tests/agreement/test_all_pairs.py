@@ -25,6 +25,7 @@ def three():
     return {"other": other, "good": good, "weak": weak}, human
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["system", "text", "global"])
 def test_each_pair_is_the_test_of_two(three, level):
     metrics, human = three

@@ -59,6 +59,7 @@ def looped(first, second, human, level, coefficient, over, resamples, seed):
     return differences
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("over", OVER)
 @pytest.mark.parametrize("level", ["system", "text", "global"])
 @pytest.mark.parametrize("coefficient", SCIPY)
@@ -92,6 +93,7 @@ def test_resamples_without_agreement_are_counted():
         assert found.too_few == (found.left_out if level == "system" else 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("over", OVER)
 @pytest.mark.parametrize("level", ["system", "text", "global"])
 def test_scale_side_and_tiles_do_not_matter(level, over, monkeypatch):
@@ -124,6 +126,7 @@ def test_interval_of_a_difference_that_is_known():
     assert narrow.high - narrow.low == pytest.approx(2 * 0.6745 * error, rel=0.1)
 
 
+@pytest.mark.slow
 def test_two_noisy_metrics_are_told_apart_about_as_often_as_chance_allows():
     rng = np.random.default_rng(11)
     pvalues = []

@@ -67,6 +67,7 @@ def brute_force(first, second, human, level, coefficient, swap):
     return observed, two_sided, fmean(each >= observed - 1e-10 for each in differences)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("swap", SWAPS)
 @pytest.mark.parametrize("level", ["system", "text", "global"])
 @pytest.mark.parametrize("coefficient", SCIPY)
@@ -83,6 +84,7 @@ def test_all_swappings_by_brute_force(level, coefficient, swap):
     assert one_sided.pvalue == found.under("greater")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("swap", SWAPS)
 @pytest.mark.parametrize("level", ["system", "text", "global"])
 def test_missing_scores_by_brute_force(level, swap):
@@ -123,6 +125,7 @@ def test_pvalues_of_nlpstats():
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["system", "text", "global"])
 @pytest.mark.parametrize("coefficient", ["pearson", "spearman", "kendall"])
 def test_scale_side_and_tiles_do_not_matter(level, coefficient, monkeypatch):
@@ -139,6 +142,7 @@ def test_scale_side_and_tiles_do_not_matter(level, coefficient, monkeypatch):
     assert (swapping_test(good, weak, human, level, coefficient, resamples=200).null == found.null).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "level, swap", [("system", "both"), ("text", "both"), ("text", "inputs"), ("global", "systems")]
 )

@@ -76,6 +76,7 @@ def test_one_setting_flatters_nobody(level):
         assert found.honest == pytest.approx(found.optimistic)
 
 
+@pytest.mark.slow
 def test_the_honest_figure_is_lower_on_average():
     """Settings that are all noise: the best is so by luck, which held-out data do not share. The honest agreement is 0
     in expectation, the flattered one above; both within what three standard errors show."""

@@ -31,6 +31,7 @@ def test_three_tenths_in_any_order():
         assert found == pytest.approx(2 / np.sqrt(6), abs=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(50))
 def test_ties_are_those_of_fractions(seed):
     random = np.random.default_rng(seed)
@@ -78,6 +79,7 @@ def test_what_is_settled_and_what_is_not():
     assert len(set(system_means(near))) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["system", "text", "global"])
 @pytest.mark.parametrize("coefficient", SCIPY)
 def test_scale_does_not_matter(level, coefficient):

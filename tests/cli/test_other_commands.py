@@ -115,6 +115,7 @@ def test_help_shows_examples(command, capsys):
     assert "Examples:" in shown and f"recapture {command}" in shown
 
 
+@pytest.mark.slow
 def test_terminals_without_arrows_get_the_numbers(texts):
     (texts / "model.txt").write_text("\n".join(LINES[::-1]) + "\n")
     command = [sys.executable, "-m", "recapture", "score", "-r", "human.txt", "-c", "model.txt"]
@@ -123,6 +124,7 @@ def test_terminals_without_arrows_get_the_numbers(texts):
     assert ran.returncode == 0 and "0.0000" in ran.stdout
 
 
+@pytest.mark.slow
 def test_program_as_a_whole(texts):
     """Through the shell: results on stdout alone, exit codes, and no traceback when the reader leaves early."""
     program = [sys.executable, "-m", "recapture"]

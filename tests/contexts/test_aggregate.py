@@ -17,6 +17,7 @@ def scores_of(texts, higher=True):
     return [[overlap(a, b) if higher else 1 - overlap(a, b) for b in texts] for a in texts]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric, rule, higher", [
     ("toy", "best", True), ("toy", "mean", True), ("toy-even", "mean", True),
     ("toy-even", "best", True), ("toy-far", "best", False), ("toy-far", "mean", False),

@@ -21,6 +21,7 @@ def cut(record, size=4):
     return {key: record[key][:size] if isinstance(record[key], list) else record[key] for key in record}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cider", "meteor", "bleu", "rouge-l", "chrf"])
 def test_exact_p_values_of_real_texts(outputs, name):
     """4 v 4 of each context against plain loops over fractions, from distances of texts scored one pair at a time."""
@@ -40,6 +41,7 @@ def test_exact_p_values_of_real_texts(outputs, name):
         assert (found["pvalue"], found["smallest_pvalue"]) == (float(p), float(smallest))
 
 
+@pytest.mark.slow
 def test_humans_against_humans_are_not_found_different(outputs):
     """Four references against four others: p-values of one distribution, so at most about 5 % reach .05."""
     halves = [

@@ -44,6 +44,7 @@ def contexts(draw):
     return n, made
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(contexts(), st.sampled_from(["split", "paper"]), st.booleans())
 def test_value_p_and_null_against_fractions(context, ties, directed):
@@ -59,6 +60,7 @@ def test_value_p_and_null_against_fractions(context, ties, directed):
     np.testing.assert_allclose(np.sort(np.repeat(found.null, mirrored)), sorted(map(float, values)), atol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n, m", [(5, 5), (4, 6), (6, 3)])
 @pytest.mark.parametrize("ties", ["split", "paper"])
 def test_larger_contexts_against_fractions(n, m, ties):
@@ -200,6 +202,7 @@ def test_contexts_together_and_alone_agree(monkeypatch):
         assert [each.tests["value"].pvalue for each in together] == [each.pvalue for each in alone]
 
 
+@pytest.mark.slow
 def test_10_v_10_is_exact():
     """184,756 partitions. Three of them, picked by a seed, are checked against fractions."""
     distances = whole_distances(np.random.default_rng(12), 20, 50)

@@ -147,6 +147,7 @@ def test_scipy():
     np.testing.assert_allclose(values["l2"], np.linalg.norm(p - q, axis=1), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_torchmetrics():
     """torchmetrics' _InformationMeasure (functional/text/infolm.py, 1.9) takes the candidate first; it returns KL and
     alpha with the sign turned and Fisher-Rao as 2 arccos, which is pi times ours."""
@@ -256,6 +257,7 @@ logits = arrays(np.float64, (3, 9), elements=st.floats(-600, 600, width=64))
 numbers = st.floats(-5, 5).filter(lambda x: min(abs(x), abs(x - 1), abs(x + 1)) > 1e-3)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(logits, logits, numbers, numbers, st.sampled_from([0.0, 1e-9, 1e-3, 1.0]))
 def test_never_negative_never_nan_zero_when_equal_within_range(one, other, alpha, beta, weight):
@@ -326,6 +328,7 @@ def test_a_pair_does_not_depend_on_its_neighbours():
     assert evaluate("kl", log_p[:0], log_q[:0])["kl"].shape == (0,)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_pairs():
     rng = np.random.default_rng(6)
     log_p, log_q = log_softmax(rng.standard_normal((2, 60, 30522)))

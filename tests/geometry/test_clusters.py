@@ -74,6 +74,7 @@ def test_every_row_is_with_its_nearest_centre(count, clusters):
         assert np.mean(own <= apart.min(axis=1) + 1e-5) > 0.995
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clusters", [8, 40, 150])
 def test_as_tight_as_scikit_learns(clusters):
     """Mean inertia over seeds, within 4 % of that of scikit-learn's greedy k-means++."""
@@ -92,6 +93,7 @@ def test_as_tight_as_scikit_learns(clusters):
     assert ours < 1.04 * np.mean([each.inertia_ for each in peers])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [500, 2500])
 def test_threads_tiles_and_company_change_no_label(count):
     rows = np.random.default_rng(1).standard_normal((count, 20)).astype(np.float32)

@@ -117,6 +117,7 @@ def test_row_order_changes_nothing(name):
         np.testing.assert_array_equal(plain[k].candidate_inside[::-1], shuffled[k].candidate_inside)
 
 
+@pytest.mark.slow
 def test_several_tiles_of_real_size():
     """More rows than one default tile, float32, unit length: the everyday case."""
     reference, candidate = normal(42, 2500, 24).astype(np.float32), normal(43, 1300, 24).astype(np.float32)

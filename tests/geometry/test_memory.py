@@ -3,6 +3,7 @@
 import tracemalloc
 
 import numpy as np
+import pytest
 
 from recapture.geometry.overlap import overlap
 from recapture.geometry.parallel import engine
@@ -22,11 +23,13 @@ def peak_of(rows, **options):
             tracemalloc.stop()
 
 
+@pytest.mark.slow
 def test_peak_is_far_below_the_distance_matrix():
     rows = 6000
     assert peak_of(rows, threads=2) < rows * rows * 4 / 3  # a single n x m float32 matrix is 144 MB
 
 
+@pytest.mark.slow
 def test_peak_grows_with_rows_not_with_their_square():
     # Four times the rows: linear parts grow fourfold, an n x m matrix would grow sixteenfold.
     small, large = peak_of(2000, tile=256, threads=1), peak_of(8000, tile=256, threads=1)

@@ -16,6 +16,7 @@ def blas_threads():
     return [library["num_threads"] for library in threadpoolctl.threadpool_info() if library["user_api"] == "blas"]
 
 
+@pytest.mark.slow
 def test_callers_in_parallel_agree_and_leave_blas_as_it_was():
     before = blas_threads()
     points = np.random.default_rng(1).standard_normal((600, 20))
@@ -31,6 +32,7 @@ def test_callers_in_parallel_agree_and_leave_blas_as_it_was():
     assert blas_threads() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 4])
 def test_the_first_error_stops_the_rest(threads):
     seen = []

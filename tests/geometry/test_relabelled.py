@@ -71,6 +71,7 @@ SIZES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", INPUTS)
 @pytest.mark.parametrize("sizes", SIZES)
 def test_equals_brute_force(name, sizes):
@@ -81,6 +82,7 @@ def test_equals_brute_force(name, sizes):
     assert_brute_force(points, labels, relabelled_counts(PooledNeighbours(points), labels, ks), some=(0, 33, 64, 69))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", INPUTS)
 @pytest.mark.parametrize("options", [{"tile": 17, "threads": 3}, {"tile": 64, "threads": 1}], ids=str)
 def test_short_lists_are_made_longer(name, options, short_lists):
@@ -94,6 +96,7 @@ def test_short_lists_are_made_longer(name, options, short_lists):
     assert_brute_force(points, labels, found, some=(0, 1, 64))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["random", "integer grid", "repeated rows", "near-ties"])
 def test_how_the_work_is_cut_up_changes_nothing(name, monkeypatch):
     points = np.concatenate(INPUTS[name])
@@ -159,6 +162,7 @@ LISTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LISTED)
 def test_lists_are_in_order_and_lack_nobody(name):
     points = LISTED[name]
@@ -186,6 +190,7 @@ def test_long_lists_are_thrown_away(monkeypatch):
     assert found.lists(99).length == 5
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_number_of_labellings(monkeypatch):
     monkeypatch.setattr(relabelled, "_TABLE_WORDS", 1 << 14)
     found = PooledNeighbours(normal(11, 300))

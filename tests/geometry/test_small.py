@@ -74,6 +74,7 @@ def test_all_of_three_dimensions_against_each_other():
     compare(sets, [(i, (7 * i + 3) % len(sets)) for i in range(len(sets))], 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2, 9, 30])
 def test_texts_with_shared_references(k):
     sets, pairs = texts(3, 12, 4)
@@ -81,6 +82,7 @@ def test_texts_with_shared_references(k):
     compare(sets, pairs + same + pairs[:3] + [(j, i) for i, j in pairs[:9]], k)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"threads": 1}, {"threads": 3}], ids=str)
 @pytest.mark.parametrize("cells, numbers", [(1, 1), (50, 3000), (1 << 20, 1 << 20)])
 def test_however_the_work_is_cut_up(monkeypatch, options, cells, numbers):
@@ -115,6 +117,7 @@ def test_too_few_samples_are_set_apart():
     assert small_counts([], [], 1).n.shape == (0,)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_tiny_sets_of_awkward_numbers(data):

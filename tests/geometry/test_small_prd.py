@@ -76,6 +76,7 @@ def problems(seed=0):
     return sets + clouds, pairs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clusters", [1, 2, 5, 20])
 def test_equals_a_plain_loop(clusters):
     sets, pairs = problems()
@@ -141,6 +142,7 @@ def plain_f(reference, candidate, beta, angles=1001):
     return best
 
 
+@pytest.mark.slow
 def test_scores_are_prds():
     """Histograms of all clusterings lead to the numbers of `rc.prd`, and those to the definition's."""
     sets, pairs = problems(3)

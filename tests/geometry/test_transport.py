@@ -66,6 +66,7 @@ def all_costs(problems, **options):
     return transport_costs(problems.__getitem__, len(problems), **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", [False, True])
 def test_costs_are_those_of_the_linear_programme(metric):
     problems = made_up(0, count=60)

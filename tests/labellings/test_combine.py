@@ -109,6 +109,7 @@ def test_adjusted_never_below_given_and_never_above_1(pvalues):
     assert (rc.benjamini_hochberg(pvalues) <= rc.holm(pvalues) * (1 + 1e-12)).all()
 
 
+@pytest.mark.slow
 def test_under_no_effect_the_corrected_mean_keeps_its_level():
     """Independent uniform p-values: share of corrected <= .05, 4,000 runs of 10 tests; raw exceeds it (Wilson 2019)."""
     runs = np.random.default_rng(0).uniform(size=(4000, 10))

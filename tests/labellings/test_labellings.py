@@ -75,6 +75,7 @@ def test_a_large_enumeration_on_demand_comes_in_bounded_blocks(monkeypatch):
     assert len({row.tobytes() for labels in first for row in labels.candidate}) == 3000
 
 
+@pytest.mark.slow
 def test_no_block_is_larger_than_what_bounds_memory():
     made = plan(300, 200, pvalue=40_000)
     sizes = [len(labels) for labels in made.blocks()]

@@ -70,6 +70,7 @@ def test_against_scipy(n, m, seed):
 whole = st.integers(-3, 3)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(whole, min_size=1, max_size=4), st.lists(whole, min_size=1, max_size=4))
 def test_ties_against_fractions(references, candidates):
@@ -190,6 +191,7 @@ def test_blocks_change_nothing(monkeypatch):
     assert whole.pvalue == parts.pvalue == alone.pvalue
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [float, int])
 def test_p_values_are_valid_and_randomised_ones_uniform(kind):
     """400 contexts of 4 v 3 from one distribution: P(p <= a) <= a, within three binomial standard errors; with ties

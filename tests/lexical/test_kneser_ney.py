@@ -236,6 +236,7 @@ def test_bad_texts_to_score():
         KneserNey(["a"], tokenize="13a")
 
 
+@pytest.mark.slow
 def test_real_sentences_as_by_the_formula(data_folder):
     with gzip.open(data_folder / "brown_genres" / "sentences.jsonl.gz", "rt", encoding="utf-8") as lines:
         texts = [json.loads(line)["text"] for line, _ in zip(lines, range(1500), strict=False)]

@@ -85,6 +85,7 @@ def baselines(tmp_path: Path) -> Path:
 # Against bert-score
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("idf", [False, True])
 @pytest.mark.parametrize("layer", [0, 1, 2, 3])
 def test_equals_bert_score_on_a_random_model(tiny_bert: Path, layer: int, idf: bool) -> None:
@@ -93,6 +94,7 @@ def test_equals_bert_score_on_a_random_model(tiny_bert: Path, layer: int, idf: b
     assert_same(scores(ours), peer(tiny_bert, layer, references, candidates, batch_size=1, idf=idf))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("idf", [False, True])
 @pytest.mark.parametrize("layer", [2, 4, 6])
 def test_equals_bert_score_on_minilm(minilm: Path, layer: int, idf: bool) -> None:
@@ -102,6 +104,7 @@ def test_equals_bert_score_on_minilm(minilm: Path, layer: int, idf: bool) -> Non
     assert ours.f1 == pytest.approx(ours.f1_scores.mean(), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("idf", [False, True])
 def test_equals_bert_score_on_translations(minilm: Path, data_folder: Path, idf: bool) -> None:
     file = data_folder / "wmt17_to_english" / "segment_da.jsonl"
@@ -114,6 +117,7 @@ def test_equals_bert_score_on_translations(minilm: Path, data_folder: Path, idf:
     assert_same(scores(ours), peer(minilm, 4, references, candidates, idf=idf))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("idf", [False, True])
 def test_several_references_as_in_bert_score(tiny_bert: Path, idf: bool) -> None:
     candidates = texts(15, 3)
@@ -132,6 +136,7 @@ def test_mean_over_references(tiny_bert: Path) -> None:
         np.testing.assert_allclose(ours[name], (apart[0][name] + apart[1][name]) / 2, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")
 @pytest.mark.parametrize("layer", [0, 2, 3])
 def test_rescaled_as_in_bert_score(tiny_bert: Path, baselines: Path, layer: int) -> None:
@@ -278,6 +283,7 @@ def test_exchanged_sides_exchange_precision_and_recall(tiny_bert: Path) -> None:
     assert_same(there, {"precision": back["recall"], "recall": back["precision"], "f1": back["f1"]}, 1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch_tokens", [1, 50, 100_000])
 def test_batches_do_not_matter(tiny_bert: Path, batch_tokens: int) -> None:
     references, candidates = texts(30, 22), texts(30, 23)

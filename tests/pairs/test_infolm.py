@@ -126,6 +126,7 @@ def slow(
     return {name: defined(name, p, q, parameters["alpha"], parameters["beta"]) for name in MEASURES}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("idf", [False, True])
 @pytest.mark.parametrize("temperature", [0.05, 0.25, 1.0, 3.0, 10.0])
 def test_equals_a_loop_over_masked_tokens(
@@ -146,6 +147,7 @@ def test_equals_a_loop_over_masked_tokens(
         assert ours.values[name] == pytest.approx(math.fsum(expected) / 6, rel=1e-5, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("alpha", "beta"), [(0.5, 0.5), (1.5, -0.4), (2.0, 1.0), (-0.5, 2.0)])
 def test_other_parameters_equal_the_loop(
     tiny_bert: Path, scored: Callable[..., Any], alpha: float, beta: float
@@ -161,6 +163,7 @@ def test_other_parameters_equal_the_loop(
             assert ours.arrays[f"{name}_scores"][at] == pytest.approx(expected, rel=1e-5, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["best", "mean"])
 @pytest.mark.parametrize("idf", [False, True])
 def test_several_references(tiny_bert: Path, scored: Callable[..., Any], rule: str, idf: bool) -> None:
@@ -187,6 +190,7 @@ def test_the_default_is_best_over_references(scored: Callable[..., Any]) -> None
     )
 
 
+@pytest.mark.slow
 def test_idf_counts_repeated_references(tiny_bert: Path, scored: Callable[..., Any]) -> None:
     references = ["the cat sat on the mat"] * 5 + texts(3, 9)
     candidates = texts(8, 10)
@@ -212,6 +216,7 @@ PEERS = {  # ours -> its name, and ours / its
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", PEERS)
 def test_equals_torchmetrics_pair_by_pair(tiny_bert: Path, scored: Callable[..., Any], measure: str) -> None:
     """torchmetrics 1.9 turns the sign of two measures and gives Fisher-Rao as 2 arccos. One pair at a time, since it
@@ -235,6 +240,7 @@ def test_equals_torchmetrics_pair_by_pair(tiny_bert: Path, scored: Callable[...,
 # Properties
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("temperature", [0.05, 1.0, 10.0])
 def test_equal_texts_are_at_exactly_0(scored: Callable[..., Any], temperature: float) -> None:
     same = [*texts(12, 13), " ".join(texts(20, 14)), "zebra", "[MASK]", "the [SEP] cat"]
@@ -250,6 +256,7 @@ def test_texts_of_the_same_pieces_are_at_exactly_0(scored: Callable[..., Any]) -
     assert (ours.scores == 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("temperature", [0.05, 0.1, 1.0, 10.0])
 @pytest.mark.parametrize(("alpha", "beta"), [(0.5, 0.5), (0.01, 3.0), (0.99, -0.5)])
 def test_values_are_finite_and_not_below_0(
@@ -266,6 +273,7 @@ def test_values_are_finite_and_not_below_0(
     assert not ours.warnings
 
 
+@pytest.mark.slow
 def test_deep_probabilities_take_the_way_by_logarithms(scored: Callable[..., Any], monkeypatch: Any) -> None:
     """Both ways of mixing give the same; at a very low temperature only logarithms are left."""
     references, candidates = texts(8, 17), texts(8, 18)
@@ -289,6 +297,7 @@ def test_symmetric_measures(scored: Callable[..., Any]) -> None:
         np.testing.assert_allclose(there.arrays[f"{name}_scores"], back.arrays[f"{name}_scores"], rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_order_does_not_matter(scored: Callable[..., Any]) -> None:
     """A shuffle that is not its own inverse: pairs put back wrongly would show."""
     references, candidates = texts(31, 21), texts(31, 22)
@@ -299,6 +308,7 @@ def test_order_does_not_matter(scored: Callable[..., Any]) -> None:
     np.testing.assert_array_equal(mixed, usual[order])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch_tokens", [1, 40, 100_000])
 def test_batches_do_not_matter(scored: Callable[..., Any], batch_tokens: int) -> None:
     references, candidates = texts(20, 23), texts(20, 24)
@@ -316,6 +326,7 @@ def test_repeated_pairs_score_alike(scored: Callable[..., Any]) -> None:
     np.testing.assert_array_equal(thrice, np.tile(once, 3))
 
 
+@pytest.mark.slow
 def test_systems_do_not_touch_each_other(scored: Callable[..., Any]) -> None:
     references, first, second = texts(12, 27), texts(12, 28), texts(12, 29)
     both = scored(references, {"one": first, "two": second}, "kl")
@@ -323,6 +334,7 @@ def test_systems_do_not_touch_each_other(scored: Callable[..., Any]) -> None:
         np.testing.assert_allclose(both[name].scores, scored(references, candidates, "kl").scores, rtol=0, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_several_temperatures_equal_separate_runs(scored: Callable[..., Any]) -> None:
     references, candidates = texts(8, 30), texts(8, 31)
     together = scored(references, candidates, ["kl", "l2"], temperature=[0.05, 0.5, 2])

@@ -74,6 +74,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("function", "peer", "options", "of_items"), CASES)
 @few
 @given(seed=st.integers(0, 10_000), most=st.sampled_from([1, 4]))
@@ -89,6 +90,7 @@ def test_as_sacrebleu(function, peer, options, of_items, seed, most):
     assert result.range == (0, math.inf if peer is TER else 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("function", "peer", "options", "of_items"), CASES)
 def test_more_items_than_are_counted_together(function, peer, options, of_items):
     references, candidates = corpus(5, items=230, most=2)
@@ -138,6 +140,7 @@ def test_known_scores():
     assert (result.rougeL_precision, result.rougeL_recall) == (2 / 3, 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stemmer", [False, True])
 @few
 @given(seed=st.integers(0, 10_000))
@@ -173,6 +176,7 @@ def test_tokenised_candidates_are_named_not_logged(caplog):
     assert not bleu(["a dog runs."] * 120, ["the dog runs."] * 120).warnings
 
 
+@pytest.mark.slow
 def test_several_systems_are_scored_as_each_alone():
     references, candidates = corpus(3)
     systems = {"one": candidates, "two": [group[0] for group in references], "three": candidates[::-1]}
@@ -333,6 +337,7 @@ def test_bad_sets(references, candidates, complaint):
 # Real texts
 
 
+@pytest.mark.slow
 def test_real_texts_with_several_references(data_folder):
     with gzip.open(data_folder / "e2e_dev_multi" / "contexts.jsonl.gz", "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line, _ in zip(lines, range(60), strict=False)]
@@ -353,6 +358,7 @@ def test_real_texts_with_several_references(data_folder):
     assert result.rougeL_scores.tolist() == [each["rougeL"].fmeasure for each in found]
 
 
+@pytest.mark.slow
 def test_agreement_with_people_on_realsumm(data_folder):
     # Pearson of system means with human LitePyramid recall: figures of the data's README, made with rouge-score.
     # It does not name the stemmer: with it all eight agree, without it they are up to .023 away.

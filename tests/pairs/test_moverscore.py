@@ -91,6 +91,7 @@ def score(encoder, references=REFERENCES, candidates=CANDIDATES, **options):
     return moverscore(references, candidates, encoder=encoder, **{"layers": 3, **options})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ngram", [1, 2])
 @pytest.mark.parametrize("idf", [True, False])
 @pytest.mark.parametrize("layers", [1, 3])
@@ -104,6 +105,7 @@ def test_scores_follow_the_definition(encoder, ngram, idf, layers):
     assert found.ranges["value"] == (-1.0, 1.0)
 
 
+@pytest.mark.slow
 def test_real_model(minilm):
     oracle = Oracle(minilm, REFERENCES, 1, 5, True)
     expected = [oracle.score(*pair) for pair in zip(REFERENCES, CANDIDATES, strict=True)]
@@ -145,6 +147,7 @@ def test_power_means():
     assert power_means(layers).tolist() == [[[1.0, 1.0]], [[3.0, 5.0]], [[-1.0, -4.0]]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ngram", [1, 2])
 def test_equal_texts_score_exactly_1_and_only_they(encoder, ngram):
     texts = sorted(set(REFERENCES + CANDIDATES))

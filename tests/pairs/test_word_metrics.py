@@ -87,6 +87,7 @@ def least_gap(reference, candidate, k):
     return min(np.abs(table / each - 1).min() for each in radii)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("layers", [1, 3])
 def test_mark_evaluate_and_precision_recall_follow_the_definition(tiny_bert, samples, k, layers):
@@ -108,6 +109,7 @@ def test_mark_evaluate_and_precision_recall_follow_the_definition(tiny_bert, sam
         assert (precision, recall) == (counts["x"] / len(candidate), counts["y"] / len(reference))
 
 
+@pytest.mark.slow
 def test_numbers_are_those_of_the_metrics_of_two_sets(tiny_bert):
     """On the very vectors that the scorer sees."""
     from recapture.pairs.evaluate import Shared
@@ -178,6 +180,7 @@ def test_sides_have_their_names(tiny_bert):
     assert part.f1_8 > part.f8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", [me, pr, prd])
 def test_nothing_depends_on_order_batches_chunks_or_threads(tiny_bert, score, monkeypatch):
     found = score(tiny_bert)
@@ -197,6 +200,7 @@ def test_nothing_depends_on_order_batches_chunks_or_threads(tiny_bert, score, mo
         np.testing.assert_allclose(again.arrays[name], column, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("score", "outputs"), [(me, ME), (pr, ("precision", "recall")), (prd, ("f8", "f1_8"))])
 def test_several_references_count_by_their_mean(tiny_bert, score, outputs):
     groups = [[REFERENCES[0], REFERENCES[1]], [REFERENCES[2], REFERENCES[4]]]
@@ -331,6 +335,7 @@ def test_what_a_score_rests_on_is_named(tiny_bert):
     )
 
 
+@pytest.mark.slow
 def test_real_translations_rank_systems_as_people_do(data_folder, minilm):
     """WMT17 cs-en, where the paper's Pearson correlations with people are high: the best system beats the worst."""
     folder = data_folder / "wmt17_to_english"

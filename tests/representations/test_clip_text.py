@@ -99,6 +99,7 @@ def text_vectors(folder: Path, texts: list[str]) -> np.ndarray:
     return np.array(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch_size", [1, 32])
 def test_texts_become_the_towers_vectors(clip: Path, tiny_clip: Path, batch_size: int, no_network: list[str]) -> None:
     vectors = encode(TEXTS, clip, cache=False, batch_size=batch_size)
@@ -136,6 +137,7 @@ def test_missing_weights_are_found_without_loading(clip: Path, tmp_path: Path) -
     assert "lacks model.safetensors" in (problem(copy) or "")
 
 
+@pytest.mark.slow
 def test_silent(tiny_clip: Path) -> None:
     script = "import sys; from recapture.representations.encode import encode; print(encode(['a'], sys.argv[1]).shape)"
     done = subprocess.run([sys.executable, "-c", script, str(tiny_clip)], capture_output=True, text=True, check=True)

@@ -229,6 +229,7 @@ def test_logging_and_bars_are_as_before(tiny_bert: Path) -> None:
 # all-MiniLM-L6-v2 from the weights package.
 
 
+@pytest.mark.slow
 def test_minilm_agrees_with_plain_transformers(needs_minilm: None) -> None:
     from recapture.representations.locate import find_weights
 
@@ -250,6 +251,7 @@ def test_minilm_knows_a_paraphrase(needs_minilm: None) -> None:
     assert likeness[0, 1] > 0.5 > 0.2 > max(likeness[0, 2], likeness[1, 2])
 
 
+@pytest.mark.slow
 def test_minilm_does_not_depend_on_batches_or_order(needs_minilm: None) -> None:
     encoder = resolve_encoder()
     together = encode(VARIED, encoder, batch_size=64, cache=False)
@@ -285,6 +287,7 @@ def run_python(script: str, **environment: Any) -> subprocess.CompletedProcess[s
     )
 
 
+@pytest.mark.slow
 def test_silent_at_first_and_without_torch_when_cached(needs_minilm: None) -> None:
     script = (
         "import sys; from recapture.representations.encode import encode; v = encode(['b', 'a', '', 'b']);"

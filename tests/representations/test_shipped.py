@@ -62,6 +62,7 @@ def test_weights_are_those_of_the_evidence(default_masked_model):
     assert set(re.findall(r"\| recapture-minilm-\w+ \| \w+\+(\w+) \|", page)) == {shipped.shipped_revision()}
 
 
+@pytest.mark.slow
 def test_the_trained_one_guesses_words(models):
     """What any English reader would put there."""
     model = models[shipped.MLM]
@@ -70,6 +71,7 @@ def test_the_trained_one_guesses_words(models):
     assert guesses(model, "He has lived there [MASK] 1990.")[0] == "since"
 
 
+@pytest.mark.slow
 def test_both_share_their_words(models):
     """The word embeddings are the encoder's own, in both models."""
     from safetensors.torch import load_file
@@ -82,6 +84,7 @@ def test_both_share_their_words(models):
         assert whole.get_output_embeddings().weight is whole.get_input_embeddings().weight
 
 
+@pytest.mark.slow
 def test_the_head_stands_on_the_encoder_itself(models):
     """Its body gives the vectors that the encoder's own model class gives."""
     import torch
@@ -113,6 +116,7 @@ def test_bars_of_the_trained_one(default_masked_model):
     assert top1 >= 0.49
 
 
+@pytest.mark.slow
 def test_perplexity_through_the_library(models, data_folder):
     """150 places of the held-out texts, one masked at a time: within three standard errors of the noted figure."""
     import math

@@ -255,6 +255,7 @@ for turn in range(25):
 """
 
 
+@pytest.mark.slow
 def test_processes_share_one_cache(tmp_path: Path) -> None:
     names = ["p", "q", "r"]
     running = [

@@ -67,6 +67,7 @@ def test_histograms_by_definition(seed, scaling, weights):
     assert value == pytest.approx(mauve_of(q, p, scaling, weights), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_mauve_text_agrees_on_histograms():
     peer()
     theirs = sys.modules["mauve.compute_mauve"]
@@ -152,6 +153,7 @@ def mixture(count, seed, shares):
     return means[clump] + scales[clump, None] * rng.standard_normal((count, 384))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shares", [9, 10])
 def test_mauve_text_agrees_on_whole_sets(shares):
     """Our mean over seeds lies amid what mauve-text gives from seed to seed."""
@@ -217,6 +219,7 @@ def test_seeds_and_spread():
     assert len(first.candidate_curve) == len(first.reference_curve) == 27
 
 
+@pytest.mark.slow
 def test_threads_change_nothing():
     """More rows than one tile of the clustering has."""
     rng = np.random.default_rng(6)

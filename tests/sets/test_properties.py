@@ -32,6 +32,7 @@ KINDS = st.sampled_from(["normal", "grid", "repeats"])
 few = settings(max_examples=12, deadline=None)
 
 
+@pytest.mark.slow
 @EACH
 @few
 @given(seed=SEEDS, kind=KINDS)
@@ -43,6 +44,7 @@ def test_values_lie_in_their_range(metric, seed, kind):
         assert low <= value <= high
 
 
+@pytest.mark.slow
 @EACH
 @few
 @given(seed=SEEDS, kind=KINDS)
@@ -53,6 +55,7 @@ def test_row_order_does_not_matter(metric, seed, kind):
     assert shuffled == pytest.approx(values(metric, reference, candidate), rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.slow
 @EACH
 @few
 @given(seed=SEEDS, kind=KINDS)
@@ -63,6 +66,7 @@ def test_sides_swap_as_declared(metric, seed, kind):
         assert forth[name] == pytest.approx(back[other], rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.slow
 @EACH
 @few
 @given(seed=SEEDS, shift=st.sampled_from([-3.0, 64.0, 4096.0]), scale=st.sampled_from([0.25, 2.0, 1024.0]))
@@ -76,6 +80,7 @@ def test_moving_and_scaling_both_sets_changes_nothing(metric, seed, shift, scale
     assert values(metric, scale * reference + shift, scale * candidate + shift) == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "metric", [m for m in METRICS if m.name not in ("prd", "mauve")], ids=lambda metric: metric.name
 )

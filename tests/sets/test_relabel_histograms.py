@@ -45,6 +45,7 @@ def labellings(n, m, count, seed=0, keep=None):
     return Labels(reference, candidate)
 
 
+@pytest.mark.slow
 @EACH
 @pytest.mark.parametrize("kind", ["equal", "unequal", "repeats"])
 @pytest.mark.parametrize("seed", [0, 1])

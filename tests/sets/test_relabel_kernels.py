@@ -133,6 +133,7 @@ def test_the_observed_labelling_has_the_measured_value(name, dtype):
     assert relabelled(name, a, b, observed(60, 45))[0] == pytest.approx(value, rel=1e-12, abs=1e-13)
 
 
+@pytest.mark.slow
 def test_mmd_keeps_the_observed_bandwidth_where_a_subsample_decides_it():
     """Over 5,000 pooled rows the median comes from a subsample, which relabelled sets would draw differently."""
     rng = np.random.default_rng(6)
@@ -146,6 +147,7 @@ def test_mmd_keeps_the_observed_bandwidth_where_a_subsample_decides_it():
     np.testing.assert_allclose(relabelled("mmd", a, b, labels), expected, rtol=0, atol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tile, threads", [(7, 1), (50, 3), (960, 2)])
 @pytest.mark.parametrize("held", [0, 2**28])
 @pytest.mark.parametrize("left_out", [0, 30])
@@ -247,6 +249,7 @@ def test_frechet_equals_the_square_root_route(n, m, d, left_out):
     np.testing.assert_allclose(relabelled("frechet", a, b, labels), expected, rtol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n, m, d", [(4, 4, 6), (5, 3, 7), (2, 2, 3), (3, 4, 2)])
 def test_frechet_of_repeated_texts_in_many_digits(n, m, d):
     """Covariances of low rank, where matrix square roots and eigenvalues of products lose their digits."""

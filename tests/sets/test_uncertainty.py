@@ -30,6 +30,7 @@ def own(metric, reference, candidate):
     return {"bandwidth": rc.mmd(reference, candidate).bandwidth} if metric.name == "mmd" else {}
 
 
+@pytest.mark.slow
 @EACH
 def test_pvalues_are_shares_of_relabelled_sets(metric):
     """(c + 1) / (B + 1) over sets that were relabelled for real, by the definition."""
@@ -69,6 +70,7 @@ def test_a_clear_difference_has_the_smallest_pvalue():
         assert set(results[name].pvalues.values()) == {1 / 50}, name
 
 
+@pytest.mark.slow
 def test_false_alarms_are_as_rare_as_promised():
     """200 pairs from one distribution: p <= .1 in at most 10 %, within 4 standard deviations of the binomial."""
     alarms = dict.fromkeys(("mark-evaluate", "precision-recall", "frechet", "mmd"), 0)

@@ -198,6 +198,7 @@ def test_mmd_of_degenerate_sets():
     assert result.biased == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_mmd_with_many_copies_of_one_row(dtype):
     """Their distances are 0, not the rounding error of a product: the median of the others counts."""
@@ -223,6 +224,7 @@ def test_mmd_of_a_very_narrow_kernel_sees_only_equal_rows():
     assert same.biased == pytest.approx(0, abs=1e-15) and same.value == pytest.approx(-2 / 20)
 
 
+@pytest.mark.slow
 def test_mmd_names_the_subsample_behind_its_bandwidth():
     rng = np.random.default_rng(8)
     result = rc.mmd(rng.standard_normal((3000, 2)), rng.standard_normal((2500, 2)))

@@ -68,6 +68,7 @@ def test_chrf_as_sacrebleu(seed, options):
     np.testing.assert_allclose(made, table(rows, columns, score), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 @few
 @given(seed=st.integers(0, 10_000), stemmer=st.booleans())
 def test_rouge_l_as_rouge_score(seed, stemmer):

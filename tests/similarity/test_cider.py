@@ -245,6 +245,7 @@ def test_the_signature_names_table_and_tokens():
     assert (signature["sigma"], signature["tokenize"], signature["over_references"]) == (6.0, "caption tokens", "mean")
 
 
+@pytest.mark.slow
 def test_real_captions_as_pycocoevalcap(data_folder):
     with gzip.open(data_folder / "captions_coco1000" / "captions.jsonl.gz", "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]

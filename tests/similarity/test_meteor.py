@@ -514,12 +514,14 @@ def with_jar_stems(jar, pairs, **options):
     return ours(jar, pairs, tokenize="split", stemmer=stems.__getitem__, **options)
 
 
+@pytest.mark.slow
 def test_jar_agrees_on_repeated_words_and_forms(jar):
     pairs = [*sentences(4000, 1), *sentences(40, 2, longest=150), *((w, w) for w in ("the", ".", "dog . dog ."))]
     expected = jar.scores(pairs, "exact stem", "1.0 0.6")
     np.testing.assert_allclose(with_jar_stems(jar, pairs), expected, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_jar_agrees_on_synonyms(jar, tmp_path):
     # The jar's own synsets, rewritten as a WordNet index; the jar does not keep parts of speech apart, so one file.
     rows = zip(jar.synsets[::2], jar.synsets[1::2], strict=False)
@@ -539,6 +541,7 @@ def test_jar_agrees_on_synonyms(jar, tmp_path):
     assert np.sum(np.abs(expected - with_jar_stems(jar, pairs)) > 0.01) > 100
 
 
+@pytest.mark.slow
 def test_jar_agrees_on_paraphrases(jar, tmp_path):
     letters = "a b c d e f g"
     rng = random.Random(6)
@@ -563,6 +566,7 @@ def test_jar_agrees_on_tokens(jar):
     assert [NORMALISED[text].split() for text in NORMALISED] == jar.normalised(list(NORMALISED))
 
 
+@pytest.mark.slow
 def test_jar_agrees_on_real_captions(jar, data_folder):
     with gzip.open(data_folder / "abstract48s" / "contexts.jsonl.gz", "rt", encoding="utf-8") as stream:
         groups = [json.loads(line)["references"] for line in stream]

@@ -72,6 +72,7 @@ def test_the_known_tokens_are_what_the_java_program_says(java_tokens):
     assert java_tokens(list(KNOWN)) == [expected.split() for expected in KNOWN.values()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "fields"),
     [

@@ -269,6 +269,7 @@ def test_schedule():
     assert [optimise.scale(done, chosen) for done in (0, 0.5, 1)] == pytest.approx([1, 0.6, 0.2])
 
 
+@pytest.mark.slow
 def test_resumed_run_equals_an_uninterrupted_one(base_dir, files, tmp_path):
     arguments = (files / "train.txt", files / "heldout.tsv")
     cpu = torch.device("cpu")
