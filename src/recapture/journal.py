@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from .files import cache_folder
 from .report.report import plain
-from .representations.vector_cache import cache_folder
 
 _KEY, _VALUE = "step", "value"
 

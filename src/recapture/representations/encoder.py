@@ -12,7 +12,7 @@ import numpy as np
 
 from ..declarations import declared
 from ..errors import InputError
-from .folder import expanded
+from ..files import expanded
 
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 

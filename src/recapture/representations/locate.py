@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, nearest_names
+from ..files import expanded
 from .encoder import DEFAULT_ENCODER
-from .folder import content_hash, expanded, is_model_folder, problem
+from .folder import content_hash, is_model_folder, problem
 
 INSTALL_HINT = 'pip install "recapture[models]" (the encoder bag-of-words works without)'
 

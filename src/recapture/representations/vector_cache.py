@@ -21,8 +21,8 @@ from typing import TypeVar
 import numpy as np
 
 from ..errors import InputError
+from ..files import cache_folder, expanded
 from .database import Database, writing
-from .folder import expanded
 
 Result = TypeVar("Result")
 
@@ -54,20 +54,6 @@ class CacheSummary:
     entries: int
     bytes: int
     spaces: list[CacheUse]
-
-
-def cache_folder() -> Path:
-    """Where vectors and unfinished work are kept: RECAPTURE_CACHE, else the user's own cache folder.
-
-    Returns
-    -------
-    pathlib.Path
-        It need not exist yet.
-    """
-    own = os.environ.get("RECAPTURE_CACHE")
-    if own:
-        return expanded(own)
-    return Path(os.environ.get("XDG_CACHE_HOME") or expanded("~/.cache")) / "recapture"
 
 
 class VectorCache:

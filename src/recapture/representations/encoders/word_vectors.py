@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import InputError
+from ...files import expanded
 from ..encoder import EncoderKind, EncoderOptions
-from ..folder import expanded, is_model_folder
+from ..folder import is_model_folder
 from ..word_table import WordTable, open_table
 
 # The number grows when the same file would give a text another vector, so that no older one comes from the cache.
