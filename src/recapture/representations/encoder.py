@@ -41,6 +41,10 @@ class Encoder(Protocol):
         ...
 
 
+EncoderLike = str | os.PathLike[str] | Encoder | Callable[[list[str]], Any]
+"""What callers may name as an encoder: a name, a folder or file, an encoder itself, or a function."""
+
+
 @dataclass(frozen=True)
 class EncoderOptions:
     """What a caller may ask of an encoder chosen by name; None leaves the choice to the encoder."""
@@ -93,7 +97,7 @@ def list_encoders() -> list[EncoderKind]:
 
 
 def resolve_encoder(
-    encoder: str | os.PathLike[str] | Encoder | Callable[[list[str]], Any] | None = None,
+    encoder: EncoderLike | None = None,
     *,
     pooling: str | None = None,
     device: str | None = None,

@@ -6,8 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import InputError
+
+SampleSet = Iterable[str] | ArrayLike
+"""One set of samples: texts, or ready vectors (samples x dimensions)."""
 
 
 class Encoded(NamedTuple):

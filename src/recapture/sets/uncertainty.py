@@ -23,7 +23,7 @@ from ..errors import InputError
 from ..geometry.labels import Labels
 from ..geometry.points import PointSet
 from ..labellings.permutation import judge
-from ..labellings.plans import balanced_halves, plan, splits, subsamples
+from ..labellings.plans import Pvalue, balanced_halves, plan, splits, subsamples
 from ..progress import Progress
 from .declaration import SetMetric
 from .pair import Pair
@@ -52,7 +52,7 @@ class Sureness:
     warning: str = ""
 
 
-def pvalues(jobs: Jobs, pair: Pair, asked: bool | int | str, seed: int) -> list[Sureness]:
+def pvalues(jobs: Jobs, pair: Pair, asked: Pvalue, seed: int) -> list[Sureness]:
     """Of "both sets come from one distribution", for each job's outputs."""
     for metric, _ in jobs:
         if metric.relabel is None:

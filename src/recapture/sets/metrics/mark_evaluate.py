@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,6 +37,9 @@ from ..pair import Pair
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from ...representations.encoder import EncoderLike
+    from ...representations.vectors import SampleSet
+
 _NEAR_FLOOR = 0.05
 _HIGH_FLOOR = 0.97
 
@@ -44,24 +47,100 @@ _HIGH_FLOOR = 0.97
 _capture_m0 = lru_cache(maxsize=1 << 14)(population.capture_m0)
 
 
-def mark_evaluate(reference: Any, candidate: Any, k: int = 1, **options: Unpack[Options]) -> Result:
+def mark_evaluate(reference: SampleSet, candidate: SampleSet, k: int = 1, **options: Unpack[Options]) -> Result:
     """Population scores of a candidate set against a reference set, in [0, 1], higher is better.
 
-    reference, candidate: arrays (samples x dimensions), or lists of texts, which `encoder` turns into vectors.
-    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.evaluate.Options` says.
+    Parameters
+    ----------
+    reference : list of str or array of shape (samples, dimensions)
+        The reference set: texts, or ready vectors.
+    candidate : list of str or array of shape (samples, dimensions)
+        The candidate set, in the same form.
+    k : int, default 1
+        Neighbourhood size: a sample's sphere reaches to its k-th nearest neighbour in its own set.
+    **options
+        What all metrics of two sets take; everything is optional:
+
+        - balance (bool or int, default False): where the sets differ in size, average over that many subsamples of
+          equal size (True: 10).
+        - interval (float, default None): a level such as 0.95; adds `.intervals`.
+        - pvalue (bool, int, "exact" or "sampled", default False): test whether both sets come from one distribution, by
+          relabelling; adds `.pvalues` and `.nulls`. True: all relabellings where there are at most 200,000, else 999
+          random ones. A number: that many, or all where there are no more. "exact": all, "sampled": 999 random ones.
+        - ceiling (bool or int, default False): also score halves of the reference against each other (True: mean over
+          10 splits); adds `.ceilings`.
+        - seed (int, default 0): for all that is drawn at random.
+        - encoder (str, path, callable or Encoder, default None): what turns texts into vectors; see `encode`.
+
+    Returns
+    -------
+    Result
+        `.petersen`, `.quality`, `.diversity` and `.capture`; `.estimates` and `.counts` behind them; `.floors`, the
+        scores of sets that never meet, and `.adjusted`, the scores without the floor (None where the floor is 1).
+
+    See Also
+    --------
+    mark_evaluate_sweep : the same at several k from one pass over the distances.
+
+    Examples
+    --------
+    Equal sets score 1, sets that never meet 0 (at k = 1; CAPTURE's floor is higher).
+
+    >>> import recapture as rc
+    >>> near, far = [[0], [1], [3]], [[100], [101], [103]]
+    >>> rc.mark_evaluate(near, near).petersen, rc.mark_evaluate(near, far).petersen
+    (1.0, 0.0)
     """
     return measure(METRIC, reference, candidate, k=k, **options)
 
 
 def mark_evaluate_sweep(
-    reference: Any,
-    candidate: Any,
+    reference: SampleSet,
+    candidate: SampleSet,
     ks: Iterable[int],
     *,
-    encoder: Any = None,
+    encoder: EncoderLike | None = None,
     **options: Unpack[PairOptions],
 ) -> dict[int, Result]:
-    """`mark_evaluate` at several k from one pass over the distances. options: as for `mark_evaluate`."""
+    """`mark_evaluate` at several k from one pass over the distances.
+
+    Parameters
+    ----------
+    reference : list of str or array of shape (samples, dimensions)
+        The reference set: texts, or ready vectors.
+    candidate : list of str or array of shape (samples, dimensions)
+        The candidate set, in the same form.
+    ks : iterable of int
+        Neighbourhood sizes.
+    encoder : str, path, callable or Encoder, optional
+        What turns texts into vectors; see `encode`.
+    **options
+        As for `mark_evaluate`; everything is optional:
+
+        - balance (bool or int, default False): where the sets differ in size, average over that many subsamples of
+          equal size (True: 10).
+        - interval (float, default None): a level such as 0.95; adds `.intervals`.
+        - pvalue (bool, int, "exact" or "sampled", default False): test whether both sets come from one distribution, by
+          relabelling; adds `.pvalues` and `.nulls`. True: all relabellings where there are at most 200,000, else 999
+          random ones. A number: that many, or all where there are no more. "exact": all, "sampled": 999 random ones.
+        - ceiling (bool or int, default False): also score halves of the reference against each other (True: mean over
+          10 splits); adds `.ceilings`.
+        - seed (int, default 0): for all that is drawn at random.
+
+    Returns
+    -------
+    dict of int to Result
+        The result at every k, in the order of `ks`.
+
+    Examples
+    --------
+    Sets that never meet have the Schnabel score 1 - 1/k.
+
+    >>> import recapture as rc
+    >>> near, far = [[0], [1], [3], [4], [9]], [[100], [101], [103], [104], [109]]
+    >>> {k: result.quality for k, result in rc.mark_evaluate_sweep(near, far, [1, 2, 4]).items()}
+    {1: 0.0, 2: 0.5, 4: 0.75}
+    """
     jobs = {k: Job(METRIC, {"k": k}) for k in ks}
     if not jobs:
         raise InputError("there is no k to sweep over")

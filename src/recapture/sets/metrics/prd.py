@@ -30,22 +30,64 @@ from ..pair import Pair
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from ...representations.vectors import SampleSet
+
 _BETAS = {"f8": 8.0, "f1_8": 1 / 8}
 # Pairs of histograms whose curves are looked at together.
 _AT_ONCE = 1024
 
 
 def prd(
-    reference: Any,
-    candidate: Any,
+    reference: SampleSet,
+    candidate: SampleSet,
     clusters: int = 20,
     angles: int = 1001,
     clusterings: int = 10,
     **options: Unpack[Options],
 ) -> Result:
-    """PRD of a candidate set: `.f8`, `.f1_8`, their `.spread`, and the mean curve `.precision`, `.recall`.
+    """Precision and recall for distributions: how much of each set's histogram over clusters the other covers.
 
-    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.evaluate.Options` says.
+    Parameters
+    ----------
+    reference : list of str or array of shape (samples, dimensions)
+        The reference set: texts, or ready vectors.
+    candidate : list of str or array of shape (samples, dimensions)
+        The candidate set, in the same form.
+    clusters : int, default 20
+        How many clusters of both sets together.
+    angles : int, default 1001
+        How many points the curve has.
+    clusterings : int, default 10
+        How many seeded clusterings the numbers are means over.
+    **options
+        What all metrics of two sets take; everything is optional:
+
+        - balance (bool or int, default False): where the sets differ in size, average over that many subsamples of
+          equal size (True: 10).
+        - interval (float, default None): a level such as 0.95; adds `.intervals`.
+        - pvalue (bool, int, "exact" or "sampled", default False): test whether both sets come from one distribution, by
+          relabelling; adds `.pvalues` and `.nulls`. True: all relabellings where there are at most 200,000, else 999
+          random ones. A number: that many, or all where there are no more. "exact": all, "sampled": 999 random ones.
+        - ceiling (bool or int, default False): also score halves of the reference against each other (True: mean over
+          10 splits); adds `.ceilings`.
+        - seed (int, default 0): for all that is drawn at random.
+        - encoder (str, path, callable or Encoder, default None): what turns texts into vectors; see `encode`.
+
+    Returns
+    -------
+    Result
+        `.f8` (recall counts most: variety) and `.f1_8` (precision counts most: quality), from 0 to 1, higher is better;
+        their `.spread` over clusterings; the mean curve as `.precision` and `.recall`.
+
+    Examples
+    --------
+    Equal sets score 1.
+
+    >>> import recapture as rc
+    >>> same = [[0, 0], [1, 0], [0, 1], [5, 5], [6, 5], [5, 6]]
+    >>> result = rc.prd(same, same, clusters=2)
+    >>> round(result.f8, 6), round(result.f1_8, 6)
+    (1.0, 1.0)
     """
     parameters: dict[str, Any] = {"clusters": clusters, "angles": angles, "clusterings": clusterings}
     return measure(METRIC, reference, candidate, **parameters, **options)
