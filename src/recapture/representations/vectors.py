@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError
 
-SampleSet = Iterable[str] | ArrayLike
+SampleSet = Sequence[str] | ArrayLike
 """One set of samples: texts, or ready vectors (samples x dimensions)."""
 
 

@@ -138,16 +138,17 @@ def evaluate(
     named = _named(candidates)
     from ..representations.vectors import holds_texts, vectors_of
 
-    if k is not None and holds_texts(references) and all(map(len, (references, *named.values()))):
+    every_set: list[Any] = [references, *named.values()]
+    labels = [reference_name, *map(_label, named)]
+    if k is not None and holds_texts(references) and all(map(len, every_set)):
         # Before texts are encoded, which may take long.
-        check_k(k, (reference_name, len(references)), *((_label(name), len(given)) for name, given in named.items()))
+        check_k(k, *zip(labels, map(len, every_set), strict=True))
     if k is not None and not any(metric.uses_neighbours for metric in chosen):
         raise InputError(f"k was given, but {', '.join(metric.name for metric in chosen)} has no neighbourhoods")
     own = METRICS.own_parameters(chosen, options)
-    given = {"pooling": pooling, "device": device, "batch_size": batch_size, "offline": offline, "cache": cache}
-    encoding = {name: value for name, value in given.items() if value is not None}
-    labels = [reference_name, *map(_label, named)]
-    vectors = vectors_of([references, *named.values()], labels, encoder, **encoding)
+    asked = {"pooling": pooling, "device": device, "batch_size": batch_size, "offline": offline, "cache": cache}
+    encoding = {name: value for name, value in asked.items() if value is not None}
+    vectors = vectors_of(every_set, labels, encoder, **encoding)
     reference, *sets = (PointSet(values, label) for values, label in zip(vectors.sets, labels, strict=True))
     jobs = [
         Job(metric, ({"k": k} if k is not None and metric.uses_neighbours else {}) | own[metric.name])
@@ -265,7 +266,7 @@ def _named(candidates: Any) -> dict[str, Any]:
     if isinstance(candidates, Mapping):
         if not candidates:
             raise InputError("there is no candidate: the mapping is empty")
-        named = {str(name): given for name, given in candidates.items()}
+        named = {str(name): samples for name, samples in candidates.items()}
         if len(named) < len(candidates):
             raise InputError("two candidates have the same name")
         return named
@@ -308,13 +309,13 @@ def _result(
         direction=metric.direction,
         ranges={output.name: output.range for output in metric.outputs},
         sizes=pair.sizes,
-        warnings=(*notes, *measured.warnings, *(one.warning for one in sureness.values() if one.warning)),
+        warnings=(*notes, *measured.warnings, *(said.warning for said in sureness.values() if said.warning)),
         signature=metric.signature(settings),
         details=measured.details,
         arrays={**measured.arrays, **measured.curves},
-        **{name: one.numbers for name, one in sureness.items()},
+        **{name: said.numbers for name, said in sureness.items()},
         nulls=sureness["pvalues"].nulls if "pvalues" in sureness else {},
-        inference={name: one.record for name, one in sureness.items() if one.record},
+        inference={name: said.record for name, said in sureness.items() if said.record},
     )
 
 
