@@ -80,18 +80,18 @@ class Journal:
         -------
         dict
         """
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         if self.path is None:
-            return found
+            return values
         try:
             content = self.path.read_bytes()
         except OSError:  # most likely there is none
-            return found
+            return values
         for line in content.splitlines():
             with contextlib.suppress(json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError):
                 record = json.loads(line)
-                found[record[_KEY]] = record[_VALUE]
-        return found
+                values[record[_KEY]] = record[_VALUE]
+        return values
 
     def add(self, values: Mapping[str, Any]) -> None:
         """Keep values by key. Where the file cannot be written there is one warning, and nothing is kept from then on.

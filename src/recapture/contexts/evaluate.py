@@ -92,7 +92,7 @@ def evaluate_contexts(
     Returns
     -------
     ContextResults
-        `.contexts` (one dict each), `.totals`, `.left_out`, `.warnings`, `.signature`; printed, it is a table of totals.
+        `.contexts` (one dict each), `.totals`, `.left_out`, `.warnings`, `.signature`. Printed: a table of totals.
 
     Examples
     --------

@@ -58,20 +58,16 @@ class ContextResults(Reported):
         for contexts_left, metrics in by_contexts.items():
             shown = [f"{_on_one_line(name)} ({reason})" for name, reason in contexts_left[:_NAMED]]
             more = f" and {len(contexts_left) - _NAMED} more" if len(contexts_left) > _NAMED else ""
-            notes.append(
-                f"{len(contexts_left)} context{'s' * (len(contexts_left) != 1)} too small, left out of {', '.join(metrics)}: "
-                + ", ".join(shown)
-                + more
-            )
+            counted = "1 context" if len(contexts_left) == 1 else f"{len(contexts_left)} contexts"
+            notes.append(f"{counted} too small, left out of {', '.join(metrics)}: " + ", ".join(shown) + more)
         return notes
 
     def worst(self, metric: str, count: int = 10) -> list[Mapping[str, Any]]:
         """The contexts with the smallest p-values by one metric (without p-values: the worst scores), worst first."""
         total = next((total for total in self.totals if total.metric == metric), None)
         if total is None:
-            raise InputError(
-                f"no scores by {metric!r}: {nearest_names(metric, {known.metric for known in self.totals})}"
-            )
+            known = {total.metric for total in self.totals}
+            raise InputError(f"no scores by {metric!r}: {nearest_names(metric, known)}")
         output = total.number.split(",")[0]
         scored = [record for record in self.contexts if metric in record["scores"]]
         towards = -1 if total.direction == "lower" else 1

@@ -108,7 +108,8 @@ def permutation_test(
     -------
     Permutation
         `.pvalue`, `.smallest` (the smallest p-value these samples could have given), `.statistic`, `.exact`,
-        `.labellings`, `.expected` (the statistic's mean over labellings), `.null` (all of them, the observed one first).
+        `.labellings`, `.expected` (the statistic's mean over labellings), `.null` (every labelling's statistic, the
+        observed one first).
 
     Notes
     -----

@@ -109,8 +109,8 @@ def resolve_encoder(
 
     Parameters
     ----------
-    encoder : str, path, callable, Encoder or None
-        A name, a folder of weights, a file of word vectors, a function, or an encoder itself; None: the default one.
+    encoder : str, path, callable or Encoder, optional
+        A name, a folder of weights, a file of word vectors, a function, or an encoder itself; None: all-MiniLM-L6-v2.
     pooling, device, offline
         As for `encode`.
 
@@ -124,7 +124,7 @@ def resolve_encoder(
     --------
     >>> import recapture as rc
     >>> counts = rc.resolve_encoder("bag-of-words").fit(["a cat sat", "a dog ran"])
-    >>> rc.encode(["a cat ran", "nothing known"], counts).sum(axis=1).tolist()
+    >>> rc.encode(["a cat ran", "nothing known"], counts, cache=False).sum(axis=1).tolist()
     [3.0, 0.0]
     """
     options = EncoderOptions(pooling, device, offline)

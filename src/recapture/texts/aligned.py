@@ -65,8 +65,8 @@ def read_aligned(
         ]
         usual = {reference_field: None}
     asked, id_field = id_field, "id" if id_field is None else id_field
-    left = [_column(*each, list(usual), id_field, several=True) for each in plans[:count]]
-    right = [_column(*each, [field or "text"], id_field, several=False) for each in plans[count:]]
+    left = [_column(*file, list(usual), id_field, several=True) for file in plans[:count]]
+    right = [_column(*file, [field or "text"], id_field, several=False) for file in plans[count:]]
     columns = [*left, *right]
     if asked and all(column.ids is None for column in columns):
         raise InputError(f"no record has the field {asked!r}, by which items should be called")
