@@ -74,19 +74,19 @@ class Clusterings:
         """(labellings, clusterings) by name. Pairs of histograms that occur often are scored once."""
         clusterings, samples = self.label.shape
         parts = blocks(len(labels), max(1, _ENTRIES // max(samples, clusterings * self.clusters)))
-        found: list[dict[str, np.ndarray]] = [{} for _ in parts]
+        of_part: list[dict[str, np.ndarray]] = [{} for _ in parts]
 
         def fill(number: int) -> None:
             part = parts[number]
             histograms = self.histograms(Labels(labels.reference[part], labels.candidate[part]))
             different = distinct_rows(histograms.code)
             scores = score(Histograms(different.values, histograms.base, histograms.sizes))
-            found[number] = {
+            of_part[number] = {
                 name: each[different.inverse].reshape(-1, clusterings, *each.shape[1:]) for name, each in scores.items()
             }
 
         run_tiles(fill, range(len(parts)), "labellings")
-        return {name: np.concatenate([each[name] for each in found]) for name in found[0]}
+        return {name: np.concatenate([each[name] for each in of_part]) for name in of_part[0]}
 
     def means(self, labels: Labels, score: Score) -> dict[str, np.ndarray]:
         """(labellings,) by name: means over the clusterings."""

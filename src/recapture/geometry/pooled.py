@@ -94,8 +94,8 @@ class PooledNeighbours:
         rows = np.flatnonzero(short)
 
         def widen(which: np.ndarray) -> None:
-            found = WideSearch(self, which).lists(np.arange(len(which)), length)
-            for mine, theirs in zip(lists, found, strict=True):
+            wider = WideSearch(self, which).lists(np.arange(len(which)), length)
+            for mine, theirs in zip(lists, wider, strict=True):
                 mine[..., which] = theirs
 
         run_tiles(widen, [rows[part] for part in blocks(len(rows), self.wide_rows)], "close neighbours")

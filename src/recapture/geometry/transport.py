@@ -58,13 +58,13 @@ def transport_costs(
     solve = _solver()
     if isinstance(tiles, int):
         tiles = blocks(tiles, max(1, min(_TILE, tiles // (4 * engine_options().thread_count()))))
-    found = np.empty(tiles[-1].stop if tiles else 0)
+    costs = np.empty(tiles[-1].stop if tiles else 0)
 
     def work(tile: slice) -> None:
-        found[tile] = _tile(problems(tile), tile.start, metric, solve)
+        costs[tile] = _tile(problems(tile), tile.start, metric, solve)
 
     run_tiles(work, tiles, "moving weights")
-    return found
+    return costs
 
 
 def transport_cost(costs: Any, rows: Any, columns: Any, *, metric: bool = False) -> float:
@@ -95,23 +95,23 @@ def _tile(problems: Sequence[Problem], first: int, metric: bool, solve: Solver) 
         costs = flat[stops[number] : stops[number + 1]].reshape(middle - begin, end - middle)
         return weights[begin:middle], weights[middle:end], costs
 
-    found, optimal, duals = np.zeros(len(problems)), np.zeros(len(problems), bool), np.zeros(len(weights))
+    totals, optimal, duals = np.zeros(len(problems)), np.zeros(len(problems), bool), np.zeros(len(weights))
     solved = np.flatnonzero(simple).tolist()
     answers = [solve(*parts(number), _PIVOTS) for number in solved]
     if answers:
-        found[solved], optimal[solved] = ([answer[part] for answer in answers] for part in (0, 3))
+        totals[solved], optimal[solved] = ([answer[part] for answer in answers] for part in (0, 3))
         duals[np.repeat(simple, shapes.sum(axis=1))] = np.concatenate(
             [side for answer in answers for side in answer[1:3]]
         )
     worth = np.add.reduceat(weights * duals, starts)
-    gaps = np.abs(found - worth[::2] - worth[1::2])
+    gaps = np.abs(totals - worth[::2] - worth[1::2])
     # NaN compares as false: what is not a number is not close.
-    for number in np.flatnonzero(~(optimal & (gaps <= _GAP * np.abs(found)))).tolist():
+    for number in np.flatnonzero(~(optimal & (gaps <= _GAP * np.abs(totals)))).tolist():
         rows, columns, costs = parts(number)
         if not np.isfinite(costs).all():
             raise _not_finite(first + number)
-        found[number] = _cost(costs, rows, columns, metric, solve)
-    return found
+        totals[number] = _cost(costs, rows, columns, metric, solve)
+    return totals
 
 
 def _shares(problems: Sequence[Problem], first: int) -> tuple[np.ndarray, np.ndarray]:

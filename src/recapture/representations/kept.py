@@ -28,9 +28,9 @@ class Kept(Generic[Made]):
                 absent.append(text)
         return absent
 
-    def put(self, text: str, made: Made) -> None:
-        self._entries[text] = made
-        self._bytes += self._size(made)
+    def put(self, text: str, entry: Made) -> None:
+        self._entries[text] = entry
+        self._bytes += self._size(entry)
 
     def make_room(self, keep: int) -> None:
         """Forget old entries until the rest is within the limit, but none of the newest `keep`."""

@@ -70,9 +70,9 @@ def find_weights(name: str, offline: bool | None = None, wanted: Wanted = ENCODE
     """
     if _is_path(name):
         return _from_path(name, wanted)
-    found = _from_folder(name) or _from_package(name)
-    if found:
-        return found
+    local = _from_folder(name) or _from_package(name)
+    if local:
+        return local
     cached, fault = _from_hub_cache(name)
     if cached:
         return cached

@@ -68,11 +68,11 @@ class VectorCache:
         """The vectors that are there, in the order of the texts, and a mask over the texts that says which are."""
         keys = _keys(space, texts)
         known = self._known(keys, equal=True)
-        found = np.array([key in known for key in keys], bool)
+        is_known = np.array([key in known for key in keys], bool)
         blobs = [known[key] for key in keys if key in known]
         width = len(blobs[0]) // _NUMBER.itemsize if blobs else 0
         vectors = np.frombuffer(b"".join(blobs), _NUMBER).reshape(len(blobs), width)
-        return vectors.astype(np.float32), found
+        return vectors.astype(np.float32), is_known
 
     def get_arrays(self, space: dict[str, str], texts: Sequence[str]) -> list[np.ndarray | None]:
         """What `put_arrays` kept for each text; None where there is nothing."""

@@ -126,10 +126,10 @@ class WordTable:
 
     def _find(self, word: bytes) -> np.ndarray | None:
         key = hash(word)
-        for found in range(int(np.searchsorted(self._keys, key)), len(self._keys)):
-            if self._keys[found] != key:
+        for at in range(int(np.searchsorted(self._keys, key)), len(self._keys)):
+            if self._keys[at] != key:
                 break
-            place = int(self._order[found])
+            place = int(self._order[at])
             line = self._bytes[self._starts[place] : self._starts[place + 1]]
             spelt, *numbers = line.rsplit(None, self.dimensions)
             if spelt == word:

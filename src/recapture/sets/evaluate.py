@@ -179,16 +179,16 @@ def evaluate(
 
 
 def measure(
-    metric: SetMetric, reference: SampleSet, candidate: SampleSet, encoder: EncoderLike | None = None, **given: Any
+    metric: SetMetric, reference: SampleSet, candidate: SampleSet, encoder: EncoderLike | None = None, **parameters: Any
 ) -> Result:
     """Run one metric on arrays or texts, reference first. Every metric's public function is a call of this.
 
-    given: the options of `PairOptions`, and the metric's own parameters.
+    parameters: the options of `PairOptions`, and the metric's own.
     """
-    options = {name: given.pop(name) for name in PairOptions.__annotations__ if name in given}
-    metric.checked(given)
+    options = {name: parameters.pop(name) for name in PairOptions.__annotations__ if name in parameters}
+    metric.checked(parameters)
     pair, identity, notes = make_pair(reference, candidate, encoder)
-    return measure_pair([Job(metric, given)], pair, identity, notes=notes, **options)[0]
+    return measure_pair([Job(metric, parameters)], pair, identity, notes=notes, **options)[0]
 
 
 def make_pair(

@@ -58,18 +58,18 @@ def pvalues(jobs: Jobs, pair: Pair, asked: Pvalue, seed: int) -> list[Sureness]:
         if metric.relabel is None:
             raise InputError(f"{metric.name} has no p-value: its declaration has no relabel")
     n, m = len(pair.reference), len(pair.candidate)
-    made = plan(n, m, pvalue=asked, samples=RELABELLINGS, seed=seed)
-    nulls = _under(jobs, pair, made.blocks(_BLOCK), made.rows)
+    chosen = plan(n, m, pvalue=asked, samples=RELABELLINGS, seed=seed)
+    nulls = _under(jobs, pair, chosen.blocks(_BLOCK), chosen.rows)
     sureness = []
     for (metric, _), null in zip(jobs, nulls, strict=True):
         towards = -1 if metric.direction == "higher" else 1
         rounding = metric.rounding(pair)
-        tests = {name: judge(towards * values, made, rounding) for name, values in null.items()}
+        tests = {name: judge(towards * values, chosen, rounding) for name, values in null.items()}
         record = {
-            "method": "exact" if made.exact else "sampled",
-            "labellings": made.rows,
+            "method": "exact" if chosen.exact else "sampled",
+            "labellings": chosen.rows,
             "smallest": {name: test.smallest for name, test in tests.items()},
-            "seed": made.seed,
+            "seed": chosen.seed,
         }
         sureness.append(Sureness({name: test.pvalue for name, test in tests.items()}, record, null))
     return sureness
@@ -129,10 +129,10 @@ def ceilings(jobs: Jobs, reference: PointSet, draws: int, seed: int, size: int |
             PointSet(reference.values[rows], reference.name) for rows in (slice(whole), slice(whole, None))
         )
         scored = _under(chosen, Pair(first, second), [splits(len(reference), draws, seed, half)], draws)
-    each = iter(scored)
+    of_chosen = iter(scored)
     record = {"splits": draws, "size": half, "seed": seed}
     return [
-        Sureness({name: float(values.mean()) for name, values in next(each).items()}, record)
+        Sureness({name: float(values.mean()) for name, values in next(of_chosen).items()}, record)
         if fits
         else Sureness(warning=f"no ceiling: {_reason(metric, half)}")
         for (metric, _), fits in zip(jobs, able, strict=True)

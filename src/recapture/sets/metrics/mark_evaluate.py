@@ -164,13 +164,13 @@ def _measure(pair: Pair, k: int) -> Measurement:
     inside = pair.overlap_at(k)
     n, m = len(pair.reference), len(pair.candidate)
     counts = {"x": inside.x, "y": inside.y, "a": inside.a, "b": inside.b}
-    found = estimates(n, m, k, **counts)
-    scores = _scores(n + m, found)
+    sizes = estimates(n, m, k, **counts)
+    scores = _scores(n + m, sizes)
     floors = _scores(n + m, estimates(n, m, k, x=0, y=0, a=0, b=0))
     adjusted = {name: (scores[name] - floor) / (1 - floor) if floor < 1 else None for name, floor in floors.items()}
     return Measurement(
         values=scores,
-        details={"estimates": found, "counts": counts, "floors": floors, "adjusted": adjusted},
+        details={"estimates": sizes, "counts": counts, "floors": floors, "adjusted": adjusted},
         arrays={"candidate_inside": inside.candidate_inside, "reference_inside": inside.reference_inside},
         warnings=(*_warnings(inside, n, m, scores, floors, adjusted), *pair.neighbourhood_warnings()),
     )
@@ -181,17 +181,19 @@ def _relabel(pair: Pair, k: int) -> Relabelled:
         n, m = labels.sizes
         counts = pair.counts_under(labels, k)
         # One by one in Python's whole numbers, which no product of counts overflows; equal counts are scored once.
-        each = list(zip(*(getattr(counts, name).tolist() for name in "xyab"), strict=True))
-        found = {one: _scores(n + m, estimates(n, m, k, *one)) for one in set(each)}
-        return {output.name: np.array([found[one][output.name] for one in each]) for output in METRIC.outputs}
+        by_labelling = list(zip(*(getattr(counts, name).tolist() for name in "xyab"), strict=True))
+        scores = {four: _scores(n + m, estimates(n, m, k, *four)) for four in set(by_labelling)}
+        return {
+            output.name: np.array([scores[four][output.name] for four in by_labelling]) for output in METRIC.outputs
+        }
 
     return values
 
 
-def _scores(total: int, found: Mapping[str, float]) -> dict[str, float]:
+def _scores(total: int, sizes: Mapping[str, float]) -> dict[str, float]:
     names = {"petersen": "petersen", "quality": "schnabel_quality", "diversity": "schnabel_diversity"}
     names["capture"] = "capture"
-    return {name: population.score(total, found[source]) for name, source in names.items()}
+    return {name: population.score(total, sizes[source]) for name, source in names.items()}
 
 
 def _warnings(

@@ -206,8 +206,8 @@ def _prepare(
         label = kmeans(rows.values, rows.weight, used, range(seed, seed + clusterings))
         return Clusterings(label[:, rows.inverse], used)
 
-    found = kept_clusterings(pair, ("mauve", wanted, variance, clusterings, seed), cluster)
-    return found, partial(_score, clusters=found.clusters, scaling=scaling, weights=weights)
+    clustered = kept_clusterings(pair, ("mauve", wanted, variance, clusterings, seed), cluster)
+    return clustered, partial(_score, clusters=clustered.clusters, scaling=scaling, weights=weights)
 
 
 def _clusters(pair: Pair) -> int:
@@ -216,14 +216,14 @@ def _clusters(pair: Pair) -> int:
 
 def _measure(pair: Pair, **parameters: Any) -> Measurement:
     clusterings, score = _prepare(pair, **parameters)
-    found = clusterings.score(clusterings.observed(len(pair.reference)), partial(score, all_of_it=True))
-    curves = {name: found.pop(name)[0].mean(axis=0) for name in ("candidate_curve", "reference_curve")}
-    means = {name: float(each.mean(axis=1)[0]) for name, each in found.items()}
+    scores = clusterings.score(clusterings.observed(len(pair.reference)), partial(score, all_of_it=True))
+    curves = {name: scores.pop(name)[0].mean(axis=0) for name in ("candidate_curve", "reference_curve")}
+    means = {name: float(each.mean(axis=1)[0]) for name, each in scores.items()}
     wanted = parameters["clusters"] or _clusters(pair)
     return Measurement(
         values={output.name: means.pop(output.name) for output in METRIC.outputs},
-        details={**means, "spread": spread_over_clusterings(found)},
-        curves={**curves, "by_clustering": found["value"][0]},
+        details={**means, "spread": spread_over_clusterings(scores)},
+        curves={**curves, "by_clustering": scores["value"][0]},
         warnings=(
             *_small(pair),
             *few_different(clusterings.clusters, wanted),

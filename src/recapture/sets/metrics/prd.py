@@ -125,7 +125,7 @@ def f_scores(histograms: Histograms, angles: int) -> dict[str, np.ndarray]:
     (1 + beta^2 l) only rises or only falls: it is largest at an end of the curve or at an angle beside a ratio.
     """
     slopes = _slopes(angles)
-    found = {name: np.empty(len(histograms.code)) for name in _BETAS}
+    scores = {name: np.empty(len(histograms.code)) for name in _BETAS}
     for part in blocks(len(histograms.code), _AT_ONCE):
         reference, candidate = histograms.shares(part)
         # Where the reference has nothing the ratio lies beyond the last angle.
@@ -134,8 +134,8 @@ def f_scores(histograms: Histograms, angles: int) -> dict[str, np.ndarray]:
         angle = np.concatenate([after - 1, after, np.broadcast_to([0, angles - 1], (len(after), 2))], axis=1)
         curve = _curve_at(slopes[np.clip(angle, 0, angles - 1)], reference, candidate)
         for name, beta in _BETAS.items():
-            found[name][part] = f_beta(*curve, beta)
-    return found
+            scores[name][part] = f_beta(*curve, beta)
+    return scores
 
 
 def _prepare(pair: Pair, clusters: int, angles: int, clusterings: int, seed: int) -> tuple[Clusterings, Score]:
@@ -148,15 +148,15 @@ def _prepare(pair: Pair, clusters: int, angles: int, clusterings: int, seed: int
         label = kmeans(rows.values, rows.weight, used, range(seed, seed + clusterings))
         return Clusterings(label[:, rows.inverse], used)
 
-    found = kept_clusterings(pair, ("prd", clusters, clusterings, seed), cluster)
-    return found, partial(f_scores, angles=angles)
+    clustered = kept_clusterings(pair, ("prd", clusters, clusterings, seed), cluster)
+    return clustered, partial(f_scores, angles=angles)
 
 
 def _measure(pair: Pair, clusters: int, angles: int, clusterings: int, seed: int) -> Measurement:
-    found, score = _prepare(pair, clusters, angles, clusterings, seed)
-    observed = found.observed(len(pair.reference))
-    scores = found.score(observed, score)
-    histograms = found.histograms(observed)
+    clustered, score = _prepare(pair, clusters, angles, clusterings, seed)
+    observed = clustered.observed(len(pair.reference))
+    scores = clustered.score(observed, score)
+    histograms = clustered.histograms(observed)
     curves = [prd_curve(*each, angles) for each in zip(*histograms.shares(slice(None)), strict=True)]
     precision, recall = np.mean(curves, axis=0)
     return Measurement(
@@ -164,7 +164,7 @@ def _measure(pair: Pair, clusters: int, angles: int, clusterings: int, seed: int
         details={"spread": spread_over_clusterings(scores)},
         curves={"precision": precision, "recall": recall},
         warnings=(
-            *few_different(found.clusters, clusters),
+            *few_different(clustered.clusters, clusters),
             *pair.unequal_sizes("the larger set shapes the clusters more"),
         ),
         settings={"k-means": DESCRIPTION},
@@ -172,8 +172,8 @@ def _measure(pair: Pair, clusters: int, angles: int, clusterings: int, seed: int
 
 
 def _relabel(pair: Pair, **parameters: Any) -> Relabelled:
-    found, score = _prepare(pair, **parameters)
-    return partial(found.means, score=score)
+    clustered, score = _prepare(pair, **parameters)
+    return partial(clustered.means, score=score)
 
 
 METRIC = SetMetric(
