@@ -31,7 +31,7 @@ def unfinished() -> list[Path]:
 class Journal:
     """Values by key in a file of JSON lines, appended one by one; interrupted work finds again what it had finished.
 
-    Lines that are damaged, or were cut off when the work was, are passed over: their values are made again.
+    Lines that are damaged or cut off are passed over: their values are made again.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Journal:
         return cls((folder or _folder()) / f"{name}-{digest}.jsonl")
 
     def finished(self) -> dict[str, Any]:
-        """All values by key, as the file has them now; a line that was cut off when the work was is not one.
+        """All values by key, as the file has them now; a line that was cut off does not count.
 
         Returns
         -------
@@ -111,7 +111,7 @@ class Journal:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("ab") as stream:
-                # The line break first parts these lines from one that interrupted work left unfinished.
+                # The first line break separates these lines from one that interrupted work left unfinished.
                 stream.write(("\n" + lines).encode())
         except OSError as error:
             warnings.warn(f"an interrupted run could not go on from here: {self.path}: {error.strerror}", stacklevel=2)
@@ -139,7 +139,7 @@ class Journal:
         return self._known[key]
 
     def close(self) -> None:
-        """The work is complete: the file goes."""
+        """Remove the file: the work is complete."""
         if self.path is not None:
             with contextlib.suppress(OSError):
                 self.path.unlink(missing_ok=True)

@@ -219,7 +219,7 @@ class _Run:
         texts = [text for context in self.contexts for text in (*context.references, *context.candidates)]
         empty = sum(not text.strip() for text in texts)
         warnings = [f"{empty:,} of {len(texts):,} texts are empty; they were kept"] if empty else []
-        # Not every encoder has something to say about the texts it was given.
+        # Not every encoder has notes on texts.
         warnings += getattr(self._encoder, "notes", lambda texts, name: [])(texts, "the contexts")
         cider = self._scorers.get("cider")
         alone = [m.name for m in self.metrics if m.name == "self-bleu" or m.name.startswith("distinct-")]
@@ -316,7 +316,7 @@ class _Run:
 
 
 def _chunks(contexts: Sequence[Context]) -> Iterator[list[Context]]:
-    """Few enough contexts that all distances among their texts are no burden."""
+    """Few enough contexts that all distances among their texts fit into memory."""
     chunk: list[Context] = []
     cells = 0
     for context in contexts:

@@ -220,6 +220,6 @@ def _total(
 
 
 def _on_one_line(name: str) -> str:
-    """A context's id in a message: whatever it holds, it must not break the line or steer the terminal."""
+    """A context's id in a message: it must not contain line breaks or control characters of terminals."""
     shown = "".join(character if character.isprintable() else " " for character in name)
     return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 3] + "..."

@@ -1,6 +1,6 @@
 """Histograms of two sides over clusters of their pooled samples, under any labellings of the samples.
 
-Clusters know nothing of sides, so they are found once; a labelling only changes the counts.
+Clusters do not depend on sides, so they are found once; a labelling only changes the counts.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Clusterings:
         """Pairs in the order of labellings, and for each in that of clusterings."""
         base = self.label.shape[1] + 1
         candidate = self._counts(labels.candidate)
-        # Where nobody is left out the references are the others.
+        # Where no sample is left out, the references are all the others.
         all_there = sum(labels.sizes) == self.label.shape[1]
         reference = self._all - candidate if all_there else self._counts(labels.reference)
         code = (reference * base + candidate).reshape(-1, self.clusters)

@@ -54,7 +54,7 @@ def harmonic_mean_p(pvalues: Iterable[float]) -> HarmonicMean:
     from scipy.stats import landau
 
     p = check_pvalues(pvalues)
-    # Over the smallest, because 1 / p overflows for the tiniest.
+    # Relative to the smallest p-value, because 1 / p overflows for very small ones.
     raw = p.min() * len(p) / np.sum(p.min() / p)
     with np.errstate(over="ignore"):
         mean = 1 / raw

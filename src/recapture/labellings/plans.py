@@ -20,7 +20,7 @@ Pvalue = bool | int | Literal["exact", "sampled"]
 EXACT_LIMIT = 200_000
 """Up to this many partitions (10 v 10 has 184,756) all are looked at unless the caller says otherwise."""
 DEMANDED_LIMIT = 20_000_000
-"""More than this is refused even on demand."""
+"""More than this is refused even where the caller asks for it."""
 _BLOCK_CELLS = 1 << 24
 """Entries of one block of labels: what bounds memory."""
 
@@ -80,11 +80,11 @@ def plan(
     number asks for that many, or all where there are no more; "exact" or "sampled" decides.
 
     symmetric: the statistic does not change when the two sides change places, so for sides of one size half of the
-    partitions say it all.
+    partitions are enough.
     """
     partitions = math.comb(references + candidates, candidates)
     wanted = _asked(pvalue, samples)
-    # "sampled" insists; a number that all partitions fit into does not.
+    # "sampled" never looks at all partitions; a number does where there are no more than that.
     enough = EXACT_LIMIT if wanted is None else wanted
     exact = pvalue == "exact" or (pvalue != "sampled" and partitions <= enough)
     if exact and partitions > DEMANDED_LIMIT:

@@ -174,7 +174,7 @@ class Table:
         for row in self.rows:
             drawing.add_row(*(Text(row[column], style=_rich(row[column])) for column in columns))
         stream = io.StringIO()
-        # Wide enough for anything: what does not fit the terminal was put into another block.
+        # Wide enough for every table: columns that do not fit the terminal are in another block already.
         Console(file=stream, force_terminal=color, width=10_000, highlight=False, no_color=not color).print(drawing)
         return "\n".join(line.rstrip() for line in stream.getvalue().splitlines() if line.strip())
 

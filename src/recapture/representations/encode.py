@@ -120,7 +120,7 @@ class _Encoding:
         return self._with_repeats()
 
     def _recall(self) -> list[int]:
-        """Take what the cache has; the positions of the texts it has not."""
+        """Take what the cache has; returns the positions of the texts it does not have."""
         if self._store is None:
             return self._first
         vectors, is_known = self._store.get(self._space, self._at(self._first))

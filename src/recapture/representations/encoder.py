@@ -103,7 +103,7 @@ def resolve_encoder(
     device: str | None = None,
     offline: bool | None = None,
 ) -> Encoder:
-    """The encoder that a name means, to be used several times, or to be told what it is.
+    """The encoder that a name means, to use it several times or to ask what it is.
 
     Weights are found (and, unless offline, fetched) here, but loaded only when a text has to be encoded.
 

@@ -12,7 +12,7 @@ from typing import Any
 from ..errors import InputError
 from ..files import expanded as expanded  # some callers look for it here
 
-# Everything that can change a vector; other weight formats and documentation lie about too and are left out.
+# Everything that can change a vector; other files, such as documentation and other weight formats, are left out.
 _TELLING = {".json", ".txt", ".model", ".safetensors", ".tiktoken", ".jinja", ".bpe", ".vocab", ".spm"}
 _PICKLED = {".bin", ".pt", ".pth", ".pkl", ".ckpt"}
 

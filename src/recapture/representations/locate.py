@@ -202,7 +202,7 @@ def _checked(weights: Weights) -> Weights:
 def _not_found(name: str, ending: str, wanted: Wanted) -> InputError:
     root = os.environ.get("RECAPTURE_MODELS")
     local = [] if root is None else [path.name for path in expanded(root).glob("*") if is_model_folder(path)]
-    # Folders are offered only where close: there may be hundreds.
+    # Only folders with a similar name are offered: there may be hundreds.
     known = {*wanted.known, *difflib.get_close_matches(name, local, n=3)}
     folders = "local folders, those in RECAPTURE_MODELS" if root else "local folders"
     hint = "" if set(_aliases(name)) & known else f" ({nearest_names(name, known)})"

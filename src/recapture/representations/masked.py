@@ -75,7 +75,7 @@ class MaskedStore:
         return [self._pieces[text] for text in texts]
 
     def ensure(self, texts: Sequence[str]) -> None:
-        """Have the vectors of all these texts at hand."""
+        """Make sure that the vectors of all these texts are in memory."""
         by_key: dict[str, Pieces] = {}
         for text, piece in zip(texts, self.pieces(texts), strict=True):
             by_key.setdefault(_key(piece), piece)
@@ -93,7 +93,7 @@ class MaskedStore:
         return self.model.room - len(piece.before) - len(piece.behind)
 
     def _recall(self, wanted: dict[str, Pieces]) -> dict[str, Pieces]:
-        """Take what the disk has; what it has not."""
+        """Take what the disk has; returns what it does not have."""
         if self._disk is None:
             return wanted
         absent = {}
@@ -122,7 +122,7 @@ class MaskedStore:
                     self._disk.put_arrays(self.model.identity(), keys, arrays)
 
     def _batches(self, rows: list[_Row]) -> Iterator[list[_Row]]:
-        """Rows that go through the model together: on a processor only such of one length, so that none is filled up
+        """Rows that go through the model together: on a CPU only rows of one length, so that none needs padding
         (a text has as many rows as tokens, so there are enough of them)."""
         if not self.model.on_cpu:
             groups = [rows]

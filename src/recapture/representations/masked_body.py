@@ -32,7 +32,7 @@ class MaskedBody:
             self._last, body.encoder.layer = whole[-1], whole[:-1]
             try:
                 fine = _same(expected, self._trial())
-            except (RuntimeError, AttributeError, TypeError, ValueError, IndexError):  # a layer of another make
+            except (RuntimeError, AttributeError, TypeError, ValueError, IndexError):  # a layer of another kind
                 fine = False
             if not fine:
                 self._last, body.encoder.layer = None, whole

@@ -195,6 +195,6 @@ def find_masked_model(
     """A model of the package recapture-weights (by default its head), a local folder, or a Hugging Face name."""
     name = HEAD if name is None else name
     if name in SHIPPED:
-        shipped_file()  # where the package is missing, that is said before any other weights are looked for
+        shipped_file()  # raises an error where the package is missing, before other weights are looked for
     weights = transformer_folder(find_weights(DEFAULT_ENCODER if name in SHIPPED else name, offline, _WANTED))
     return MaskedModel(weights, name if name in SHIPPED else weights.name, device)

@@ -1,6 +1,7 @@
 """Vectors kept on disk, so that no text is encoded twice.
 
-One SQLite file, written in transactions: entries are there whole or not at all, whoever else writes at the same time.
+One SQLite file, written in transactions: entries are complete or not there, even if other processes write at the same
+time.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class CacheSummary:
 
 
 class VectorCache:
-    """Vectors by text and encoder identity, in a file in the given folder. Trouble with it only costs speed."""
+    """Vectors by text and encoder identity, in a file in the given folder. Where it fails, work goes on without it."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self.path = (cache_folder() if path is None else expanded(path)) / _FILE_NAME
@@ -198,14 +199,14 @@ def _array(blob: bytes) -> np.ndarray:
 
 def _note_use(db: sqlite3.Connection, stale: list[tuple[int, int]]) -> None:
     db.execute("PRAGMA busy_timeout = 1000")  # not worth a long wait
-    with contextlib.suppress(sqlite3.OperationalError), writing(db):  # a shared read-only cache is as good
+    with contextlib.suppress(sqlite3.OperationalError), writing(db):  # a shared cache that is read-only works, too
         db.executemany("UPDATE vectors SET used = ? WHERE rowid = ?", stale)
 
 
 def _doomed(
     db: sqlite3.Connection, max_bytes: int | None, oldest_day: int | None, encoder: str | None
 ) -> list[tuple[int, int]]:
-    """Row and size of what has to go."""
+    """Row and size of the entries to remove."""
     rows = db.execute(
         """SELECT vectors.rowid, LENGTH(vector), used, encoder FROM vectors LEFT JOIN spaces ON space = id
         ORDER BY used DESC, vectors.rowid DESC"""

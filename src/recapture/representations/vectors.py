@@ -1,4 +1,4 @@
-"""The door between texts and arrays: whatever a metric is given comes out as vectors of one space."""
+"""Between texts and arrays: whatever a metric is given becomes vectors of one space."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def vectors_of(sets: Sequence[Any], names: Sequence[str], encoder: Any = None, *
     sets = [list(samples) if isinstance(samples, Iterator) else samples for samples in sets]
     texts = [holds_texts(samples) for samples in sets]
     if not any(texts):
-        # To stay offline or without a cache is easily granted; the rest cannot apply.
+        # Without texts, offline and cache have no effect; the rest would be a mistake.
         useless = [name for name in encoding if name not in ("offline", "cache")]
         if encoder is not None or useless:
             what = "an encoder" if encoder is not None else useless[0]
@@ -52,7 +52,7 @@ def vectors_of(sets: Sequence[Any], names: Sequence[str], encoder: Any = None, *
     resolved = resolve_encoder(encoder, **options).fit(listed[0])
     together = encode([text for texts in listed for text in texts], resolved, **encoding)
     ends = np.cumsum([len(texts) for texts in listed])[:-1]
-    # Not every encoder has something to say about the texts it was given.
+    # Not every encoder has notes on texts.
     said: Callable[[list[str], str], list[str]] = getattr(resolved, "notes", lambda texts, name: [])
     notes = [[*_notes(texts, name), *said(texts, name)] for texts, name in zip(listed, names, strict=True)]
     return Encoded(np.split(together, ends), dict(resolved.identity()), notes)

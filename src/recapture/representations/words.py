@@ -218,7 +218,7 @@ def _joined(piece: Pieces, parts: Sequence[Any], by_part: Sequence[Any]) -> np.n
 
 
 def _shorten(model: Any, depth: int, count: int) -> int:
-    """Drop layers that nobody reads, where they are a plain list without a norm behind it; how many are left."""
+    """Drop layers that are not needed, where they are a plain list without a norm behind it; how many are left."""
     for stack in ("encoder", "transformer"):
         layers = getattr(getattr(model, stack, None), "layer", None)
         if depth < count and layers is not None and len(layers) == count:

@@ -350,7 +350,7 @@ def _mean_measurement(runs: Sequence[Measurement], whole: Measurement) -> Measur
         details={**_mean([run.details for run in runs]), "balance_spread": spread},
         arrays=whole.arrays,
         curves={name: np.mean([run.curves[name] for run in runs], axis=0) for name in whole.curves},
-        # The first subsample speaks for all: its sizes, repeats and floors are theirs.
+        # Those of the first subsample: all have the same size, and much the same repeats and floors.
         warnings=runs[0].warnings,
         settings=whole.settings,
     )

@@ -111,7 +111,7 @@ def intervals(
             )
             for output in metric.outputs
         }
-        # Beside a ceiling, which is of this size too, the fair comparison.
+        # The fair number to compare with a ceiling, which is of this size, too.
         at_half = {name: float(np.mean(each)) for name, each in scored.items()}
         sureness.append(Sureness(bounds, {**record, "standard_error": spread, "size": halves, "at_half_size": at_half}))
     return sureness

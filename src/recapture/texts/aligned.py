@@ -118,7 +118,7 @@ def _of_records(
                 raise no_field(where, fields, list(map(str, record)))
             texts.append(_texts(value_of(record, where, name), where, f"field {name!r}", several))
             if id_field and has_field(record, id_field):
-                name_of(value_of(record, where, id_field), where, id_field)  # complains where it is no name
+                name_of(value_of(record, where, id_field), where, id_field)  # raises an error where it is no name
                 ids.append(value_of(record, where, id_field))
                 places.append(where)
         else:

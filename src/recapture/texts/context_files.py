@@ -98,7 +98,7 @@ def _grouped(path: str, group: str, field: str | None) -> dict[str, list[str]]:
     if path == "-":
         raise InputError("files of single texts cannot come through standard input: their names tell how to read them")
     texts = read_samples(path, field=field).texts
-    # As texts, these fields could hold no numbers, which image ids often are.
+    # Read as texts, these fields could not be numbers, but image ids often are.
     records = source.suffixes[0] in (".jsonl", ".ndjson")
     names = _names_of_records(source, group) if records else read_samples(path, field=group).texts
     if names is None or texts is None:

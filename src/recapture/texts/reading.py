@@ -42,7 +42,7 @@ class Source:
 
     @contextmanager
     def opened(self) -> Iterator[IO[bytes]]:
-        """The unpacked bytes. Trouble in opening or reading them leaves as InputError."""
+        """The unpacked bytes. Errors in opening or reading them are raised as InputError."""
         try:
             with self._open() as stream:
                 yield stream
@@ -54,7 +54,7 @@ class Source:
     def lines(self) -> Iterator[tuple[int, str]]:
         """Every line with its number, counting from 1, and with its line end.
 
-        Only a line feed ends a line: other separators that Unicode knows may well stand inside a text.
+        Only a line feed ends a line: other separators of Unicode may be part of a text.
         """
         with self.opened() as stream:
             for number, raw in enumerate(stream, 1):
@@ -135,7 +135,7 @@ def vector_samples(source: Source, vectors: np.ndarray) -> Samples:
         raise InputError(f"{source.name} must hold samples x dimensions, but the shape is {vectors.shape}")
     if 0 in vectors.shape:
         raise InputError(f"{source.name} holds no vectors: the shape is {vectors.shape}")
-    # Files may keep the other byte order, which torch refuses and NumPy is slow with.
+    # Files may have the other byte order, which torch refuses and which makes NumPy slow.
     return Samples(source.name, None, vectors.astype(vectors.dtype.newbyteorder("="), copy=False), 0)
 
 

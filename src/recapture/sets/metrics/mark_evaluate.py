@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _NEAR_FLOOR = 0.05
 _HIGH_FLOOR = 0.97
 
-# Relabelled sets often agree in the number of captures, on which alone the estimate then depends.
+# The estimate depends only on the number of captures, which is the same for many relabelled sets.
 _capture_m0 = lru_cache(maxsize=1 << 14)(population.capture_m0)
 
 
@@ -180,7 +180,7 @@ def _relabel(pair: Pair, k: int) -> Relabelled:
     def values(labels: Labels) -> dict[str, np.ndarray]:
         n, m = labels.sizes
         counts = pair.counts_under(labels, k)
-        # One by one in Python's whole numbers, which no product of counts overflows; equal counts are scored once.
+        # One by one as Python's whole numbers, which cannot overflow; equal counts are scored once.
         by_labelling = list(zip(*(getattr(counts, name).tolist() for name in "xyab"), strict=True))
         scores = {four: _scores(n + m, estimates(n, m, k, *four)) for four in set(by_labelling)}
         return {

@@ -255,7 +255,7 @@ METRIC = SetMetric(
     measure=_measure,
     relabel=_relabel,
     defaults={"clusters": None, "variance": 0.9, "scaling": 5.0, "weights": 25, "clusterings": 4, "seed": 0},
-    # Weights lie symmetrically, and clusters are those of both sets together.
+    # Weights are symmetric, and clusters are those of both sets together.
     swapped={"value": "value", "smoothed": "smoothed"},
     libraries=("numpy", "scipy"),
     order=45,

@@ -136,7 +136,7 @@ def median_bandwidth(reference: np.ndarray, candidate: np.ndarray, centre: np.nd
         reference = _sample(reference, share)
         candidate = _sample(candidate, _POOL_FOR_MEDIAN - share)
     rows = distinct_rows(np.concatenate([reference - centre, candidate - centre]))
-    # Equal rows are at distance 0, which a difference of products would only come near to.
+    # Equal rows are at distance exactly 0; a difference of products would only be near 0.
     apart = _pair_distances(rows.values)
     weight = rows.weight
     if not rows.all_different:

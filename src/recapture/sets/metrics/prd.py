@@ -128,7 +128,7 @@ def f_scores(histograms: Histograms, angles: int) -> dict[str, np.ndarray]:
     scores = {name: np.empty(len(histograms.code)) for name in _BETAS}
     for part in blocks(len(histograms.code), _AT_ONCE):
         reference, candidate = histograms.shares(part)
-        # Where the reference has nothing the ratio lies beyond the last angle.
+        # Where the reference's share is 0 the ratio lies beyond the last angle.
         ratio = np.divide(candidate, reference, out=np.full_like(reference, np.inf), where=reference > 0)
         after = np.searchsorted(slopes, ratio)
         angle = np.concatenate([after - 1, after, np.broadcast_to([0, angles - 1], (len(after), 2))], axis=1)
