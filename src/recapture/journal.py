@@ -54,7 +54,7 @@ class Journal:
 
     @classmethod
     def of(cls, run: Mapping[str, Any], name: str = "run", folder: Path | None = None) -> Journal:
-        """The journal of a run, found again by whoever describes the same run.
+        """The journal of a run: the same description always leads to the same file.
 
         Parameters
         ----------

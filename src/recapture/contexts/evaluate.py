@@ -156,7 +156,7 @@ class _Run:
         self._shared = "embedding" in wanted and "encoder" not in options.get("embedding", {})
         self._encoder = self._fitted(encoder, loading, needed)
         self._scorers = {name: self._scorer(name, dict(options.get(name, {}))) for name in wanted}
-        # Nobody knows what a caller's function depends on, so what it gave before may be out of date.
+        # What a caller's function depends on is not known, so earlier results may be out of date.
         made_up = self._encoder is not None and self._encoder.identity().get("kind") == "function"
         self._repeatable = not made_up and not any(
             callable(value) for own in options.values() for value in own.values()

@@ -150,7 +150,7 @@ def _squared_radii(rows: _Rows, part: slice, whole: slice, k: int) -> np.ndarray
     own = np.arange(count)
     tile[own, own + (part.start - whole.start)] = -np.inf
     kth = tile.max(axis=1) if k == 1 else np.partition(tile, width - k, axis=1)[:, width - k]
-    # The k rows with the least `low` are no farther than this; so whoever may be the k-th is among those it passes.
+    # The k rows with the least `low` are no farther than this; so the k-th is among those within it.
     limit = kth - 0.5 * (rows.margin[part] + rows.margin[whole].max())
     row, column = np.divmod(np.flatnonzero(tile >= limit[:, None]), width)
     squared = exact(rows.values, row + part.start, rows.values, column + whole.start)

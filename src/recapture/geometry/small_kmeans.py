@@ -24,7 +24,7 @@ from .products import power_of_two_below
 
 _STEPS = 30
 _HAIR = 1e-9
-# More rows would fill a table better not made, and `kmeans` draws by another rule from so many clusters on.
+# More rows would need too large a table, and from so many clusters on `kmeans` draws by another rule.
 _MOST_ROWS, _MOST_CLUSTERS = 2048, 128
 
 
@@ -108,7 +108,7 @@ def _draw(mass: np.ndarray, chance: np.ndarray) -> np.ndarray:
     """(runs, draws) places drawn with probabilities in proportion to `mass` (runs, places)."""
     reach = np.cumsum(mass, axis=1)
     drawn: np.ndarray = np.count_nonzero(reach[:, None] <= (chance * reach[:, -1:])[..., None], axis=2)
-    # Rounding may not carry a draw past the last place that can be drawn.
+    # Rounding must not move a draw past the last place that can be drawn.
     for run, number in np.argwhere(drawn == mass.shape[1]):
         drawn[run, number] = np.flatnonzero(mass[run])[-1]
     return drawn

@@ -55,7 +55,7 @@ def small_histograms(
 
 
 def _batches(small: SmallSets, work: int) -> list[np.ndarray]:
-    """Pairs with samples on both sides, those of one size together, as many at once as is good."""
+    """Pairs with samples on both sides, those of one size together, in batches that fit into the cache."""
     size = small.pair_sizes.sum(axis=1)
     answerable = np.flatnonzero(small.pair_sizes.all(axis=1))
     batches = []

@@ -1,7 +1,7 @@
 """Exact transport costs of many small problems, by POT's network simplex, called below its Python layers.
 
 A problem is a table of costs (n, m) and a weight for each row and each column. Only shares count: the weights of a side
-are divided by their sum, so that sums off by rounding do no harm. The cost is the least sum of flow x cost over all
+are divided by their sum, so that rounding of sums does not matter. The cost is the least sum of flow x cost over all
 non-negative flows whose row sums and column sums are those shares.
 
 `ot.emd2` spends about a tenth of a millisecond a call around the solver, as much as the solver needs for 40 v 40. The
@@ -75,8 +75,8 @@ def transport_cost(costs: Any, rows: Any, columns: Any, *, metric: bool = False)
 def _tile(problems: Sequence[Problem], first: int, metric: bool, solve: Solver) -> np.ndarray:
     """Costs of a few problems, numbered from `first`.
 
-    What can be done for all of them at once is: at 30 v 30 every NumPy call is a fiftieth of the work, and threads hold
-    each other up at each.
+    What can be done for all of them at once is: at 30 v 30 every NumPy call is a fiftieth of the work, and threads wait
+    for each other at each.
     """
     weights, starts = _shares(problems, first)
     places = [*starts.tolist(), len(weights)]
@@ -196,7 +196,7 @@ def _by_highs(costs: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> float
 
 @lru_cache(maxsize=1)
 def _solver() -> Solver:
-    """POT's compiled function where it is as known, else its public one."""
+    """POT's compiled function where it behaves as expected, else its public one."""
     try:
         ot: Any = importlib.import_module("ot")
     except ImportError as error:
@@ -222,7 +222,7 @@ def _public(ot: Any) -> Solver:
 
 
 def _works(solve: Solver) -> bool:
-    """Try a compiled function, which promises nothing, on a problem whose answer is known."""
+    """Try a compiled function, which is no public interface, on a problem whose answer is known."""
     rows, columns, costs = np.array([0.75, 0.25]), np.array([0.5, 0.5]), np.array([[0.0, 2.0], [4.0, 1.0]])
     try:
         cost, row_duals, column_duals, optimal = solve(rows, columns, costs, _PIVOTS)
@@ -230,5 +230,5 @@ def _works(solve: Solver) -> bool:
         worth = float(rows @ row_duals + columns @ column_duals)
     except (TypeError, ValueError, AttributeError):
         return False
-    # 0.5 stays at cost 0, 0.25 moves at 2, 0.25 at 1. One pivot cannot be enough, which has to be owned up to.
+    # 0.5 stays at cost 0, 0.25 moves at 2, 0.25 at 1. One pivot cannot be enough, and the function must say so.
     return optimal and abs(cost - 0.75) < 1e-12 and abs(worth - 0.75) < 1e-12 and not stopped[3]

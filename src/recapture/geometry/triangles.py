@@ -40,7 +40,7 @@ def _ranks(within: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarra
 
 
 def observed_counts(distances: np.ndarray, references: int, ties: Ties) -> np.ndarray:
-    """(2, 3) sixths of triangles by rank: single candidates amid pairs of references, then the other way round."""
+    """(2, 3) sixths of triangles by rank: single candidates with pairs of references, then the other way round."""
     sides = np.arange(len(distances)) < references
     counts = [_count(distances, np.flatnonzero(~sides), np.flatnonzero(sides), ties)]
     counts.append(_count(distances, np.flatnonzero(sides), np.flatnonzero(~sides), ties))

@@ -68,7 +68,7 @@ class EncoderKind:
 
 
 class FunctionEncoder:
-    """A caller's own function from a list of texts to an array. Never cached: nobody knows what it depends on."""
+    """A caller's own function from a list of texts to an array. Never cached: what it depends on is not known."""
 
     cacheable = False
 

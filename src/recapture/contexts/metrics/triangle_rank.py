@@ -179,9 +179,7 @@ def _over(similarity: Similarity) -> ContextMetric:
         title=f"triangle rank over {similarity.title}",
         citation="Chan et al. 2022, Distribution Aware Metrics for Conditional Natural Language Generation",
         direction="lower",
-        outputs=(
-            Output("value", "how far triangles' ranks are from chance", (0.0, 4.0)),
-        ),  # 8/3 if ties split
+        outputs=(Output("value", "how far triangles' ranks are from chance", (0.0, 4.0)),),  # 8/3 if ties split
         score=score,
         similarity=similarity.name,
         libraries=similarity.libraries,
