@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .contexts.metrics.triangle_rank import triangle_rank as triangle_rank
     from .divergences.measures import list_measures as list_measures
     from .errors import InputError as InputError
+    from .files import cache_folder as cache_folder
     from .journal import Journal as Journal
     from .labellings.combine import benjamini_hochberg as benjamini_hochberg
     from .labellings.combine import fisher as fisher
@@ -68,7 +69,6 @@ if TYPE_CHECKING:
     from .representations.encode import encode as encode
     from .representations.encoder import resolve_encoder as resolve_encoder
     from .representations.model_info import model_info as model_info
-    from .representations.vector_cache import cache_folder as cache_folder
     from .sets.declaration import list_metrics as list_metrics
     from .sets.evaluate import evaluate as evaluate
     from .sets.metrics.density_coverage import density_coverage as density_coverage
@@ -110,7 +110,7 @@ _HOME = {
     "encode": "representations.encode",
     "resolve_encoder": "representations.encoder",
     "model_info": "representations.model_info",
-    "cache_folder": "representations.vector_cache",
+    "cache_folder": "files",
     "Journal": "journal",
     "Context": "texts.context_files",
     "pairwise_scores": "similarity.pairwise_scores",

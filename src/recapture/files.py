@@ -1,4 +1,7 @@
-"""Whole files or none: what is written appears under its name only when it is complete."""
+"""Files and folders: where things are kept, and whole files or none.
+
+What is written appears under its name only when it is complete.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,37 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from .errors import InputError
+
+
+def cache_folder() -> Path:
+    """Where vectors and unfinished work are kept: RECAPTURE_CACHE, else the user's own cache folder.
+
+    Returns
+    -------
+    pathlib.Path
+        It need not exist yet.
+
+    Notes
+    -----
+    The user's own cache folder is `recapture` in XDG_CACHE_HOME, or in `~/.cache` where that variable is not set.
+
+    Examples
+    --------
+    >>> from unittest.mock import patch
+    >>> import recapture as rc
+    >>> with patch.dict("os.environ", RECAPTURE_CACHE="kept"):
+    ...     print(rc.cache_folder())
+    kept
+    """
+    own = os.environ.get("RECAPTURE_CACHE")
+    if own:
+        return expanded(own)
+    return Path(os.environ.get("XDG_CACHE_HOME") or expanded("~/.cache")) / "recapture"
+
+
+def expanded(path: str | os.PathLike[str]) -> Path:
+    """A path with ~ filled in where there is such a user, and left alone where there is not."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - Path.expanduser raises for an unknown user
 
 
 @contextlib.contextmanager

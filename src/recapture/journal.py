@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from .files import cache_folder
 from .report.report import plain
-from .representations.vector_cache import cache_folder
 
 _KEY, _VALUE = "step", "value"
 
@@ -31,7 +31,7 @@ def unfinished() -> list[Path]:
 class Journal:
     """Values by key in a file of JSON lines, appended one by one; interrupted work finds again what it had finished.
 
-    Lines that are damaged, or were cut off when the work was, are passed over: their values are made again.
+    Lines that are damaged or cut off are passed over: their values are made again.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Journal:
 
     @classmethod
     def of(cls, run: Mapping[str, Any], name: str = "run", folder: Path | None = None) -> Journal:
-        """The journal of a run, found again by whoever describes the same run.
+        """The journal of a run: the same description always leads to the same file.
 
         Parameters
         ----------
@@ -74,24 +74,24 @@ class Journal:
         return cls((folder or _folder()) / f"{name}-{digest}.jsonl")
 
     def finished(self) -> dict[str, Any]:
-        """All values by key, as the file has them now; a line that was cut off when the work was is not one.
+        """All values by key, as the file has them now; a line that was cut off does not count.
 
         Returns
         -------
         dict
         """
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         if self.path is None:
-            return found
+            return values
         try:
             content = self.path.read_bytes()
         except OSError:  # most likely there is none
-            return found
+            return values
         for line in content.splitlines():
             with contextlib.suppress(json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError):
                 record = json.loads(line)
-                found[record[_KEY]] = record[_VALUE]
-        return found
+                values[record[_KEY]] = record[_VALUE]
+        return values
 
     def add(self, values: Mapping[str, Any]) -> None:
         """Keep values by key. Where the file cannot be written there is one warning, and nothing is kept from then on.
@@ -111,7 +111,7 @@ class Journal:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("ab") as stream:
-                # The line break first parts these lines from one that interrupted work left unfinished.
+                # The first line break separates these lines from one that interrupted work left unfinished.
                 stream.write(("\n" + lines).encode())
         except OSError as error:
             warnings.warn(f"an interrupted run could not go on from here: {self.path}: {error.strerror}", stacklevel=2)
@@ -139,7 +139,7 @@ class Journal:
         return self._known[key]
 
     def close(self) -> None:
-        """The work is complete: the file goes."""
+        """Remove the file: the work is complete."""
         if self.path is not None:
             with contextlib.suppress(OSError):
                 self.path.unlink(missing_ok=True)

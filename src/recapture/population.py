@@ -75,8 +75,8 @@ def score(population: int, estimate: float) -> float:
 def mark_evaluate_scores(n: Any, m: Any, x: Any, y: Any, a: Any, b: Any, k: int) -> dict[str, np.ndarray]:
     """Mark-Evaluate's four scores of many pairs of sets, from arrays of their counts.
 
-    Not a number where a set has too few samples for k neighbours. One by one in Python's whole numbers, which no
-    product of counts overflows; CAPTURE's search, the only slow part, is made once for equal sizes and captures.
+    Not a number where a set has too few samples for k neighbours. One by one as Python's whole numbers,
+    which cannot overflow; CAPTURE's search, the only slow part, is made once for equal sizes and captures.
     """
     columns = np.broadcast_arrays(*(np.atleast_1d(each) for each in (n, m, x, y, a, b)))
     scores = {name: np.full(len(columns[0]), np.nan) for name in ("petersen", "quality", "diversity", "capture")}

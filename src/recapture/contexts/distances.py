@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..similarity.scorer import METRICS as SIMILARITIES
@@ -14,7 +15,8 @@ from ..similarity.scorer import Scorer, Similarity
 _SELF = 1e-6
 """Farthest a text may be from itself, for a function that claims to be a distance."""
 
-Distance = str | np.ndarray | Callable[[str, str], float]
+Distance = str | ArrayLike | Callable[[str, str], float]
+"""A name, a square matrix with references first, or a function d(hypothesis, reference)."""
 
 
 class Square(NamedTuple):
@@ -26,15 +28,14 @@ class Square(NamedTuple):
 
 
 def square(
-    references: Sequence[Any], candidates: Sequence[Any], distance: Any, options: Mapping[str, Any] | None = None
+    references: Sequence[Any], candidates: Sequence[Any], distance: Distance, options: Mapping[str, Any] | None = None
 ) -> Square:
     """options: for a distance by name, such as df= for cider or encoder= for embedding."""
     if isinstance(distance, str):
         declared = SIMILARITIES.find(distance)
         texts = check_texts(references, candidates)
         scorer = scorer_for(declared, references, options or {})
-        made = as_distances(declared, scorer.squares([texts])[0])
-        return Square(made, declared.name, scorer.settings)
+        return Square(as_distances(declared, scorer.squares([texts])[0]), declared.name, scorer.settings)
     if options:
         raise InputError(f"{next(iter(options))} goes with a distance chosen by name")
     if callable(distance):
@@ -55,10 +56,10 @@ def scorer_for(declared: Similarity, references: Sequence[str], options: Mapping
 
 def as_distances(declared: Similarity, scores: np.ndarray) -> np.ndarray:
     """Distances from a pairwise metric's scores; rounding below 0 is cut off and the diagonal is 0."""
-    made: np.ndarray = np.maximum(declared.distance(np.asarray(scores, dtype=np.float64)), 0.0)
-    diagonal = np.arange(made.shape[-1])
-    made[..., diagonal, diagonal] = 0
-    return made
+    distances: np.ndarray = np.maximum(declared.distance(np.asarray(scores, dtype=np.float64)), 0.0)
+    diagonal = np.arange(distances.shape[-1])
+    distances[..., diagonal, diagonal] = 0
+    return distances
 
 
 def check_texts(references: Sequence[Any], candidates: Sequence[Any]) -> list[str]:
@@ -83,41 +84,43 @@ def check_sizes(references: Sequence[Any], candidates: Sequence[Any], least: int
 def _called(distance: Callable[[str, str], float], texts: list[str]) -> np.ndarray:
     answers = [[distance(text, other) for other in texts] for text in texts]
     try:
-        made = np.array(answers, dtype=np.float64)
+        distances = np.array(answers, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"the distance function must return one number for two texts: {error}") from None
-    if made.ndim != 2:
+    if distances.ndim != 2:
         raise InputError(f"the distance function must return one number for two texts, not {answers[0][0]!r}")
-    _check(made)
-    far = np.flatnonzero(np.diagonal(made) > _SELF)
+    _check(distances)
+    far = np.flatnonzero(np.diagonal(distances) > _SELF)
     if len(far):
-        raise InputError(f"the distance of text {far[0]} from itself is {made[far[0], far[0]]:g}; it must be 0")
-    np.fill_diagonal(made, 0)
-    return made
+        raise InputError(f"the distance of text {far[0]} from itself is {distances[far[0], far[0]]:g}; it must be 0")
+    np.fill_diagonal(distances, 0)
+    return distances
 
 
 def _given(distance: Any, n: int, m: int) -> np.ndarray:
     try:
-        given = np.asarray(distance)
-        made = np.array(given, dtype=np.float64) if given.ndim and given.dtype.kind != "c" else None
+        array = np.asarray(distance)
+        matrix = np.array(array, dtype=np.float64) if array.ndim and array.dtype.kind != "c" else None
     except (TypeError, ValueError):
-        made = None
-    if made is None:
+        matrix = None
+    if matrix is None:
         raise InputError(
             "a distance is a name, a function of two texts or a square matrix of real numbers, "
             f"not {type(distance).__name__}"
         )
-    if made.shape != (n + m, n + m):
+    if matrix.shape != (n + m, n + m):
         raise InputError(
-            f"the matrix has shape {made.shape}, but {n} references and {m} candidates need {n + m} x {n + m}"
+            f"the matrix has shape {matrix.shape}, but {n} references and {m} candidates need {n + m} x {n + m}"
         )
-    _check(made)
-    np.fill_diagonal(made, 0)
-    return made
+    _check(matrix)
+    np.fill_diagonal(matrix, 0)
+    return matrix
 
 
-def _check(made: np.ndarray) -> None:
-    wrong = np.argwhere(~(np.isfinite(made) & (made >= 0)))
+def _check(distances: np.ndarray) -> None:
+    wrong = np.argwhere(~(np.isfinite(distances) & (distances >= 0)))
     if len(wrong):
         i, j = wrong[0]
-        raise InputError(f"the distance of texts {i} and {j} is {made[i, j]:g}: distances are finite and at least 0")
+        raise InputError(
+            f"the distance of texts {i} and {j} is {distances[i, j]:g}: distances are finite and at least 0"
+        )

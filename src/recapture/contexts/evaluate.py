@@ -7,7 +7,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ..declarations import installed_version
 from ..errors import InputError
 from ..geometry.triangles import Ties
 from ..journal import Journal
+from ..labellings.plans import Pvalue
 from ..progress import Progress
 from ..similarity.scorer import METRICS as SIMILARITIES
 from ..similarity.scorer import Scorer
@@ -24,6 +25,12 @@ from ..versions import VERSION
 from .declaration import METRICS, Batch, ContextMetric, Settings, check_ties
 from .table import ContextResults, totals_of
 from .uncertainty import Asked, ContextScores, pvalue_name, relabelled_name, smallest_name
+
+if TYPE_CHECKING:
+    import os
+
+    from ..representations.encoder import EncoderLike
+    from ..representations.vector_cache import VectorCache
 
 Record = dict[str, Any]
 """What a context's line of the journal, and of the file of contexts, says."""
@@ -34,14 +41,14 @@ _CELLS = 1 << 21
 
 
 def evaluate_contexts(
-    contexts: Iterable[Any],
-    metrics: str | Sequence[str] | None = None,
+    contexts: Iterable[Context | Mapping[str, Any]],
+    metrics: str | Iterable[str] | None = None,
     *,
-    pvalue: bool | int | str = False,
+    pvalue: Pvalue = False,
     interval: float | None = None,
     ties: Ties = "split",
     directed: bool = False,
-    encoder: Any = None,
+    encoder: EncoderLike | None = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     seed: int = 0,
     resume: bool = True,
@@ -49,16 +56,51 @@ def evaluate_contexts(
     device: str | None = None,
     batch_size: int | None = None,
     offline: bool | None = None,
-    cache: Any = None,
+    cache: bool | str | os.PathLike[str] | VectorCache | None = None,
 ) -> ContextResults:
-    """Scores of every context and their totals.
+    """Scores of every context and their totals, by many metrics.
 
-    contexts: mappings with `id`, `references` and `candidates`. metrics: names (see `recapture contexts --help`).
     Contexts without candidates, with fewer than two references, or too small for a metric are left out of it, counted
-    and named. pvalue, ties, directed: as for `triangle_rank`; interval: a level such as 0.95 for the means.
-    options: a pairwise metric's own, by its name: {"meteor": {"wordnet": folder}}; CIDEr-D takes its document
-    frequencies from all references given here unless options say otherwise. encoder and all after resume: as for
-    `encode`. resume: keep finished contexts on disk until the run is complete; repeated, it goes on from there.
+    and named.
+
+    Parameters
+    ----------
+    contexts : iterable of Context or mapping
+        Mappings have `references`, `candidates` and (if not, the position is its name) `id`.
+    metrics : str or iterable of str, optional
+        Names, as a list or separated by commas: trm-NAME, dispersion-NAME, NAME, NAME-best and NAME-mean for every
+        pairwise metric (see `list_pairwise`); every metric of two sets (see `list_metrics`); self-bleu, distinct-1,
+        distinct-2. Default: triangle ranks over METEOR, CIDEr-D and embeddings, MMD, Fréchet, MAUVE, METEOR, CIDEr-D.
+    pvalue : bool, int, "exact" or "sampled", default False
+        As for `triangle_rank`.
+    interval : float, optional
+        A level such as 0.95, for intervals of the means over contexts.
+    ties, directed
+        As for `triangle_rank`.
+    encoder : str, path, callable or Encoder, optional
+        What turns texts into vectors; see `encode`.
+    options : mapping of str to mapping, optional
+        A pairwise metric's own, by its name: {"meteor": {"wordnet": folder}}. CIDEr-D takes its document frequencies
+        from all references given here unless options say otherwise.
+    seed : int, default 0
+        For all that is drawn at random.
+    resume : bool, default True
+        Keep finished contexts on disk until the run is complete; the same call, repeated, goes on from there.
+    pooling, device, batch_size, offline, cache
+        For `encode`.
+
+    Returns
+    -------
+    ContextResults
+        `.contexts` (one dict each), `.totals`, `.left_out`, `.warnings`, `.signature`. Printed: a table of totals.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> context = rc.Context("1", ("a cat sat", "a dog ran"), ("a cat sat", "a dog ran"))
+    >>> results = rc.evaluate_contexts([context], "rouge-l", resume=False)
+    >>> results.totals[0].mean  # every candidate is a reference
+    1.0
     """
     check_ties(ties)
     level = check_level(interval)
@@ -97,7 +139,7 @@ class _Run:
         self._asked = asked
         self._encoding = encoding
         wanted = list(dict.fromkeys(metric.similarity for metric in metrics if metric.similarity))
-        options = {name.replace("_", "-"): given for name, given in options.items()}
+        options = {name.replace("_", "-"): own for name, own in options.items()}
         for name in options:
             if name not in wanted:
                 raise InputError(f"options for {name!r}, but no metric is built on it")
@@ -114,10 +156,10 @@ class _Run:
         self._shared = "embedding" in wanted and "encoder" not in options.get("embedding", {})
         self._encoder = self._fitted(encoder, loading, needed)
         self._scorers = {name: self._scorer(name, dict(options.get(name, {}))) for name in wanted}
-        # Nobody knows what a caller's function depends on, so what it gave before may be out of date.
+        # What a caller's function depends on is not known, so earlier results may be out of date.
         made_up = self._encoder is not None and self._encoder.identity().get("kind") == "function"
         self._repeatable = not made_up and not any(
-            callable(value) for given in options.values() for value in given.values()
+            callable(value) for own in options.values() for value in own.values()
         )
 
     def _check_partitions(self) -> None:
@@ -176,20 +218,20 @@ class _Run:
         """What makes numbers say less than they seem to."""
         texts = [text for context in self.contexts for text in (*context.references, *context.candidates)]
         empty = sum(not text.strip() for text in texts)
-        found = [f"{empty:,} of {len(texts):,} texts are empty; they were kept"] if empty else []
-        # Not every encoder has something to say about the texts it was given.
-        found += getattr(self._encoder, "notes", lambda texts, name: [])(texts, "the contexts")
+        warnings = [f"{empty:,} of {len(texts):,} texts are empty; they were kept"] if empty else []
+        # Not every encoder has notes on texts.
+        warnings += getattr(self._encoder, "notes", lambda texts, name: [])(texts, "the contexts")
         cider = self._scorers.get("cider")
         alone = [m.name for m in self.metrics if m.name == "self-bleu" or m.name.startswith("distinct-")]
         uneven = sum(0 < len(context.candidates) != len(context.references) for context in self.contexts)
         if alone and uneven:
-            found.append(
+            warnings.append(
                 f"{', '.join(alone)}: sides differ in size in {uneven:,} contexts, and more texts look less varied; "
                 "compare dispersion instead"
             )
         if cider is not None and cider.settings["df"]["documents"] == 1:
-            found.append("CIDEr-D's document frequencies come from a single document: all its n-grams weigh 0")
-        return found
+            warnings.append("CIDEr-D's document frequencies come from a single document: all its n-grams weigh 0")
+        return warnings
 
     def score(self, resume: bool) -> list[Record]:
         texts = json.dumps([asdict(context) for context in self.contexts], ensure_ascii=False)
@@ -268,13 +310,13 @@ class _Run:
         from ..representations.encode import encode
 
         texts = [text for context in chunk for text in (*context.references, *context.candidates)]
-        made = encode(texts, self._encoder, **self._encoding)
+        vectors = encode(texts, self._encoder, **self._encoding)
         ends = np.cumsum([len(context.references) + len(context.candidates) for context in chunk])
-        return dict(zip((context.id for context in chunk), np.split(made, ends[:-1]), strict=True))
+        return dict(zip((context.id for context in chunk), np.split(vectors, ends[:-1]), strict=True))
 
 
 def _chunks(contexts: Sequence[Context]) -> Iterator[list[Context]]:
-    """Few enough contexts that all distances among their texts are no burden."""
+    """Few enough contexts that all distances among their texts fit into memory."""
     chunk: list[Context] = []
     cells = 0
     for context in contexts:

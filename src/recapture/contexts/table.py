@@ -42,11 +42,11 @@ class ContextResults(Reported):
     @property
     def left_out(self) -> dict[str, dict[str, str]]:
         """{metric: {context: reason}} for contexts that were too small."""
-        found: dict[str, dict[str, str]] = {}
+        reasons: dict[str, dict[str, str]] = {}
         for record in self.contexts:
             for metric, reason in record["left_out"].items():
-                found.setdefault(metric, {})[record["id"]] = reason
-        return found
+                reasons.setdefault(metric, {})[record["id"]] = reason
+        return reasons
 
     @property
     def notes(self) -> list[str]:
@@ -58,19 +58,16 @@ class ContextResults(Reported):
         for contexts_left, metrics in by_contexts.items():
             shown = [f"{_on_one_line(name)} ({reason})" for name, reason in contexts_left[:_NAMED]]
             more = f" and {len(contexts_left) - _NAMED} more" if len(contexts_left) > _NAMED else ""
-            one = len(contexts_left) == 1
-            notes.append(
-                f"{len(contexts_left)} context{'' if one else 's'} too small, left out of {', '.join(metrics)}: "
-                + ", ".join(shown)
-                + more
-            )
+            counted = "1 context" if len(contexts_left) == 1 else f"{len(contexts_left)} contexts"
+            notes.append(f"{counted} too small, left out of {', '.join(metrics)}: " + ", ".join(shown) + more)
         return notes
 
     def worst(self, metric: str, count: int = 10) -> list[Mapping[str, Any]]:
         """The contexts with the smallest p-values by one metric (without p-values: the worst scores), worst first."""
         total = next((total for total in self.totals if total.metric == metric), None)
         if total is None:
-            raise InputError(f"no scores by {metric!r}: {nearest_names(metric, {each.metric for each in self.totals})}")
+            known = {total.metric for total in self.totals}
+            raise InputError(f"no scores by {metric!r}: {nearest_names(metric, known)}")
         output = total.number.split(",")[0]
         scored = [record for record in self.contexts if metric in record["scores"]]
         towards = -1 if total.direction == "lower" else 1
@@ -223,6 +220,6 @@ def _total(
 
 
 def _on_one_line(name: str) -> str:
-    """A context's id in a message: whatever it holds, it must not break the line or steer the terminal."""
+    """A context's id in a message: it must not contain line breaks or control characters of terminals."""
     shown = "".join(character if character.isprintable() else " " for character in name)
     return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 3] + "..."

@@ -11,7 +11,7 @@ import numpy as np
 from ..geometry.labels import Labels
 from ..labellings.combine import benjamini_hochberg, fisher, harmonic_mean_p, holm
 from ..labellings.permutation import Permutation, judge
-from ..labellings.plans import Plan, plan
+from ..labellings.plans import Plan, Pvalue, plan
 
 LEVEL = 0.05
 """Of the shares of contexts whose p-values are small."""
@@ -35,7 +35,7 @@ class ContextScores:
 class Asked(NamedTuple):
     """How p-values are to be made; `pvalue` False: not at all."""
 
-    pvalue: bool | int | str = False
+    pvalue: Pvalue = False
     seed: int = 0
     samples: int = 9_999
     nulls: bool = True
@@ -62,23 +62,22 @@ def describe(test: Permutation, seed: int) -> dict[str, Any]:
 
 
 def tests_of(
-    under: Callable[[slice, Labels], np.ndarray], groups: int, made: Plan, nulls: bool = True, rounding: float = 0.0
+    under: Callable[[slice, Labels], np.ndarray], groups: int, chosen: Plan, nulls: bool = True, rounding: float = 0.0
 ) -> list[Permutation]:
     """One test per context. under: (contexts, labellings) -> their statistics, larger = more different."""
-    together = max(1, min(groups, _NULL_CELLS // made.rows))
+    together = max(1, min(groups, _NULL_CELLS // chosen.rows))
     tests = []
     for start in range(0, groups, together):
-        chosen = slice(start, min(start + together, groups))
-        null = np.concatenate(
-            [under(chosen, labels) for labels in made.blocks(max(1, _NULL_CELLS // together))], axis=1
-        )
-        tests += [judged(row, made, nulls, rounding) for row in null]
+        contexts = slice(start, min(start + together, groups))
+        blocks = chosen.blocks(max(1, _NULL_CELLS // together))
+        null = np.concatenate([under(contexts, labels) for labels in blocks], axis=1)
+        tests += [judged(row, chosen, nulls, rounding) for row in null]
     return tests
 
 
-def judged(null: np.ndarray, made: Plan, nulls: bool, rounding: float = 0.0) -> Permutation:
+def judged(null: np.ndarray, chosen: Plan, nulls: bool, rounding: float = 0.0) -> Permutation:
     """The test, with its null distribution or without it: those of many contexts would fill the memory."""
-    test = judge(null, made, rounding)
+    test = judge(null, chosen, rounding)
     return test if nulls else replace(test, null=null[:0].copy())
 
 

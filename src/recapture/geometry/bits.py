@@ -36,20 +36,20 @@ def add(left: Planes, right: Planes) -> Planes:
         left, right = right, left
     total = []
     carry: np.ndarray | None = None
-    for place, one in enumerate(left):
+    for place, plane in enumerate(left):
         if place < len(right):
             other = right[place]
             if carry is None:
-                total.append(one ^ other)
-                carry = one & other
+                total.append(plane ^ other)
+                carry = plane & other
             else:
-                half = one ^ other
+                half = plane ^ other
                 total.append(half ^ carry)
                 carry &= half
-                carry |= one & other
+                carry |= plane & other
         elif carry is not None:
-            total.append(one ^ carry)
-            carry = one & carry
+            total.append(plane ^ carry)
+            carry = plane & carry
     return total if carry is None else [*total, carry]
 
 

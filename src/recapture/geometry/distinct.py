@@ -30,7 +30,7 @@ def distinct_rows(values: np.ndarray) -> DistinctRows:
     count = len(values)
     _, first, inverse = np.unique(_row_hashes(values), return_index=True, return_inverse=True)
     if len(first) < count and not _all_equal(values, first[inverse]):
-        # Two different rows met in one 64-bit hash: compare whole rows instead.
+        # Two different rows have the same 64-bit hash: compare whole rows instead.
         _, first, inverse = np.unique(values + values.dtype.type(0), axis=0, return_index=True, return_inverse=True)
         inverse = inverse.reshape(-1)
     if len(first) == count:
@@ -43,7 +43,7 @@ def distinct_rows(values: np.ndarray) -> DistinctRows:
 
 
 def _row_hashes(values: np.ndarray) -> np.ndarray:
-    """A random linear hash of each row's bits, modulo 2^64. Meetings are checked, so chance cannot do harm."""
+    """A random linear hash of each row's bits, modulo 2^64. Equal hashes are checked, so chance makes no error."""
     bits = np.dtype(f"u{values.dtype.itemsize}")
     factors = np.random.default_rng(20).integers(0, 2**64, values.shape[1], dtype=np.uint64) | np.uint64(1)
     hashes = np.empty(len(values), np.uint64)

@@ -1,6 +1,6 @@
 """Histograms of two sides over clusters of their pooled samples, under any labellings of the samples.
 
-Clusters know nothing of sides, so they are found once; a labelling only changes the counts.
+Clusters do not depend on sides, so they are found once; a labelling only changes the counts.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Clusterings:
         """Pairs in the order of labellings, and for each in that of clusterings."""
         base = self.label.shape[1] + 1
         candidate = self._counts(labels.candidate)
-        # Where nobody is left out the references are the others.
+        # Where no sample is left out, the references are all the others.
         all_there = sum(labels.sizes) == self.label.shape[1]
         reference = self._all - candidate if all_there else self._counts(labels.reference)
         code = (reference * base + candidate).reshape(-1, self.clusters)
@@ -74,19 +74,19 @@ class Clusterings:
         """(labellings, clusterings) by name. Pairs of histograms that occur often are scored once."""
         clusterings, samples = self.label.shape
         parts = blocks(len(labels), max(1, _ENTRIES // max(samples, clusterings * self.clusters)))
-        found: list[dict[str, np.ndarray]] = [{} for _ in parts]
+        of_part: list[dict[str, np.ndarray]] = [{} for _ in parts]
 
         def fill(number: int) -> None:
             part = parts[number]
             histograms = self.histograms(Labels(labels.reference[part], labels.candidate[part]))
             different = distinct_rows(histograms.code)
             scores = score(Histograms(different.values, histograms.base, histograms.sizes))
-            found[number] = {
+            of_part[number] = {
                 name: each[different.inverse].reshape(-1, clusterings, *each.shape[1:]) for name, each in scores.items()
             }
 
         run_tiles(fill, range(len(parts)), "labellings")
-        return {name: np.concatenate([each[name] for each in found]) for name in found[0]}
+        return {name: np.concatenate([each[name] for each in of_part]) for name in of_part[0]}
 
     def means(self, labels: Labels, score: Score) -> dict[str, np.ndarray]:
         """(labellings,) by name: means over the clusterings."""

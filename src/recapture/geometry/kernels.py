@@ -14,7 +14,7 @@ from .products import exact
 
 
 class Centres(NamedTuple):
-    """Near the data, products of float64 rows give distances to many digits: each set amid itself, both amid both."""
+    """Origins near the data, for each set and for both: products of float64 rows then give many correct digits."""
 
     reference: np.ndarray
     candidate: np.ndarray

@@ -241,7 +241,7 @@ def _draw(mass: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
     """Places drawn with probabilities in proportion to `mass`."""
     reach = np.cumsum(mass)
     drawn = np.searchsorted(reach, rng.random(count) * reach[-1], side="right")
-    # Rounding may not carry a draw past the last place that can be drawn.
+    # Rounding must not move a draw past the last place that can be drawn.
     within: np.ndarray = np.minimum(drawn, np.flatnonzero(mass)[-1])
     return within
 

@@ -76,10 +76,10 @@ class Neighbours:
         radii = np.empty((len(self.rows.values), self.k_max))
 
         def make_exact(block: slice) -> None:
-            found = self.neighbour[block]
-            owner = np.repeat(np.arange(block.start, block.stop), found.shape[1])
-            squared = exact(self.rows.values, owner, self.rows.values, found.ravel())
-            radii[block] = self._kth(squared.reshape(found.shape), block)
+            neighbours = self.neighbour[block]
+            owner = np.repeat(np.arange(block.start, block.stop), neighbours.shape[1])
+            squared = exact(self.rows.values, owner, self.rows.values, neighbours.ravel())
+            radii[block] = self._kth(squared.reshape(neighbours.shape), block)
 
         run_tiles(make_exact, blocks(len(radii), 256), "exact radii")
         settled = np.flatnonzero(self._settled >= 0)

@@ -13,7 +13,7 @@ from .parallel import blocks, engine_options, run_tiles
 from .points import PointSet
 from .products import BoundedRows, Frame, exact, tile_product
 
-# Spheres are closed, with a hair of slack so that ties do not depend on the order of summation.
+# Spheres are closed, with a very small slack so that ties do not depend on the order of summation.
 SLACK = 1e-12
 _PAIRS_AT_ONCE = 1 << 16
 _UNCLEAR_AT_ONCE = 1 << 14

@@ -94,8 +94,8 @@ class PooledNeighbours:
         rows = np.flatnonzero(short)
 
         def widen(which: np.ndarray) -> None:
-            found = WideSearch(self, which).lists(np.arange(len(which)), length)
-            for mine, theirs in zip(lists, found, strict=True):
+            wider = WideSearch(self, which).lists(np.arange(len(which)), length)
+            for mine, theirs in zip(lists, wider, strict=True):
                 mine[..., which] = theirs
 
         run_tiles(widen, [rows[part] for part in blocks(len(rows), self.wide_rows)], "close neighbours")
@@ -164,7 +164,7 @@ class PooledNeighbours:
     def _sorted(
         self, row: np.ndarray, neighbour: np.ndarray, low: np.ndarray, high: np.ndarray, cut: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Neighbours in order, and numbers that compare like squared distances: themselves wherever it is close."""
+        """Neighbours in order, and numbers that compare like squared distances: exact ones where it is close."""
         order = np.argsort(low, axis=1)
         neighbour, low, high = (np.take_along_axis(each, order, axis=1) for each in (neighbour, low, high))
         reach = np.maximum.accumulate(high, axis=1) * self._hair

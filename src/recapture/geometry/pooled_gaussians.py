@@ -31,7 +31,7 @@ class PooledGaussians:
 
     def __init__(self, values: np.ndarray) -> None:
         """values: (samples, dimensions) float64, neither huge nor tiny, and free to be overwritten."""
-        # By way of a row: samples that are all equal come to lie at 0 exactly, which their rounded mean may miss.
+        # First minus one row: samples that are all equal are then exactly 0, which a rounded mean may miss.
         values -= values[0].copy()
         values -= values.mean(axis=0)
         self._points = _coordinates(values)
@@ -54,7 +54,7 @@ class PooledGaussians:
         if not coordinates:
             return distances
         small = max(n, m) - 1 <= max(coordinates, _SMALL)
-        # Before the threads start, lest each of them makes its own.
+        # Before the threads start: otherwise each would make its own.
         _ = self._gram if small else self._moment
 
         def fill(part: slice) -> None:

@@ -163,7 +163,7 @@ def _forms(tile: _Tile, few: np.ndarray, many: np.ndarray) -> tuple[np.ndarray, 
 
 
 def _forms_and_masses(tile: _Tile, few: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A tile's share of few' K few, few' K weight and weight' K weight: one product where nobody is left out."""
+    """A tile's share of few' K few, few' K weight and weight' K weight: one product where no sample is left out."""
     few_i, few_j = (few[:, part].astype(np.float64) for part in (tile.rows, tile.columns))
     few_k, weight_k = few_i @ tile.kernel, weight[tile.rows] @ tile.kernel
     mass = few_k @ weight[tile.columns]

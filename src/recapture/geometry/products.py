@@ -42,8 +42,8 @@ class Frame:
 
     @classmethod
     def of(cls, values: np.ndarray, *others: np.ndarray) -> Frame:
-        """An origin amid `values` and a scale at which they, and `others`, stay finite when squared in float32."""
-        # The median of some rows: unlike the mean it is not dragged away by a few wild rows.
+        """An origin among `values` and a scale at which they, and `others`, stay finite when squared in float32."""
+        # The median of some rows: unlike the mean it does not follow a few extreme rows.
         sample = values[:: max(1, len(values) // 256)].astype(np.float64)
         centre = np.median(sample, axis=0)
         if _integral(sample):

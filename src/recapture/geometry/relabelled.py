@@ -43,7 +43,7 @@ class Counts(NamedTuple):
 def relabelled_counts(pooled: PooledNeighbours, labels: Labels, ks: Sequence[int]) -> dict[int, Counts]:
     """Counts for every k and labelling. In every labelling both sides must have more than max(ks) samples."""
     ordered = tuple(sorted(set(ks)))
-    found = np.zeros((len(ordered), len(Counts._fields), len(labels)), np.int64)
+    counts = np.zeros((len(ordered), len(Counts._fields), len(labels)), np.int64)
     share = min(labels.sizes) / pooled.samples
     length = first_length(share, ordered[-1], max(len(labels), _FEWEST_LABELLINGS), pooled.samples - 1)
     lists = pooled.lists(length)
@@ -51,8 +51,8 @@ def relabelled_counts(pooled: PooledNeighbours, labels: Labels, ks: Sequence[int
     for part in blocks(len(labels), bits.WORD * words):
         batch = _Batch(pooled, Labels(labels.reference[part], labels.candidate[part]), ordered)
         batch.run(lists)
-        found[:, :, part] = batch.counts()[..., : part.stop - part.start]
-    return {k: Counts(*each) for k, each in zip(ordered, found, strict=True)}
+        counts[:, :, part] = batch.counts()[..., : part.stop - part.start]
+    return {k: Counts(*each) for k, each in zip(ordered, counts, strict=True)}
 
 
 def first_length(share: float, k: int, labellings: int, longest: int) -> int:
@@ -148,9 +148,9 @@ class _Repeats:
         tables.totals[:, :2, word, : len(references)] += (references * candidates).sum(axis=1)
 
         def among_copies(of_reference: np.ndarray, of_candidate: np.ndarray) -> np.ndarray:
-            found: np.ndarray = tables.reference[word, self.sample] & bits.pack(of_reference)[0, self.group]
-            found |= tables.candidate[word, self.sample] & bits.pack(of_candidate)[0, self.group]
-            return found
+            met: np.ndarray = tables.reference[word, self.sample] & bits.pack(of_reference)[0, self.group]
+            met |= tables.candidate[word, self.sample] & bits.pack(of_candidate)[0, self.group]
+            return met
 
         self.met_other[word] = among_copies(candidates > 0, references > 0)
         for k, met in enumerate(self.met_own, 1):

@@ -66,21 +66,21 @@ def small_counts(sets: Sequence[Any], pairs: Sequence[tuple[int, int]] | np.ndar
     """
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
         raise InputError(f"k must be a whole number of at least 1, not {k!r}")
-    given = SmallSets.of(sets, pairs)
-    sizes = given.pair_sizes
+    small = SmallSets.of(sets, pairs)
+    sizes = small.pair_sizes
     enough: np.ndarray = np.min(sizes, axis=1) > k
     answerable = np.flatnonzero(enough)
-    reach = _reaches(given, np.unique(given.pairs[answerable]), int(k))
-    counts = np.zeros((5, len(given.pairs)), np.int64)
+    reach = _reaches(small, np.unique(small.pairs[answerable]), int(k))
+    counts = np.zeros((5, len(small.pairs)), np.int64)
 
     def count(batch: np.ndarray) -> None:
-        different, place = np.unique(given.pairs[batch], return_inverse=True)
-        rows = _Rows([given.values[each] for each in different])
+        different, place = np.unique(small.pairs[batch], return_inverse=True)
+        rows = _Rows([small.values[each] for each in different])
         radius = np.concatenate([reach[each] for each in different])
         for pair, (reference, candidate) in zip(batch, place.reshape(-1, 2), strict=True):
             counts[:, pair] = _memberships(rows, rows.part(reference), rows.part(candidate), radius)
 
-    run_tiles(count, list(given.pair_batches(answerable, _NUMBERS)), "small pairs")
+    run_tiles(count, list(small.pair_batches(answerable, _NUMBERS)), "small pairs")
     x, y, a, b, covered = counts
     return SmallCounts(int(k), sizes[:, 0], sizes[:, 1], enough, x, y, a, b, covered)
 
@@ -126,18 +126,18 @@ def _slabs(left: slice, right: slice) -> list[slice]:
     return [slice(left.start + part.start, left.start + part.stop) for part in blocks(left.stop - left.start, size)]
 
 
-def _reaches(given: SmallSets, which: np.ndarray, k: int) -> dict[int, np.ndarray]:
+def _reaches(small: SmallSets, which: np.ndarray, k: int) -> dict[int, np.ndarray]:
     """Of each of these sets, how far the spheres of its rows reach, squared, slack included."""
     reach: dict[int, np.ndarray] = {}
-    batch_of = np.cumsum([given.values[each].size for each in which]) // _NUMBERS
+    batch_of = np.cumsum([small.values[which_set].size for which_set in which]) // _NUMBERS
     batches = np.split(which, np.flatnonzero(np.diff(batch_of)) + 1) if len(which) else []
 
     def fill(batch: np.ndarray) -> None:
-        rows = _Rows([given.values[each] for each in batch])
-        for number, each in enumerate(batch):
+        rows = _Rows([small.values[which_set] for which_set in batch])
+        for number, which_set in enumerate(batch):
             whole = rows.part(number)
             radii = [_squared_radii(rows, part, whole, k) for part in _slabs(whole, whole)]
-            reach[each] = np.concatenate(radii) * (1 + SLACK)
+            reach[which_set] = np.concatenate(radii) * (1 + SLACK)
 
     run_tiles(fill, batches, "small radii")
     return reach
@@ -150,7 +150,7 @@ def _squared_radii(rows: _Rows, part: slice, whole: slice, k: int) -> np.ndarray
     own = np.arange(count)
     tile[own, own + (part.start - whole.start)] = -np.inf
     kth = tile.max(axis=1) if k == 1 else np.partition(tile, width - k, axis=1)[:, width - k]
-    # The k rows with the least `low` are no farther than this; so whoever may be the k-th is among those it passes.
+    # The k rows with the least `low` are no farther than this; so the k-th is among those within it.
     limit = kth - 0.5 * (rows.margin[part] + rows.margin[whole].max())
     row, column = np.divmod(np.flatnonzero(tile >= limit[:, None]), width)
     squared = exact(rows.values, row + part.start, rows.values, column + whole.start)

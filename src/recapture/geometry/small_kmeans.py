@@ -24,7 +24,7 @@ from .products import power_of_two_below
 
 _STEPS = 30
 _HAIR = 1e-9
-# More rows would fill a table better not made, and `kmeans` draws by another rule from so many clusters on.
+# More rows would need too large a table, and from so many clusters on `kmeans` draws by another rule.
 _MOST_ROWS, _MOST_CLUSTERS = 2048, 128
 
 
@@ -37,8 +37,10 @@ def small_kmeans(
     """
     count = len(rows[0])
     if not clusters < count <= _MOST_ROWS or not 1 < clusters <= _MOST_CLUSTERS:
-        each = zip(rows, weight, strict=True)
-        return np.stack([kmeans(_centred(own).astype(np.float32), mass, clusters, seeds) for own, mass in each])
+        weighted_sets = zip(rows, weight, strict=True)
+        return np.stack(
+            [kmeans(_centred(own).astype(np.float32), mass, clusters, seeds) for own, mass in weighted_sets]
+        )
     table = np.empty((len(rows), count, count))
     for own, products in zip(rows, table, strict=True):
         centred = _centred(own)
@@ -106,7 +108,7 @@ def _draw(mass: np.ndarray, chance: np.ndarray) -> np.ndarray:
     """(runs, draws) places drawn with probabilities in proportion to `mass` (runs, places)."""
     reach = np.cumsum(mass, axis=1)
     drawn: np.ndarray = np.count_nonzero(reach[:, None] <= (chance * reach[:, -1:])[..., None], axis=2)
-    # Rounding may not carry a draw past the last place that can be drawn.
+    # Rounding must not move a draw past the last place that can be drawn.
     for run, number in np.argwhere(drawn == mass.shape[1]):
         drawn[run, number] = np.flatnonzero(mass[run])[-1]
     return drawn
@@ -115,7 +117,7 @@ def _draw(mass: np.ndarray, chance: np.ndarray) -> np.ndarray:
 def _lloyd(runs: _Runs, taken: np.ndarray) -> np.ndarray:
     """(runs, rows) labels."""
     clusters = taken.shape[1]
-    found = np.empty(runs.weight.shape, np.int64)
+    labels = np.empty(runs.weight.shape, np.int64)
     going = np.arange(len(taken))
     own_set = runs.set[:, None]
     # x.c - |c|^2 / 2 of every centre c and row x: largest for the nearest centre.
@@ -135,7 +137,7 @@ def _lloyd(runs: _Runs, taken: np.ndarray) -> np.ndarray:
         before = label
         stay = np.take_along_axis(score, before[:, None], axis=1)[:, 0] >= score.max(axis=1)
         label = np.where(stay, before, score.argmax(axis=1))
-        found[going] = label
+        labels[going] = label
         moving = (label != before).any(axis=1)
         if not moving.any():
             break
@@ -145,7 +147,7 @@ def _lloyd(runs: _Runs, taken: np.ndarray) -> np.ndarray:
         more, heavier = _moves(runs, going, label, before, clusters)
         sums += more
         mass += heavier
-    return found
+    return labels
 
 
 def _moves(

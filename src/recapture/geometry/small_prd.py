@@ -33,35 +33,35 @@ def small_histograms(
     for name, value in (("clusters", clusters), ("clusterings", clusterings)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
             raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
-    given = SmallSets.of(sets, pairs)
-    found: list[Histograms | None] = [None] * len(given.pairs)
+    small = SmallSets.of(sets, pairs)
+    histograms: list[Histograms | None] = [None] * len(small.pairs)
     seeds = range(seed, seed + clusterings)
 
     def cluster(batch: np.ndarray) -> None:
         # Repeats are folded, so pairs of one size may differ in rows: those that do not are clustered together.
         alike: dict[int, list[tuple[int, ClusterRows]]] = {}
         for pair in batch.tolist():
-            rows = ClusterRows.of(*(given.values[each] for each in given.pairs[pair].tolist()))
+            rows = ClusterRows.of(*(small.values[each] for each in small.pairs[pair].tolist()))
             alike.setdefault(len(rows), []).append((pair, rows))
         for count, members in alike.items():
             used = min(clusters, count)
             values, weights = zip(*((rows.values, rows.weight) for _, rows in members), strict=True)
             for (pair, rows), label in zip(members, small_kmeans(values, weights, used, seeds), strict=True):
-                found[pair] = _histograms(label[:, rows.inverse], used, *given.pair_sizes[pair].tolist())
+                histograms[pair] = _histograms(label[:, rows.inverse], used, *small.pair_sizes[pair].tolist())
 
     with one_blas_thread:  # several would round differently with their number
-        run_tiles(cluster, _batches(given, clusters * clusterings), "small clusterings")
-    return found
+        run_tiles(cluster, _batches(small, clusters * clusterings), "small clusterings")
+    return histograms
 
 
-def _batches(given: SmallSets, work: int) -> list[np.ndarray]:
-    """Pairs with samples on both sides, those of one size together, as many at once as is good."""
-    size = given.pair_sizes.sum(axis=1)
-    answerable = np.flatnonzero(given.pair_sizes.all(axis=1))
+def _batches(small: SmallSets, work: int) -> list[np.ndarray]:
+    """Pairs with samples on both sides, those of one size together, in batches that fit into the cache."""
+    size = small.pair_sizes.sum(axis=1)
+    answerable = np.flatnonzero(small.pair_sizes.all(axis=1))
     batches = []
-    for one in np.unique(size[answerable]).tolist():
-        alike = answerable[size[answerable] == one]
-        batches += [alike[part] for part in blocks(len(alike), max(1, _ENTRIES // (one * work)))]
+    for samples in np.unique(size[answerable]).tolist():
+        alike = answerable[size[answerable] == samples]
+        batches += [alike[part] for part in blocks(len(alike), max(1, _ENTRIES // (samples * work)))]
     return batches
 
 

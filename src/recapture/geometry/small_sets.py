@@ -26,9 +26,10 @@ class SmallSets:
         values = [_checked(each, f"set {number} (counting from 0)") for number, each in enumerate(sets)]
         widths = {each.shape[1]: number for number, each in reversed(list(enumerate(values))) if len(each)}
         if len(widths) > 1:
-            (first, one), (second, other) = sorted(widths.items(), key=lambda item: item[1])[:2]
+            (width, number), (other_width, other_number) = sorted(widths.items(), key=lambda item: item[1])[:2]
             raise InputError(
-                f"set {one} has {first} dimensions and set {other} has {second}: all must come from the same encoder"
+                f"set {number} has {width} dimensions and set {other_number} has {other_width}: "
+                "all must come from the same encoder"
             )
         sizes = np.array([len(each) for each in values], np.int64)
         return cls(values, sizes, _checked_pairs(pairs, len(values)))
@@ -36,8 +37,8 @@ class SmallSets:
     @property
     def pair_sizes(self) -> np.ndarray:
         """(pairs, 2): how many samples the two sets of each pair have."""
-        found: np.ndarray = self.sizes[self.pairs]
-        return found
+        sizes: np.ndarray = self.sizes[self.pairs]
+        return sizes
 
     def pair_batches(self, which: np.ndarray, numbers: int) -> Iterator[np.ndarray]:
         """These pairs in parts whose different sets hold at most about so many numbers, a shared reference together."""
@@ -74,6 +75,6 @@ def _checked_pairs(pairs: Sequence[tuple[int, int]] | np.ndarray, sets: int) -> 
         raise InputError("pairs must be pairs of whole numbers: reference set, candidate set")
     wrong = np.flatnonzero(((table < 0) | (table >= sets)).any(axis=1))
     if len(wrong):
-        one = tuple(table[wrong[0]].tolist())
-        raise InputError(f"pair {wrong[0]} (counting from 0) is {one}, but sets are numbered from 0 to {sets - 1}")
+        pair = tuple(table[wrong[0]].tolist())
+        raise InputError(f"pair {wrong[0]} (counting from 0) is {pair}, but sets are numbered from 0 to {sets - 1}")
     return table.astype(np.int64)

@@ -1,7 +1,7 @@
 """Exact transport costs of many small problems, by POT's network simplex, called below its Python layers.
 
 A problem is a table of costs (n, m) and a weight for each row and each column. Only shares count: the weights of a side
-are divided by their sum, so that sums off by rounding do no harm. The cost is the least sum of flow x cost over all
+are divided by their sum, so that rounding of sums does not matter. The cost is the least sum of flow x cost over all
 non-negative flows whose row sums and column sums are those shares.
 
 `ot.emd2` spends about a tenth of a millisecond a call around the solver, as much as the solver needs for 40 v 40. The
@@ -58,13 +58,13 @@ def transport_costs(
     solve = _solver()
     if isinstance(tiles, int):
         tiles = blocks(tiles, max(1, min(_TILE, tiles // (4 * engine_options().thread_count()))))
-    found = np.empty(tiles[-1].stop if tiles else 0)
+    costs = np.empty(tiles[-1].stop if tiles else 0)
 
     def work(tile: slice) -> None:
-        found[tile] = _tile(problems(tile), tile.start, metric, solve)
+        costs[tile] = _tile(problems(tile), tile.start, metric, solve)
 
     run_tiles(work, tiles, "moving weights")
-    return found
+    return costs
 
 
 def transport_cost(costs: Any, rows: Any, columns: Any, *, metric: bool = False) -> float:
@@ -75,8 +75,8 @@ def transport_cost(costs: Any, rows: Any, columns: Any, *, metric: bool = False)
 def _tile(problems: Sequence[Problem], first: int, metric: bool, solve: Solver) -> np.ndarray:
     """Costs of a few problems, numbered from `first`.
 
-    What can be done for all of them at once is: at 30 v 30 every NumPy call is a fiftieth of the work, and threads hold
-    each other up at each.
+    What can be done for all of them at once is: at 30 v 30 every NumPy call is a fiftieth of the work, and threads wait
+    for each other at each.
     """
     weights, starts = _shares(problems, first)
     places = [*starts.tolist(), len(weights)]
@@ -95,23 +95,23 @@ def _tile(problems: Sequence[Problem], first: int, metric: bool, solve: Solver) 
         costs = flat[stops[number] : stops[number + 1]].reshape(middle - begin, end - middle)
         return weights[begin:middle], weights[middle:end], costs
 
-    found, optimal, duals = np.zeros(len(problems)), np.zeros(len(problems), bool), np.zeros(len(weights))
+    totals, optimal, duals = np.zeros(len(problems)), np.zeros(len(problems), bool), np.zeros(len(weights))
     solved = np.flatnonzero(simple).tolist()
     answers = [solve(*parts(number), _PIVOTS) for number in solved]
     if answers:
-        found[solved], optimal[solved] = ([answer[part] for answer in answers] for part in (0, 3))
+        totals[solved], optimal[solved] = ([answer[part] for answer in answers] for part in (0, 3))
         duals[np.repeat(simple, shapes.sum(axis=1))] = np.concatenate(
             [side for answer in answers for side in answer[1:3]]
         )
     worth = np.add.reduceat(weights * duals, starts)
-    gaps = np.abs(found - worth[::2] - worth[1::2])
+    gaps = np.abs(totals - worth[::2] - worth[1::2])
     # NaN compares as false: what is not a number is not close.
-    for number in np.flatnonzero(~(optimal & (gaps <= _GAP * np.abs(found)))).tolist():
+    for number in np.flatnonzero(~(optimal & (gaps <= _GAP * np.abs(totals)))).tolist():
         rows, columns, costs = parts(number)
         if not np.isfinite(costs).all():
             raise _not_finite(first + number)
-        found[number] = _cost(costs, rows, columns, metric, solve)
-    return found
+        totals[number] = _cost(costs, rows, columns, metric, solve)
+    return totals
 
 
 def _shares(problems: Sequence[Problem], first: int) -> tuple[np.ndarray, np.ndarray]:
@@ -196,7 +196,7 @@ def _by_highs(costs: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> float
 
 @lru_cache(maxsize=1)
 def _solver() -> Solver:
-    """POT's compiled function where it is as known, else its public one."""
+    """POT's compiled function where it behaves as expected, else its public one."""
     try:
         ot: Any = importlib.import_module("ot")
     except ImportError as error:
@@ -222,7 +222,7 @@ def _public(ot: Any) -> Solver:
 
 
 def _works(solve: Solver) -> bool:
-    """Try a compiled function, which promises nothing, on a problem whose answer is known."""
+    """Try a compiled function, which is no public interface, on a problem whose answer is known."""
     rows, columns, costs = np.array([0.75, 0.25]), np.array([0.5, 0.5]), np.array([[0.0, 2.0], [4.0, 1.0]])
     try:
         cost, row_duals, column_duals, optimal = solve(rows, columns, costs, _PIVOTS)
@@ -230,5 +230,5 @@ def _works(solve: Solver) -> bool:
         worth = float(rows @ row_duals + columns @ column_duals)
     except (TypeError, ValueError, AttributeError):
         return False
-    # 0.5 stays at cost 0, 0.25 moves at 2, 0.25 at 1. One pivot cannot be enough, which has to be owned up to.
+    # 0.5 stays at cost 0, 0.25 moves at 2, 0.25 at 1. One pivot cannot be enough, and the function must say so.
     return optimal and abs(cost - 0.75) < 1e-12 and abs(worth - 0.75) < 1e-12 and not stopped[3]

@@ -40,7 +40,7 @@ def _ranks(within: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarra
 
 
 def observed_counts(distances: np.ndarray, references: int, ties: Ties) -> np.ndarray:
-    """(2, 3) sixths of triangles by rank: single candidates amid pairs of references, then the other way round."""
+    """(2, 3) sixths of triangles by rank: single candidates with pairs of references, then the other way round."""
     sides = np.arange(len(distances)) < references
     counts = [_count(distances, np.flatnonzero(~sides), np.flatnonzero(sides), ties)]
     counts.append(_count(distances, np.flatnonzero(sides), np.flatnonzero(~sides), ties))
@@ -79,8 +79,8 @@ def counts_under(distances: np.ndarray, labels: Labels, ties: Ties) -> np.ndarra
             rows = slice(start, start + rows_at_once)
             for side, (alone, paired) in enumerate(sides):
                 pairs = (paired[rows][:, first] & paired[rows][:, second]).astype(kind)
-                found = (pairs @ credit).reshape(len(pairs), -1, len(single))
-                kept = np.matmul(found, alone[rows][:, single].astype(kind)[:, :, None])
+                credited = (pairs @ credit).reshape(len(pairs), -1, len(single))
+                kept = np.matmul(credited, alone[rows][:, single].astype(kind)[:, :, None])
                 counts[group, rows, side] += kept.reshape(len(pairs), -1, 3).transpose(1, 0, 2).astype(np.int64)
     return counts
 

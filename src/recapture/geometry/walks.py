@@ -30,7 +30,7 @@ _ENOUGH_WALKS = 256
 class Tables:
     """Labels and findings of some labellings: one row per word of 64 labellings, one column per sample.
 
-    One column more stands for nobody, whom lists name where they have ended.
+    One more column stands for no sample: lists refer to it where they have ended.
     """
 
     def __init__(self, labels: Labels, ks: tuple[int, ...]) -> None:
@@ -40,9 +40,9 @@ class Tables:
         )
         self.included = self.candidate | self.reference
         self.marked = np.zeros((len(ks), *self.candidate.shape), np.uint64)
-        """Who is inside at least one sphere of the other label."""
+        """Samples that are inside at least one sphere of the other label."""
         self.totals = np.zeros((len(ks), 3, len(self), bits.WORD), np.int64)
-        """Pairs in candidates' spheres, pairs in references' spheres, references' spheres that hold somebody."""
+        """Pairs in candidates' spheres, pairs in references' spheres, references' spheres that hold a sample."""
 
     def __len__(self) -> int:
         return len(self.candidate)
@@ -68,7 +68,7 @@ class Walks:
         self.fewer = np.zeros((len(met_own) + 1, len(self.base)), np.uint64)
         np.bitwise_and(self.included, ~met_own.reshape(len(met_own), -1), out=self.fewer[1:])
         self.holds = np.tile(met_other.ravel(), (len(tables.ks), 1))
-        """Per k: where a walker's sphere holds somebody."""
+        """Per k: where a walker's sphere holds a sample of the other label."""
 
     def run(
         self, lists: Lists, owner: np.ndarray, wanted: np.ndarray | None, guard: AbstractContextManager
@@ -81,7 +81,7 @@ class Walks:
         self.lists, self.guard = lists, guard
         self.owner = np.tile(owner, self.shape[0])
         self.pairs = np.zeros((lists.length.bit_length(), len(self.tables.ks), count), np.uint64)
-        # So many neighbours have been met, and so many (more, amid ties) looked at.
+        # So many neighbours have been met, and so many (more, where there are ties) looked at.
         self.met, self.seen = np.zeros((2, count), np.int64)
         over = np.zeros(count, bool)
         todo = asked = np.arange(count) if wanted is None else np.flatnonzero(wanted)
@@ -145,7 +145,7 @@ class Walks:
         return inside
 
     def _look(self, walk: np.ndarray, where: np.ndarray, inside: np.ndarray) -> None:
-        """Note who is inside."""
+        """Mark the samples that are inside."""
         self.holds[:, walk] |= np.bitwise_or.reduce(inside, axis=0)
         seen = [plane[0] for plane in bits.fold([inside])]
         before = [plane[:, walk] for plane in self.pairs]

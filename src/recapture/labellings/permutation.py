@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..geometry.labels import Labels
 from ..progress import Progress
-from .plans import Plan, plan
+from .plans import Plan, Pvalue, plan
 
 _SLACK = 1e-9
 """Real statistics that differ from the observed one by less than this share of it are taken as equal to it."""
@@ -47,7 +48,7 @@ class Permutation:
         return (self.greater + uniform * self.equal) / self.labellings
 
 
-def judge(null: np.ndarray, made: Plan, rounding: float = 0.0) -> Permutation:
+def judge(null: np.ndarray, chosen: Plan, rounding: float = 0.0) -> Permutation:
     """The test whose labellings gave `null`, the observed one first. Integers are compared as such.
 
     rounding: how far rounding alone may move a statistic that comes near 0 by cancellation.
@@ -58,13 +59,13 @@ def judge(null: np.ndarray, made: Plan, rounding: float = 0.0) -> Permutation:
     at_least = int(np.count_nonzero(null >= observed - slack))
     above = int(np.count_nonzero(null > observed + slack))
     top = int(np.count_nonzero(null >= largest - at_top))
-    mirrored = 2 if made.symmetric and made.exact else 1
+    mirrored = 2 if chosen.symmetric and chosen.exact else 1
     rows = len(null)
     return Permutation(
         pvalue=at_least / rows,
         smallest=top / rows,
         statistic=float(observed),
-        exact=made.exact,
+        exact=chosen.exact,
         labellings=rows * mirrored,
         greater=above * mirrored,
         equal=(at_least - above) * mirrored,
@@ -74,31 +75,62 @@ def judge(null: np.ndarray, made: Plan, rounding: float = 0.0) -> Permutation:
 
 
 def permutation_test(
-    references: Sequence[Any],
-    candidates: Sequence[Any],
-    statistic: Callable[..., Any],
+    references: Sequence[object] | np.ndarray,
+    candidates: Sequence[object] | np.ndarray,
+    statistic: Callable[..., ArrayLike],
     *,
-    pvalue: bool | int | str = True,
+    pvalue: Pvalue = True,
     seed: int = 0,
     vectorized: bool = False,
     symmetric: bool = False,
 ) -> Permutation:
-    """p-value of "references and candidates come from one distribution" for any statistic, larger = more different.
+    """p-value of "references and candidates come from one distribution", by any statistic.
 
-    statistic: (references, candidates) -> number, called once per labelling; or, with `vectorized`, a function of a
-    `Labels` batch (`.reference`, `.candidate`: labellings x samples, references first) that returns an array. Arrays of
-    whole numbers are compared exactly, others with a slack of 1e-9 of the observed number.
-    pvalue: True looks at all partitions where there are at most 200,000, else at 9,999 seeded ones; a number asks for
-    that many, or all where there are no more; "exact" and "sampled" insist.
-    symmetric: the statistic does not mind which side is which.
+    Parameters
+    ----------
+    references, candidates : sequence or numpy.ndarray
+        The samples of each side.
+    statistic : callable
+        (references, candidates) -> number, larger for sides that differ more; called once per labelling. With
+        `vectorized`, a function of a batch of labellings that returns an array of one number each: the batch has
+        `.reference` and `.candidate`, boolean arrays of labellings x samples, references first.
+    pvalue : bool, int, "exact" or "sampled", default True
+        True looks at all partitions where there are at most 200,000, else at 9,999 seeded ones; a number asks for that
+        many, or all where there are no more; "exact" always looks at all, "sampled" always at 9,999 seeded ones.
+    seed : int, default 0
+        For partitions that are drawn at random.
+    vectorized : bool, default False
+        Whether the statistic takes many labellings at once.
+    symmetric : bool, default False
+        Whether the statistic stays the same when both sides change places.
+
+    Returns
+    -------
+    Permutation
+        `.pvalue`, `.smallest` (the smallest p-value these samples could have given), `.statistic`, `.exact`,
+        `.labellings`, `.expected` (the statistic's mean over labellings), `.null` (every labelling's statistic, the
+        observed one first).
+
+    Notes
+    -----
+    Statistics that are whole numbers are compared exactly, others with a slack of 1e-9 of the observed number.
+
+    Examples
+    --------
+    Of the 20 ways to part six numbers, only the observed one and its mirror image differ as much.
+
+    >>> import numpy as np
+    >>> import recapture as rc
+    >>> rc.permutation_test([1, 2, 3], [11, 12, 13], lambda r, c: abs(np.mean(r) - np.mean(c))).pvalue
+    0.1
     """
     if not len(references) or not len(candidates):
         raise InputError(f"there are no {'candidates' if len(references) else 'references'}")
-    made = plan(len(references), len(candidates), pvalue=pvalue, seed=seed, symmetric=symmetric)
+    chosen = plan(len(references), len(candidates), pvalue=pvalue, seed=seed, symmetric=symmetric)
     under = statistic if vectorized else _one_by_one(statistic, references, candidates)
     parts = []
-    with Progress("labellings", made.rows, "labelling") as progress:
-        for labels in made.blocks(None if vectorized else _LOOP):
+    with Progress("labellings", chosen.rows, "labelling") as progress:
+        for labels in chosen.blocks(None if vectorized else _LOOP):
             parts.append(np.asarray(under(labels)))
             if parts[-1].shape != (len(labels),):
                 raise InputError(
@@ -110,11 +142,13 @@ def permutation_test(
         raise InputError(f"the statistic must return numbers, not {null.dtype}")
     if null.dtype.kind == "f" and not np.isfinite(null).all():
         raise InputError(f"the statistic is {null[~np.isfinite(null)][0]} for some labelling")
-    return judge(null, made)
+    return judge(null, chosen)
 
 
 def _one_by_one(
-    statistic: Callable[[Any, Any], float], references: Sequence[Any], candidates: Sequence[Any]
+    statistic: Callable[..., ArrayLike],
+    references: Sequence[object] | np.ndarray,
+    candidates: Sequence[object] | np.ndarray,
 ) -> Callable[[Labels], np.ndarray]:
     rows = isinstance(references, np.ndarray) and isinstance(candidates, np.ndarray)
     pooled = np.concatenate([references, candidates]) if rows else [*references, *candidates]

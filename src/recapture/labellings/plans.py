@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 
@@ -14,10 +15,12 @@ from ..checks import check_seed, is_whole
 from ..errors import InputError
 from ..geometry.labels import Labels
 
+Pvalue = bool | int | Literal["exact", "sampled"]
+"""What callers may ask for: see `plan`."""
 EXACT_LIMIT = 200_000
 """Up to this many partitions (10 v 10 has 184,756) all are looked at unless the caller says otherwise."""
 DEMANDED_LIMIT = 20_000_000
-"""More than this is refused even on demand."""
+"""More than this is refused even where the caller asks for it."""
 _BLOCK_CELLS = 1 << 24
 """Entries of one block of labels: what bounds memory."""
 
@@ -68,7 +71,7 @@ def plan(
     references: int,
     candidates: int,
     *,
-    pvalue: bool | int | str = True,
+    pvalue: Pvalue = True,
     samples: int = 9_999,
     seed: int = 0,
     symmetric: bool = False,
@@ -77,11 +80,11 @@ def plan(
     number asks for that many, or all where there are no more; "exact" or "sampled" decides.
 
     symmetric: the statistic does not change when the two sides change places, so for sides of one size half of the
-    partitions say it all.
+    partitions are enough.
     """
     partitions = math.comb(references + candidates, candidates)
     wanted = _asked(pvalue, samples)
-    # "sampled" insists; a number that all partitions fit into does not.
+    # "sampled" never looks at all partitions; a number does where there are no more than that.
     enough = EXACT_LIMIT if wanted is None else wanted
     exact = pvalue == "exact" or (pvalue != "sampled" and partitions <= enough)
     if exact and partitions > DEMANDED_LIMIT:
@@ -94,7 +97,7 @@ def plan(
     return Plan(references, candidates, exact, rows, partitions, None if exact else check_seed(seed), half)
 
 
-def _asked(pvalue: bool | int | str, samples: int) -> int | None:
+def _asked(pvalue: Pvalue, samples: int) -> int | None:
     """How many sampled labellings the caller named; None where the choice is open or exact."""
     if pvalue is True or pvalue == "exact":
         return None

@@ -45,14 +45,33 @@ class Cell(str):
     style: Style
 
     def __new__(cls, words: str, style: Style = "") -> Cell:
-        made = super().__new__(cls, words)
-        made.style = style
-        return made
+        cell = super().__new__(cls, words)
+        cell.style = style
+        return cell
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of ready words.
+    """Rows of ready words, to be written in several forms.
+
+    Parameters
+    ----------
+    heads : sequence of str
+        The words above the columns.
+    rows : sequence of sequences of str
+        The cells of each row.
+    caption : sequence of str
+        Lines below (in LaTeX: comments above).
+    left : int, default 1
+        Columns from the left that hold words; the rest are numbers and stand to the right.
+    repeated : int, optional
+        How many columns stand again in each block where a terminal is too narrow for all (None: `left`).
+    longest_head : int, optional
+        Heads of numbers that are longer than this, and than the numbers below, are folded in a terminal (None: never).
+    listed : bool, default False
+        Whether the caption is a list in Markdown, where lines that follow each other run together.
+    page : Table, optional
+        The table's shape in Markdown and LaTeX, where it is another than in a terminal or a notebook.
 
     Examples
     --------
@@ -68,17 +87,11 @@ class Table:
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
     caption: Sequence[str] = ()
-    """Lines below (in LaTeX: comments above)."""
     left: int = 1
-    """Columns from the left that hold words; the rest are numbers and stand to the right."""
     repeated: int | None = None
-    """How many columns stand again in each block where a terminal is too narrow for all (None: `left`)."""
     longest_head: int | None = None
-    """Heads of numbers that are longer (and than the numbers below) are folded in a terminal (None: never)."""
     listed: bool = False
-    """Whether the caption is a list in Markdown, where lines that follow each other run together."""
     page: Table | None = None
-    """The table's shape in Markdown and LaTeX, where it is another than in a terminal or a notebook."""
 
     def to_table(self, width: int | None = None, color: bool = False) -> str:
         """For a terminal, in as many blocks as its width asks for."""
@@ -161,7 +174,7 @@ class Table:
         for row in self.rows:
             drawing.add_row(*(Text(row[column], style=_rich(row[column])) for column in columns))
         stream = io.StringIO()
-        # Wide enough for anything: what does not fit the terminal was put into another block.
+        # Wide enough for every table: columns that do not fit the terminal are in another block already.
         Console(file=stream, force_terminal=color, width=10_000, highlight=False, no_color=not color).print(drawing)
         return "\n".join(line.rstrip() for line in stream.getvalue().splitlines() if line.strip())
 

@@ -44,7 +44,18 @@ def freeze(value: Any) -> Any:
 class Result:
     """Numbers of one metric, with all it takes to trust and to repeat them.
 
-    Every entry of `values`, `details` and `arrays` can also be read as an attribute: `result.precision`.
+    Every entry of `values`, `details` and `arrays` can also be read as an attribute: `result.precision`. Where there is
+    one value, or one called `value`, `.pvalue`, `.interval`, `.ceiling` and `.null` belong to it (None where not asked
+    for).
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> result = rc.precision_recall([[0], [1], [2]], [[0], [1], [2]], k=1)
+    >>> result.precision, result.direction, result.sizes["reference"]
+    (1.0, 'higher', 3)
+    >>> result.warnings[0]
+    'reference has only 3 samples: scores of such small sets vary widely'
     """
 
     metric: str
@@ -150,7 +161,19 @@ class Result:
 
 
 class Results(dict[str, dict[str, Result]], Reported):
-    """{candidate: {metric: Result}}. Printed, it is a table; the other forms are a method each."""
+    """{candidate: {metric: Result}}. Printed, it is a table; the other forms are a method each.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> same = [[0], [1], [2], [4]]
+    >>> results = rc.evaluate(same, {"copy": same}, "precision-recall", k=1, ceiling=False)
+    >>> print(results.to_markdown())
+    | candidate | precision ↑ | recall ↑ |
+    |---|---:|---:|
+    | copy | 1.0000 | 1.0000 |
+    ...
+    """
 
     kind = "results"
     """What was compared: see `Report.kind`."""

@@ -1,4 +1,4 @@
-"""An SQLite file that several processes share, and that heals itself."""
+"""An SQLite file that several processes share, and that is replaced where it is damaged."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Database:
             return  # another process was faster
         aside = f"{self.path}.damaged-{time.strftime('%Y%m%dT%H%M%S')}"
         journal = Path(f"{self.path}-journal")
-        if journal.exists():  # goes first: left behind, it would be played back into the fresh file
+        if journal.exists():  # goes first: otherwise SQLite would apply it to the fresh file
             journal.replace(f"{aside}-journal")
         self.path.replace(aside)
         warnings.warn(f"the vector cache was damaged ({error}); set aside as {aside}, starting afresh", stacklevel=2)
@@ -68,7 +68,7 @@ class Database:
 
 @contextmanager
 def writing(db: sqlite3.Connection) -> Iterator[None]:
-    """One transaction. The lock is taken at once: two processes that read first would block each other for good."""
+    """One transaction. The lock is taken at once: two processes that read first would block each other for ever."""
     db.execute("BEGIN IMMEDIATE")
     yield
     # After an error the connection is closed, which undoes whatever was begun.

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
 from ..progress import Progress
-from .encoder import Encoder, resolve_encoder
+from .encoder import Encoder, EncoderLike, resolve_encoder
 from .vector_cache import VectorCache
 
 # Written to the cache together; what an interrupted run has finished of these is not made again.
@@ -19,7 +19,7 @@ CHUNK = 256
 
 def encode(
     texts: Iterable[str],
-    encoder: str | os.PathLike[str] | Encoder | Callable[[list[str]], Any] | None = None,
+    encoder: EncoderLike | None = None,
     *,
     pooling: str | None = None,
     device: str | None = None,
@@ -27,10 +27,41 @@ def encode(
     offline: bool | None = None,
     cache: bool | str | os.PathLike[str] | VectorCache = True,
 ) -> np.ndarray:
-    """One float32 row per text, in the order of the texts.
+    """Vectors of texts.
 
-    An encoder given by name learns from these very texts, if it learns at all; one given as an object is used as it is.
-    `cache` is whether to keep vectors on disk, or the folder to keep them in.
+    Parameters
+    ----------
+    texts : iterable of str
+        At least one text; repeated ones are encoded once.
+    encoder : str, path, callable or Encoder, optional
+        A name (of the Hugging Face hub, or bag-of-words), a folder of weights, a file of word vectors, a function from
+        a list of texts to an array, or an encoder itself; None: all-MiniLM-L6-v2. An encoder given by name learns from
+        these very texts, if it learns at all; one given as an object is used as it is.
+    pooling : {"mean", "max", "cls"}, optional
+        How a sentence encoder makes one vector of those of its tokens (None: its own way).
+    device : str, optional
+        Where a model runs, such as "cpu" or "cuda" (None: the best there is).
+    batch_size : int, default 32
+        How many texts go through a model together.
+    offline : bool, optional
+        Whether to leave the Hugging Face hub alone (None: as RECAPTURE_OFFLINE or HF_HUB_OFFLINE says).
+    cache : bool, str or path, default True
+        Whether to keep vectors on disk, or the folder to keep them in (True: `cache_folder()`).
+
+    Returns
+    -------
+    numpy.ndarray
+        One float32 row per text, in the order of the texts.
+
+    See Also
+    --------
+    resolve_encoder : an encoder to be used several times.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> rc.encode(["a cat sat", "a dog"], "bag-of-words", cache=False).sum(axis=1).tolist()
+    [3.0, 2.0]
     """
     listed = checked_texts(texts)
     if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
@@ -89,13 +120,13 @@ class _Encoding:
         return self._with_repeats()
 
     def _recall(self) -> list[int]:
-        """Take what the cache has; the positions of the texts it has not."""
+        """Take what the cache has; returns the positions of the texts it does not have."""
         if self._store is None:
             return self._first
-        vectors, found = self._store.get(self._space, self._at(self._first))
-        if found.any():
-            self._keep([place for place, known in zip(self._first, found, strict=True) if known], vectors)
-        return [place for place, known in zip(self._first, found, strict=True) if not known]
+        vectors, is_known = self._store.get(self._space, self._at(self._first))
+        if is_known.any():
+            self._keep([place for place, known in zip(self._first, is_known, strict=True) if known], vectors)
+        return [place for place, known in zip(self._first, is_known, strict=True) if not known]
 
     def _remember(self, positions: list[int]) -> None:
         if self._store is not None:
@@ -104,8 +135,8 @@ class _Encoding:
     def _at(self, positions: list[int]) -> list[str]:
         return [self._texts[position] for position in positions]
 
-    def _keep(self, positions: list[int], made: Any) -> None:
-        vectors = self._checked(positions, made)
+    def _keep(self, positions: list[int], answer: Any) -> None:
+        vectors = self._checked(positions, answer)
         if not self._vectors.shape[1]:
             self._vectors = np.empty((len(self._texts), vectors.shape[1]), np.float32)
         if vectors.shape[1] != self._vectors.shape[1]:
@@ -115,11 +146,11 @@ class _Encoding:
             )
         self._vectors[positions] = vectors
 
-    def _checked(self, positions: list[int], made: Any) -> np.ndarray:
+    def _checked(self, positions: list[int], answer: Any) -> np.ndarray:
         name = self._encoder.name
         try:
             with np.errstate(over="ignore"):
-                vectors = np.asarray(made, np.float32)
+                vectors = np.asarray(answer, np.float32)
         except (TypeError, ValueError) as error:
             raise InputError(f"the encoder {name} did not give an array of numbers: {error}") from None
         if vectors.ndim != 2 or len(vectors) != len(positions) or not vectors.shape[1]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..declarations import declared
 from ..errors import InputError
-from .folder import expanded
+from ..files import expanded
 
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 
@@ -41,6 +41,10 @@ class Encoder(Protocol):
         ...
 
 
+EncoderLike = str | os.PathLike[str] | Encoder | Callable[[list[str]], Any]
+"""What callers may name as an encoder: a name, a folder or file, an encoder itself, or a function."""
+
+
 @dataclass(frozen=True)
 class EncoderOptions:
     """What a caller may ask of an encoder chosen by name; None leaves the choice to the encoder."""
@@ -64,7 +68,7 @@ class EncoderKind:
 
 
 class FunctionEncoder:
-    """A caller's own function from a list of texts to an array. Never cached: nobody knows what it depends on."""
+    """A caller's own function from a list of texts to an array. Never cached: what it depends on is not known."""
 
     cacheable = False
 
@@ -93,20 +97,20 @@ def list_encoders() -> list[EncoderKind]:
 
 
 def resolve_encoder(
-    encoder: str | os.PathLike[str] | Encoder | Callable[[list[str]], Any] | None = None,
+    encoder: EncoderLike | None = None,
     *,
     pooling: str | None = None,
     device: str | None = None,
     offline: bool | None = None,
 ) -> Encoder:
-    """The encoder that a name means, to be used several times, or to be told what it is.
+    """The encoder that a name means, to use it several times or to ask what it is.
 
     Weights are found (and, unless offline, fetched) here, but loaded only when a text has to be encoded.
 
     Parameters
     ----------
-    encoder : str, path, callable, Encoder or None
-        A name, a folder of weights, a file of word vectors, a function, or an encoder itself; None: the default one.
+    encoder : str, path, callable or Encoder, optional
+        A name, a folder of weights, a file of word vectors, a function, or an encoder itself; None: all-MiniLM-L6-v2.
     pooling, device, offline
         As for `encode`.
 
@@ -120,7 +124,7 @@ def resolve_encoder(
     --------
     >>> import recapture as rc
     >>> counts = rc.resolve_encoder("bag-of-words").fit(["a cat sat", "a dog ran"])
-    >>> rc.encode(["a cat ran", "nothing known"], counts).sum(axis=1).tolist()
+    >>> rc.encode(["a cat ran", "nothing known"], counts, cache=False).sum(axis=1).tolist()
     [3.0, 0.0]
     """
     options = EncoderOptions(pooling, device, offline)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
+from ..files import expanded as expanded  # some callers look for it here
 
-# Everything that can change a vector; other weight formats and documentation lie about too and are left out.
+# Everything that can change a vector; other files, such as documentation and other weight formats, are left out.
 _TELLING = {".json", ".txt", ".model", ".safetensors", ".tiktoken", ".jinja", ".bpe", ".vocab", ".spm"}
 _PICKLED = {".bin", ".pt", ".pth", ".pkl", ".ckpt"}
 
@@ -40,11 +40,6 @@ class Module:
     folder: Path
     library: str = "sentence_transformers"
     """Where its code is."""
-
-
-def expanded(path: str | os.PathLike[str]) -> Path:
-    """A path with ~ filled in where there is such a user, and left alone where there is not."""
-    return Path(os.path.expanduser(path))  # noqa: PTH111 - Path.expanduser raises for an unknown user
 
 
 def is_model_folder(folder: Path) -> bool:

@@ -10,7 +10,7 @@ Made = TypeVar("Made")
 
 
 class Kept(Generic[Made]):
-    """Entries by text. What one call asks for stays whole, however large; only older entries make room."""
+    """Entries by text. All that one call asks for is kept, however large it is; only older entries are removed."""
 
     def __init__(self, size: Callable[[Made], int], limit: int) -> None:
         self._entries: OrderedDict[str, Made] = OrderedDict()
@@ -19,7 +19,7 @@ class Kept(Generic[Made]):
         self._bytes = 0
 
     def missing(self, texts: Sequence[str]) -> list[str]:
-        """Distinct texts that are not here; those that are will be the last to go."""
+        """Distinct texts that are not here; those that are here will be removed last."""
         absent = []
         for text in dict.fromkeys(texts):
             if text in self._entries:
@@ -28,9 +28,9 @@ class Kept(Generic[Made]):
                 absent.append(text)
         return absent
 
-    def put(self, text: str, made: Made) -> None:
-        self._entries[text] = made
-        self._bytes += self._size(made)
+    def put(self, text: str, entry: Made) -> None:
+        self._entries[text] = entry
+        self._bytes += self._size(entry)
 
     def make_room(self, keep: int) -> None:
         """Forget old entries until the rest is within the limit, but none of the newest `keep`."""

@@ -1,4 +1,4 @@
-"""What loading any pretrained model takes: a device, silence, and certainty that no weight was made up."""
+"""What loading any pretrained model needs: a device, no log output, and a check that no weight was made up."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def quiet() -> Iterator[None]:
 @contextlib.contextmanager
 def reported_as_missing() -> Iterator[list[str]]:
     """Names of weights that a model needs and its folder lacks: the library fills them with random numbers and a log
-    line. A missing pooler is no matter, since no pooling here uses it.
+    line. A missing pooler does not matter, since no pooling here uses it.
     """
     missing: list[str] = []
 
@@ -102,7 +102,7 @@ def load_pretrained(kind: str, weights: Weights, purpose: str, **options: Any) -
             loaded = getattr(transformers, kind).from_pretrained(
                 str(weights.folder), local_files_only=True, trust_remote_code=False, **options
             )
-    except Exception as error:  # whatever a model folder can be wrong in
+    except Exception as error:  # a model folder can be wrong in many ways
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         raise InputError(f"{purpose} {weights.name} in {weights.folder} cannot be loaded: {reason}") from error
     return loaded, missing
@@ -112,7 +112,7 @@ def room_of(model: Any) -> int:
     """The most tokens a model takes at once, special ones included."""
     limit = getattr(model.config, "max_position_embeddings", None) or getattr(model.config, "n_positions", None) or 512
     for name, module in model.named_modules():
-        # RoBERTa and its kin begin to count positions behind the padding token's number.
+        # RoBERTa and models like it count positions from the padding token's number on.
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
             return int(limit) - int(module.padding_idx) - 1
     return int(limit)

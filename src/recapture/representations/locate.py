@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, nearest_names
+from ..files import expanded
 from .encoder import DEFAULT_ENCODER
-from .folder import content_hash, expanded, is_model_folder, problem
+from .folder import content_hash, is_model_folder, problem
 
 INSTALL_HINT = 'pip install "recapture[models]" (the encoder bag-of-words works without)'
 
@@ -69,9 +70,9 @@ def find_weights(name: str, offline: bool | None = None, wanted: Wanted = ENCODE
     """
     if _is_path(name):
         return _from_path(name, wanted)
-    found = _from_folder(name) or _from_package(name)
-    if found:
-        return found
+    local = _from_folder(name) or _from_package(name)
+    if local:
+        return local
     cached, fault = _from_hub_cache(name)
     if cached:
         return cached
@@ -201,7 +202,7 @@ def _checked(weights: Weights) -> Weights:
 def _not_found(name: str, ending: str, wanted: Wanted) -> InputError:
     root = os.environ.get("RECAPTURE_MODELS")
     local = [] if root is None else [path.name for path in expanded(root).glob("*") if is_model_folder(path)]
-    # Folders are offered only where close: there may be hundreds.
+    # Only folders with a similar name are offered: there may be hundreds.
     known = {*wanted.known, *difflib.get_close_matches(name, local, n=3)}
     folders = "local folders, those in RECAPTURE_MODELS" if root else "local folders"
     hint = "" if set(_aliases(name)) & known else f" ({nearest_names(name, known)})"

@@ -75,7 +75,7 @@ class MaskedStore:
         return [self._pieces[text] for text in texts]
 
     def ensure(self, texts: Sequence[str]) -> None:
-        """Have the vectors of all these texts at hand."""
+        """Make sure that the vectors of all these texts are in memory."""
         by_key: dict[str, Pieces] = {}
         for text, piece in zip(texts, self.pieces(texts), strict=True):
             by_key.setdefault(_key(piece), piece)
@@ -93,12 +93,12 @@ class MaskedStore:
         return self.model.room - len(piece.before) - len(piece.behind)
 
     def _recall(self, wanted: dict[str, Pieces]) -> dict[str, Pieces]:
-        """Take what the disk has; what it has not."""
+        """Take what the disk has; returns what it does not have."""
         if self._disk is None:
             return wanted
         absent = {}
-        found = self._disk.get_arrays(self.model.identity(), list(wanted))
-        for (key, piece), vectors in zip(wanted.items(), found, strict=True):
+        on_disk = self._disk.get_arrays(self.model.identity(), list(wanted))
+        for (key, piece), vectors in zip(wanted.items(), on_disk, strict=True):
             if vectors is None or len(vectors) != len(piece.own):
                 absent[key] = piece
             else:
@@ -110,19 +110,19 @@ class MaskedStore:
         with Progress(f"masking with {self.model.name}", total, "token") as progress:
             for keys in _portions(wanted):
                 rows = [row for at, key in enumerate(keys) for row in self._rows(at, wanted[key])]
-                made = [np.empty((len(wanted[key].own), self.model.width), np.float32) for key in keys]
+                arrays = [np.empty((len(wanted[key].own), self.model.width), np.float32) for key in keys]
                 for chosen in self._batches(rows):
                     vectors = self.model.head_vectors([row.ids for row in chosen], [row.place for row in chosen])
                     for row, vector in zip(chosen, vectors, strict=True):
-                        made[row.text][row.piece] = vector
+                        arrays[row.text][row.piece] = vector
                     progress.advance(len(chosen))
-                for key, vectors in zip(keys, made, strict=True):
+                for key, vectors in zip(keys, arrays, strict=True):
                     self._kept.put(key, Masked(np.array(wanted[key].own, np.int64), vectors))
                 if self._disk is not None:
-                    self._disk.put_arrays(self.model.identity(), keys, made)
+                    self._disk.put_arrays(self.model.identity(), keys, arrays)
 
     def _batches(self, rows: list[_Row]) -> Iterator[list[_Row]]:
-        """Rows that go through the model together: on a processor only such of one length, so that none is filled up
+        """Rows that go through the model together: on a CPU only rows of one length, so that none needs padding
         (a text has as many rows as tokens, so there are enough of them)."""
         if not self.model.on_cpu:
             groups = [rows]

@@ -32,7 +32,7 @@ class MaskedBody:
             self._last, body.encoder.layer = whole[-1], whole[:-1]
             try:
                 fine = _same(expected, self._trial())
-            except (RuntimeError, AttributeError, TypeError, ValueError, IndexError):  # a layer of another make
+            except (RuntimeError, AttributeError, TypeError, ValueError, IndexError):  # a layer of another kind
                 fine = False
             if not fine:
                 self._last, body.encoder.layer = None, whole
@@ -90,8 +90,8 @@ def fast_projection(projection: Any, on_cpu: bool) -> Any:
         return projection
     packed = _packed_linear()(projection)
     with torch.inference_mode():
-        given = torch.linspace(-1, 1, 2 * weight.shape[1]).reshape(2, -1)
-        return packed if _same(projection(given), packed(given)) else projection
+        probe = torch.linspace(-1, 1, 2 * weight.shape[1]).reshape(2, -1)
+        return packed if _same(projection(probe), packed(probe)) else projection
 
 
 def _is_bert_like(body: Any) -> bool:
@@ -115,8 +115,8 @@ def _answer(layer: Any, states: Any, chosen: Any, mask: Any) -> Any:
 
     own = layer.attention.self
 
-    def heads(made: Any) -> Any:
-        return made.view(len(made), -1, own.num_attention_heads, own.attention_head_size).transpose(1, 2)
+    def heads(projected: Any) -> Any:
+        return projected.view(len(projected), -1, own.num_attention_heads, own.attention_head_size).transpose(1, 2)
 
     seen = torch.nn.functional.scaled_dot_product_attention(
         heads(own.query(chosen)),
@@ -128,8 +128,8 @@ def _answer(layer: Any, states: Any, chosen: Any, mask: Any) -> Any:
     return layer.output(layer.intermediate(attended), attended)
 
 
-def _same(expected: Any, found: Any) -> bool:
-    return bool(((expected - found).abs() <= CLOSE * expected.abs().max()).all())
+def _same(expected: Any, actual: Any) -> bool:
+    return bool(((expected - actual).abs() <= CLOSE * expected.abs().max()).all())
 
 
 def _can_pack() -> bool:
@@ -156,7 +156,7 @@ def _packed_linear() -> Any:
             self._packed = torch.ops.mkldnn._reorder_linear_weight(plain.weight.detach())
             self._bias = None if plain.bias is None else plain.bias.detach()
 
-        def forward(self, given: Any) -> Any:
-            return torch.ops.mkldnn._linear_pointwise(given, self._packed, self._bias, "none", [], "")
+        def forward(self, rows: Any) -> Any:
+            return torch.ops.mkldnn._linear_pointwise(rows, self._packed, self._bias, "none", [], "")
 
     return PackedLinear

@@ -48,10 +48,10 @@ class MaskedModel:
 
     @functools.cached_property
     def tokenizer(self) -> Tokenizer:
-        made = Tokenizer(self._weights, PURPOSE)
-        if made.mask is None:
+        tokenizer = Tokenizer(self._weights, PURPOSE)
+        if tokenizer.mask is None:
             raise InputError(f"{PURPOSE} {self.name} has no mask token, so it cannot say what stands in a gap: {_USE}")
-        return made
+        return tokenizer
 
     @functools.cached_property
     def _device(self) -> str:
@@ -105,28 +105,28 @@ class MaskedModel:
             ids[at, : len(row)] = row
         ids[np.arange(len(rows)), list(places)] = self.tokenizer.mask or 0
         lengths = np.array([len(row) for row in rows])
-        given = [torch.from_numpy(array).to(self._device) for array in (ids, np.array(places, np.int64))]
+        tensors = [torch.from_numpy(array).to(self._device) for array in (ids, np.array(places, np.int64))]
         mask = None
         if lengths.min() < width:  # attention is faster without
             mask = torch.from_numpy((np.arange(width) < lengths[:, None]).astype(np.int64)).to(self._device)
 
         def vectors(half: bool) -> Any:
             with torch.inference_mode(), torch.autocast("cuda", torch.float16, enabled=half):
-                return _head(model, projection, body(given[0], mask, given[1])).float()
+                return _head(model, projection, body(tensors[0], mask, tensors[1])).float()
 
-        found = vectors(half=self._device.startswith("cuda"))
-        if not bool(torch.isfinite(found).all()):  # too large for half precision
-            found = vectors(half=False)
-        made: np.ndarray = found.cpu().numpy()
-        return made
+        at_masks = vectors(half=self._device.startswith("cuda"))
+        if not bool(torch.isfinite(at_masks).all()):  # too large for half precision
+            at_masks = vectors(half=False)
+        answer: np.ndarray = at_masks.cpu().numpy()
+        return answer
 
     def logits(self, vectors: np.ndarray) -> Any:
         """(rows, vocabulary) float32 tensor, from head vectors."""
         import torch
 
         with torch.inference_mode():
-            made = self._projection(torch.from_numpy(np.ascontiguousarray(vectors)).to(self._device))
-        return made.float()
+            scores = self._projection(torch.from_numpy(np.ascontiguousarray(vectors)).to(self._device))
+        return scores.float()
 
     def _load(self) -> Any:
         if self.name in SHIPPED:
@@ -159,16 +159,16 @@ class _HeadVectors(Exception):  # noqa: N818 - no error: it carries vectors out 
 def _head(model: Any, projection: Any, states: Any) -> Any:
     """What reaches the vocabulary projection when the body gives these states: whatever the family calls its head."""
 
-    def take(_: Any, given: tuple[Any, ...]) -> None:
-        raise _HeadVectors(given[0])
+    def take(_: Any, inputs: tuple[Any, ...]) -> None:
+        raise _HeadVectors(inputs[0])
 
     prefix = getattr(model, model.base_model_prefix)
     prefix.states = states[:, None]
     hook = projection.register_forward_pre_hook(take)
     try:
         model(input_ids=None)
-    except _HeadVectors as found:
-        return found.vectors[:, 0]
+    except _HeadVectors as carried:
+        return carried.vectors[:, 0]
     finally:
         hook.remove()
         prefix.states = None
@@ -195,6 +195,6 @@ def find_masked_model(
     """A model of the package recapture-weights (by default its head), a local folder, or a Hugging Face name."""
     name = HEAD if name is None else name
     if name in SHIPPED:
-        shipped_file()  # where the package is missing, that is said before any other weights are looked for
+        shipped_file()  # raises an error where the package is missing, before other weights are looked for
     weights = transformer_folder(find_weights(DEFAULT_ENCODER if name in SHIPPED else name, offline, _WANTED))
     return MaskedModel(weights, name if name in SHIPPED else weights.name, device)

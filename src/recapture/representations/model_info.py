@@ -17,13 +17,13 @@ def model_info(
     device: str | None = None,
     offline: bool | None = None,
 ) -> dict[str, Any]:
-    """What a metric would use under this name: the model with its revision, number type and device; nothing is loaded.
+    """What a metric would use under this name; nothing is loaded.
 
     Parameters
     ----------
-    model : str, path or None
+    model : str or path, optional
         A name or a folder; None: the default one.
-    kind : str
+    kind : {"sentences", "words", "masked"}, default "sentences"
         sentences (vectors of whole texts, as `encode` makes), words (vectors of word pieces, as BERTScore uses) or
         masked (a masked language model, as InfoLM uses).
     device, offline
@@ -32,8 +32,14 @@ def model_info(
     Returns
     -------
     dict
-        encoder (the name), kind, revision and versions of libraries, as in the signatures of results; for words and
-        masked also device; for words layers, how many there are.
+        encoder (the name), kind, revision, dtype (the number type) and versions of libraries, as in the signatures of
+        results; for words and masked also device; for words layers, how many there are.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> rc.model_info("bag-of-words")["dtype"]
+    'float32'
     """
     if kind not in _KINDS:
         raise InputError(f"unknown kind of model {kind!r}: {nearest_names(str(kind), _KINDS)}")

@@ -35,7 +35,7 @@ class Tokenizer:
 
     def pieces(self, texts: Sequence[str]) -> list[Pieces]:
         """Surrounding blanks do not count: some tokenizers would make tokens of them."""
-        made: list[Pieces] = []
+        cut: list[Pieces] = []
         with quiet():
             for start in range(0, len(texts), _AT_ONCE):
                 rows: Any = self._tokenizer(
@@ -46,8 +46,8 @@ class Tokenizer:
                     return_attention_mask=False,
                     verbose=False,
                 )
-                made += map(_parts, rows["input_ids"], rows["special_tokens_mask"])
-        return made
+                cut += map(_parts, rows["input_ids"], rows["special_tokens_mask"])
+        return cut
 
     def words(self, ids: Sequence[int]) -> list[str]:
         """Pieces as the vocabulary writes them."""

@@ -1,6 +1,7 @@
 """Vectors kept on disk, so that no text is encoded twice.
 
-One SQLite file, written in transactions: entries are there whole or not at all, whoever else writes at the same time.
+One SQLite file, written in transactions: entries are complete or not there, even if other processes write at the same
+time.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from typing import TypeVar
 import numpy as np
 
 from ..errors import InputError
+from ..files import cache_folder, expanded
 from .database import Database, writing
-from .folder import expanded
 
 Result = TypeVar("Result")
 
@@ -56,22 +57,8 @@ class CacheSummary:
     spaces: list[CacheUse]
 
 
-def cache_folder() -> Path:
-    """Where vectors and unfinished work are kept: RECAPTURE_CACHE, else the user's own cache folder.
-
-    Returns
-    -------
-    pathlib.Path
-        It need not exist yet.
-    """
-    own = os.environ.get("RECAPTURE_CACHE")
-    if own:
-        return expanded(own)
-    return Path(os.environ.get("XDG_CACHE_HOME") or expanded("~/.cache")) / "recapture"
-
-
 class VectorCache:
-    """Vectors by text and encoder identity, in a file in the given folder. Trouble with it only costs speed."""
+    """Vectors by text and encoder identity, in a file in the given folder. Where it fails, work goes on without it."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self.path = (cache_folder() if path is None else expanded(path)) / _FILE_NAME
@@ -82,11 +69,11 @@ class VectorCache:
         """The vectors that are there, in the order of the texts, and a mask over the texts that says which are."""
         keys = _keys(space, texts)
         known = self._known(keys, equal=True)
-        found = np.array([key in known for key in keys], bool)
+        is_known = np.array([key in known for key in keys], bool)
         blobs = [known[key] for key in keys if key in known]
         width = len(blobs[0]) // _NUMBER.itemsize if blobs else 0
         vectors = np.frombuffer(b"".join(blobs), _NUMBER).reshape(len(blobs), width)
-        return vectors.astype(np.float32), found
+        return vectors.astype(np.float32), is_known
 
     def get_arrays(self, space: dict[str, str], texts: Sequence[str]) -> list[np.ndarray | None]:
         """What `put_arrays` kept for each text; None where there is nothing."""
@@ -212,14 +199,14 @@ def _array(blob: bytes) -> np.ndarray:
 
 def _note_use(db: sqlite3.Connection, stale: list[tuple[int, int]]) -> None:
     db.execute("PRAGMA busy_timeout = 1000")  # not worth a long wait
-    with contextlib.suppress(sqlite3.OperationalError), writing(db):  # a shared read-only cache is as good
+    with contextlib.suppress(sqlite3.OperationalError), writing(db):  # a shared cache that is read-only works, too
         db.executemany("UPDATE vectors SET used = ? WHERE rowid = ?", stale)
 
 
 def _doomed(
     db: sqlite3.Connection, max_bytes: int | None, oldest_day: int | None, encoder: str | None
 ) -> list[tuple[int, int]]:
-    """Row and size of what has to go."""
+    """Row and size of the entries to remove."""
     rows = db.execute(
         """SELECT vectors.rowid, LENGTH(vector), used, encoder FROM vectors LEFT JOIN spaces ON space = id
         ORDER BY used DESC, vectors.rowid DESC"""

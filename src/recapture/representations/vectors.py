@@ -1,4 +1,4 @@
-"""The door between texts and arrays: whatever a metric is given comes out as vectors of one space."""
+"""Between texts and arrays: whatever a metric is given becomes vectors of one space."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import InputError
+
+SampleSet = Sequence[str] | ArrayLike
+"""One set of samples: texts, or ready vectors (samples x dimensions)."""
 
 
 class Encoded(NamedTuple):
@@ -26,10 +30,10 @@ def vectors_of(sets: Sequence[Any], names: Sequence[str], encoder: Any = None, *
     The first set is the reference: an encoder that learns learns from it alone, so that a candidate's vectors do not
     depend on which other candidates are scored beside it.
     """
-    sets = [list(given) if isinstance(given, Iterator) else given for given in sets]
-    texts = [holds_texts(given) for given in sets]
+    sets = [list(samples) if isinstance(samples, Iterator) else samples for samples in sets]
+    texts = [holds_texts(samples) for samples in sets]
     if not any(texts):
-        # To stay offline or without a cache is easily granted; the rest cannot apply.
+        # Without texts, offline and cache have no effect; the rest would be a mistake.
         useless = [name for name in encoding if name not in ("offline", "cache")]
         if encoder is not None or useless:
             what = "an encoder" if encoder is not None else useless[0]
@@ -43,12 +47,12 @@ def vectors_of(sets: Sequence[Any], names: Sequence[str], encoder: Any = None, *
     from .encode import encode
     from .encoder import resolve_encoder
 
-    listed = [_checked(given, name) for given, name in zip(sets, names, strict=True)]
+    listed = [_checked(samples, name) for samples, name in zip(sets, names, strict=True)]
     options = {key: encoding.pop(key) for key in ("pooling", "device", "offline") if key in encoding}
     resolved = resolve_encoder(encoder, **options).fit(listed[0])
     together = encode([text for texts in listed for text in texts], resolved, **encoding)
     ends = np.cumsum([len(texts) for texts in listed])[:-1]
-    # Not every encoder has something to say about the texts it was given.
+    # Not every encoder has notes on texts.
     said: Callable[[list[str], str], list[str]] = getattr(resolved, "notes", lambda texts, name: [])
     notes = [[*_notes(texts, name), *said(texts, name)] for texts, name in zip(listed, names, strict=True)]
     return Encoded(np.split(together, ends), dict(resolved.identity()), notes)
@@ -59,22 +63,22 @@ def _notes(texts: list[str], name: str) -> list[str]:
     return [f"{empty} of {len(texts)} texts of {name} are empty; they were kept"] if empty else []
 
 
-def holds_texts(given: Any) -> bool:
+def holds_texts(samples: Any) -> bool:
     """Whether a set is a list (array, column) of strings rather than of vectors. An empty list counts as texts."""
-    if isinstance(given, (str, bytes)):
+    if isinstance(samples, (str, bytes)):
         raise InputError("a set must be a list of texts, not one string")
-    if isinstance(given, np.ndarray) and given.dtype.kind != "O":
-        return given.dtype.kind in "UT"
-    if not isinstance(given, Iterable) or type(given).__module__.partition(".")[0] == "torch":
+    if isinstance(samples, np.ndarray) and samples.dtype.kind != "O":
+        return samples.dtype.kind in "UT"
+    if not isinstance(samples, Iterable) or type(samples).__module__.partition(".")[0] == "torch":
         return False
-    some = [item for _, item in zip(range(100), given, strict=False)]
+    some = [item for _, item in zip(range(100), samples, strict=False)]
     if any(isinstance(item, (list, tuple)) and item and isinstance(item[0], str) for item in some):
         raise InputError("a set must be a list of texts, not a list of lists of texts; name several sets in a mapping")
-    return any(isinstance(item, str) for item in some) or (isinstance(given, (list, tuple)) and not some)
+    return any(isinstance(item, str) for item in some) or (isinstance(samples, (list, tuple)) and not some)
 
 
-def _checked(given: Any, name: str) -> list[str]:
-    texts = list(given)
+def _checked(samples: Any, name: str) -> list[str]:
+    texts = list(samples)
     if not texts:
         raise InputError(f"{name} is empty: it has no texts")
     for position, text in enumerate(texts):

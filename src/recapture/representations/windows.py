@@ -24,11 +24,11 @@ def windows(count: int, room: int) -> list[Window]:
         return [Window(0, count, 0, count)]
     step = max(1, room // 2)
     starts = [*range(0, count - room, step), count - room]
-    made = []
+    parts = []
     first = 0
     for start, following in zip(starts, [*starts[1:], None], strict=True):
         stop = start + room
         last = count if following is None else (following + stop + 1) // 2
-        made.append(Window(start, stop, first, last))
+        parts.append(Window(start, stop, first, last))
         first = last
-    return made
+    return parts

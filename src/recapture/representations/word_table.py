@@ -48,7 +48,7 @@ def _state(path: Path) -> tuple[int, int]:
 class WordTable:
     """The vectors of a file's words; of a repeated word, the first line counts.
 
-    Words are compared as bytes, so that bytes which are not UTF-8 spoil no more than their own word.
+    Words are compared as bytes, so that bytes which are not UTF-8 concern only their own word.
     """
 
     def __init__(self, path: Path) -> None:
@@ -75,7 +75,7 @@ class WordTable:
         return len(self._keys)
 
     def check_unchanged(self) -> None:
-        """Reading on in a file that has become shorter would kill the process."""
+        """Raise an error if so: reading on in a file that has become shorter would end the process."""
         if _state(self.path) != self._opened_as:
             raise InputError(f"{self.path} has changed since it was opened: choose the encoder anew")
 
@@ -126,10 +126,10 @@ class WordTable:
 
     def _find(self, word: bytes) -> np.ndarray | None:
         key = hash(word)
-        for found in range(int(np.searchsorted(self._keys, key)), len(self._keys)):
-            if self._keys[found] != key:
+        for at in range(int(np.searchsorted(self._keys, key)), len(self._keys)):
+            if self._keys[at] != key:
                 break
-            place = int(self._order[found])
+            place = int(self._order[at])
             line = self._bytes[self._starts[place] : self._starts[place + 1]]
             spelt, *numbers = line.rsplit(None, self.dimensions)
             if spelt == word:
@@ -171,7 +171,7 @@ def _map(number: int, path: Path) -> mmap.mmap:
 
 
 def _let_go(mapped: mmap.mmap) -> None:
-    """Not to count what has been read as this process's memory; the system may keep it at hand."""
+    """Let the system free what has been read, so that it does not count as this process's memory."""
     if hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
         mapped.madvise(mmap.MADV_DONTNEED)
 

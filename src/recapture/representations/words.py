@@ -159,14 +159,14 @@ class WordStore:
             cuts.append((text, piece, len(rows), parts))
             rows += [(*piece.before, *piece.own[part.start : part.stop], *piece.behind) for part in parts]
         budget = self._batch_tokens or (CPU_TOKENS if self._on_cpu else GPU_TOKENS)
-        made: list[np.ndarray] = [np.empty(0)] * len(rows)
+        by_row: list[np.ndarray] = [np.empty(0)] * len(rows)
         with Progress(f"encoding with {self.name}", len(rows), "text") as progress:
             for batch in token_batches([len(row) for row in rows], budget):
                 for place, vectors in zip(batch, self._forward([rows[at] for at in batch]), strict=True):
-                    made[place] = vectors
+                    by_row[place] = vectors
                 progress.advance(len(batch))
         for text, piece, start, parts in cuts:
-            vectors = made[start] if len(parts) == 1 else _joined(piece, parts, made[start : start + len(parts)])
+            vectors = by_row[start] if len(parts) == 1 else _joined(piece, parts, by_row[start : start + len(parts)])
             ids = np.array([*piece.before, *piece.own, *piece.behind], np.int64)
             self._kept.put(text, TextWords(ids, len(piece.before), len(piece.behind), vectors))
 
@@ -180,8 +180,10 @@ class WordStore:
             ids[place, : len(row)] = row
             mask[place, : len(row)] = 1
         with torch.inference_mode():
-            given = [torch.from_numpy(array).to(self._model.device) for array in (ids, mask)]
-            states = self._model(input_ids=given[0], attention_mask=given[1], output_hidden_states=True).hidden_states
+            tensors = [torch.from_numpy(array).to(self._model.device) for array in (ids, mask)]
+            states = self._model(
+                input_ids=tensors[0], attention_mask=tensors[1], output_hidden_states=True
+            ).hidden_states
             kept = torch.stack([states[layer] for layer in self.layers], 1).float().cpu().numpy()
         return [kept[place, :, : len(row)].copy() for place, row in enumerate(rows)]
 
@@ -204,19 +206,19 @@ def _kept() -> Kept[TextWords]:
     return Kept(lambda words: words.vectors.nbytes + words.ids.nbytes, _KEPT_BYTES)
 
 
-def _joined(piece: Pieces, parts: Sequence[Any], made: Sequence[Any]) -> np.ndarray:
+def _joined(piece: Pieces, parts: Sequence[Any], by_part: Sequence[Any]) -> np.ndarray:
     """Vectors of a long text from its windows."""
     before = len(piece.before)
     own = [
         vectors[:, before + part.first - part.start : before + part.last - part.start]
-        for part, vectors in zip(parts, made, strict=True)
+        for part, vectors in zip(parts, by_part, strict=True)
     ]
-    ending = made[-1][:, before + parts[-1].stop - parts[-1].start :]
-    return np.concatenate([made[0][:, :before], *own, ending], axis=1)
+    ending = by_part[-1][:, before + parts[-1].stop - parts[-1].start :]
+    return np.concatenate([by_part[0][:, :before], *own, ending], axis=1)
 
 
 def _shorten(model: Any, depth: int, count: int) -> int:
-    """Drop layers that nobody reads, where they are a plain list without a norm behind it; how many are left."""
+    """Drop layers that are not needed, where they are a plain list without a norm behind it; how many are left."""
     for stack in ("encoder", "transformer"):
         layers = getattr(getattr(model, stack, None), "layer", None)
         if depth < count and layers is not None and len(layers) == count:

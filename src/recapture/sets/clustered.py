@@ -14,7 +14,7 @@ _kept: WeakKeyDictionary[Pair, dict[Hashable, Clusterings]] = WeakKeyDictionary(
 
 
 def kept_clusterings(pair: Pair, key: Hashable, make: Callable[[], Clusterings]) -> Clusterings:
-    """Clusterings of a pair, made once: its score and its relabelled scores rest on the same."""
+    """Clusterings of a pair, made once: its score and its relabelled scores use the same ones."""
     kept = _kept.setdefault(pair, {})
     if key not in kept:
         kept[key] = make()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
 from ..checks import check_draws, check_level, check_seed
 from ..errors import InputError
 from ..geometry.points import PointSet
+from ..labellings.plans import Pvalue
 from ..progress import Progress
 from ..report.result import Result
 from . import uncertainty
@@ -17,6 +18,13 @@ from .declaration import METRICS, Measurement, SetMetric
 from .pair import Pair, check_k
 from .table import SetResults
 from .uncertainty import Sureness
+
+if TYPE_CHECKING:
+    import os
+
+    from ..representations.encoder import EncoderLike
+    from ..representations.vector_cache import VectorCache
+    from ..representations.vectors import SampleSet
 
 DRAWS = 10
 """Balanced subsamples, unless the caller says how many."""
@@ -36,7 +44,7 @@ class PairOptions(TypedDict, total=False):
     """Mean over that many subsamples of equal size (True: 10), where the sets differ in size."""
     interval: float | None
     """A level such as 0.95: adds `.intervals`."""
-    pvalue: bool | int | str
+    pvalue: Pvalue
     """True, "exact", "sampled" or a number of relabellings: adds `.pvalues` and `.nulls`."""
     ceiling: bool | int
     """Also score halves of the reference against each other (True: over 10 splits): adds `.ceilings`."""
@@ -45,20 +53,20 @@ class PairOptions(TypedDict, total=False):
 
 
 class Options(PairOptions, total=False):
-    encoder: Any
+    encoder: EncoderLike | None
     """What turns texts into vectors; see `encode`."""
 
 
 def evaluate(
-    references: Any,
-    candidates: Any,
+    references: SampleSet,
+    candidates: SampleSet | Mapping[str, SampleSet],
     metrics: str | Iterable[str] | None = None,
-    encoder: Any = None,
+    encoder: EncoderLike | None = None,
     k: int | None = None,
     *,
     balance: bool | int = False,
     interval: float | None = None,
-    pvalue: bool | int | str = False,
+    pvalue: Pvalue = False,
     ceiling: bool | int = True,
     seed: int = 0,
     options: Mapping[str, Mapping[str, Any]] | None = None,
@@ -66,46 +74,53 @@ def evaluate(
     device: str | None = None,
     batch_size: int | None = None,
     offline: bool | None = None,
-    cache: Any = None,
+    cache: bool | str | os.PathLike[str] | VectorCache | None = None,
     reference_name: str = "reference",
 ) -> SetResults:
     """How close one or several candidate sets are to a reference set, by many metrics.
 
     Parameters
     ----------
-    references
-        A list of texts, or an array of ready vectors (samples x dimensions).
-    candidates
-        The same, or a mapping of names to such.
-    metrics
+    references : list of str or array of shape (samples, dimensions)
+        The reference set: texts, or ready vectors.
+    candidates : list of str, array, or mapping of str to such
+        One candidate set in the same form, or several by name.
+    metrics : str or iterable of str, optional
         Names, as a list or separated by commas (default: all, see `list_metrics`).
-    encoder
+    encoder : str, path, callable or Encoder, optional
         What turns texts into vectors; see `encode`.
-    k
+    k : int, optional
         One neighbourhood size for all metrics that have one (None: each its own default).
-    balance
+    balance : bool or int, default False
         Average over that many subsamples (True: 10), all as large as the smallest of all sets, so that candidates can
         be compared.
-    interval
+    interval : float, optional
         A level such as 0.95, for an interval around every number.
-    pvalue
-        Of "both sets come from one distribution", by relabelling: True, "exact", "sampled" or how many.
-    ceiling
+    pvalue : bool, int, "exact" or "sampled", default False
+        Test whether both sets come from one distribution, by relabelling. True: all relabellings where there are at
+        most 200,000, else 999 random ones. A number: that many, or all where there are no more. "exact": all,
+        "sampled": 999 random ones.
+    ceiling : bool or int, default True
         What one half of the reference scores against the other, mean over that many splits (True: 10).
-    seed
+    seed : int, default 0
         For all that is drawn at random.
-    options
+    options : mapping of str to mapping, optional
         Parameters of single metrics, by name, such as {"prd": {"clusters": 10}}; a seed there is that of the metric's
         own clusterings alone.
     pooling, device, batch_size, offline, cache
         For `encode`.
-    reference_name
+    reference_name : str
         What messages call the reference.
 
     Returns
     -------
     SetResults
         {candidate: {metric: Result}}, as a dict that also shows itself as a table and writes itself down.
+
+    See Also
+    --------
+    evaluate_pairs : every candidate against references of its own.
+    evaluate_contexts : several candidates against several references, context by context.
 
     Examples
     --------
@@ -123,16 +138,17 @@ def evaluate(
     named = _named(candidates)
     from ..representations.vectors import holds_texts, vectors_of
 
-    if k is not None and holds_texts(references) and all(map(len, (references, *named.values()))):
+    every_set: list[Any] = [references, *named.values()]
+    labels = [reference_name, *map(_label, named)]
+    if k is not None and holds_texts(references) and all(map(len, every_set)):
         # Before texts are encoded, which may take long.
-        check_k(k, (reference_name, len(references)), *((_label(name), len(given)) for name, given in named.items()))
+        check_k(k, *zip(labels, map(len, every_set), strict=True))
     if k is not None and not any(metric.uses_neighbours for metric in chosen):
         raise InputError(f"k was given, but {', '.join(metric.name for metric in chosen)} has no neighbourhoods")
     own = METRICS.own_parameters(chosen, options)
-    given = {"pooling": pooling, "device": device, "batch_size": batch_size, "offline": offline, "cache": cache}
-    encoding = {name: value for name, value in given.items() if value is not None}
-    labels = [reference_name, *map(_label, named)]
-    vectors = vectors_of([references, *named.values()], labels, encoder, **encoding)
+    asked = {"pooling": pooling, "device": device, "batch_size": batch_size, "offline": offline, "cache": cache}
+    encoding = {name: value for name, value in asked.items() if value is not None}
+    vectors = vectors_of(every_set, labels, encoder, **encoding)
     reference, *sets = (PointSet(values, label) for values, label in zip(vectors.sets, labels, strict=True))
     jobs = [
         Job(metric, ({"k": k} if k is not None and metric.uses_neighbours else {}) | own[metric.name])
@@ -162,18 +178,22 @@ def evaluate(
     return results
 
 
-def measure(metric: SetMetric, reference: Any, candidate: Any, encoder: Any = None, **given: Any) -> Result:
+def measure(
+    metric: SetMetric, reference: SampleSet, candidate: SampleSet, encoder: EncoderLike | None = None, **parameters: Any
+) -> Result:
     """Run one metric on arrays or texts, reference first. Every metric's public function is a call of this.
 
-    given: `PairOptions`, and the metric's own parameters.
+    parameters: the options of `PairOptions`, and the metric's own.
     """
-    options = {name: given.pop(name) for name in PairOptions.__annotations__ if name in given}
-    metric.checked(given)
+    options = {name: parameters.pop(name) for name in PairOptions.__annotations__ if name in parameters}
+    metric.checked(parameters)
     pair, identity, notes = make_pair(reference, candidate, encoder)
-    return measure_pair([Job(metric, given)], pair, identity, notes=notes, **options)[0]
+    return measure_pair([Job(metric, parameters)], pair, identity, notes=notes, **options)[0]
 
 
-def make_pair(reference: Any, candidate: Any, encoder: Any) -> tuple[Pair, Any, list[str]]:
+def make_pair(
+    reference: SampleSet, candidate: SampleSet, encoder: EncoderLike | None
+) -> tuple[Pair, dict[str, Any] | None, list[str]]:
     """Both sides as checked arrays, what encoded them (None for arrays that came ready), and notes on their texts."""
     from ..representations.vectors import vectors_of
 
@@ -190,7 +210,7 @@ def measure_pair(
     balance: bool | int = False,
     balance_size: int | None = None,
     interval: float | None = None,
-    pvalue: bool | int | str = False,
+    pvalue: Pvalue = False,
     ceiling: bool | int | Sequence[Sureness] = False,
     seed: int = 0,
     notes: Sequence[str] = (),
@@ -246,7 +266,7 @@ def _named(candidates: Any) -> dict[str, Any]:
     if isinstance(candidates, Mapping):
         if not candidates:
             raise InputError("there is no candidate: the mapping is empty")
-        named = {str(name): given for name, given in candidates.items()}
+        named = {str(name): samples for name, samples in candidates.items()}
         if len(named) < len(candidates):
             raise InputError("two candidates have the same name")
         return named
@@ -289,13 +309,13 @@ def _result(
         direction=metric.direction,
         ranges={output.name: output.range for output in metric.outputs},
         sizes=pair.sizes,
-        warnings=(*notes, *measured.warnings, *(one.warning for one in sureness.values() if one.warning)),
+        warnings=(*notes, *measured.warnings, *(said.warning for said in sureness.values() if said.warning)),
         signature=metric.signature(settings),
         details=measured.details,
         arrays={**measured.arrays, **measured.curves},
-        **{name: one.numbers for name, one in sureness.items()},
+        **{name: said.numbers for name, said in sureness.items()},
         nulls=sureness["pvalues"].nulls if "pvalues" in sureness else {},
-        inference={name: one.record for name, one in sureness.items() if one.record},
+        inference={name: said.record for name, said in sureness.items() if said.record},
     )
 
 
@@ -330,7 +350,7 @@ def _mean_measurement(runs: Sequence[Measurement], whole: Measurement) -> Measur
         details={**_mean([run.details for run in runs]), "balance_spread": spread},
         arrays=whole.arrays,
         curves={name: np.mean([run.curves[name] for run in runs], axis=0) for name in whole.curves},
-        # The first subsample speaks for all: its sizes, repeats and floors are theirs.
+        # Those of the first subsample: all have the same size, and much the same repeats and floors.
         warnings=runs[0].warnings,
         settings=whole.settings,
     )

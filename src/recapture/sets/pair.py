@@ -72,7 +72,7 @@ class Pair:
         return self._counts[k]
 
     def neighbourhood_warnings(self) -> list[str]:
-        """Where nearest-neighbour numbers say less than they seem to."""
+        """Warnings where numbers of nearest neighbours say less than they seem to."""
         warnings = []
         for points in (self.reference, self.candidate):
             if len(points) < _TINY:

@@ -1,4 +1,4 @@
-"""What stands below a table of sets: how many samples, which vectors, what ceilings, brackets and p stand for."""
+"""The lines below a table of sets: how many samples, which vectors, what ceilings, brackets and p mean."""
 
 from __future__ import annotations
 

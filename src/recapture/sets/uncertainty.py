@@ -23,7 +23,7 @@ from ..errors import InputError
 from ..geometry.labels import Labels
 from ..geometry.points import PointSet
 from ..labellings.permutation import judge
-from ..labellings.plans import balanced_halves, plan, splits, subsamples
+from ..labellings.plans import Pvalue, balanced_halves, plan, splits, subsamples
 from ..progress import Progress
 from .declaration import SetMetric
 from .pair import Pair
@@ -52,24 +52,24 @@ class Sureness:
     warning: str = ""
 
 
-def pvalues(jobs: Jobs, pair: Pair, asked: bool | int | str, seed: int) -> list[Sureness]:
+def pvalues(jobs: Jobs, pair: Pair, asked: Pvalue, seed: int) -> list[Sureness]:
     """Of "both sets come from one distribution", for each job's outputs."""
     for metric, _ in jobs:
         if metric.relabel is None:
             raise InputError(f"{metric.name} has no p-value: its declaration has no relabel")
     n, m = len(pair.reference), len(pair.candidate)
-    made = plan(n, m, pvalue=asked, samples=RELABELLINGS, seed=seed)
-    nulls = _under(jobs, pair, made.blocks(_BLOCK), made.rows)
+    chosen = plan(n, m, pvalue=asked, samples=RELABELLINGS, seed=seed)
+    nulls = _under(jobs, pair, chosen.blocks(_BLOCK), chosen.rows)
     sureness = []
     for (metric, _), null in zip(jobs, nulls, strict=True):
         towards = -1 if metric.direction == "higher" else 1
         rounding = metric.rounding(pair)
-        tests = {name: judge(towards * values, made, rounding) for name, values in null.items()}
+        tests = {name: judge(towards * values, chosen, rounding) for name, values in null.items()}
         record = {
-            "method": "exact" if made.exact else "sampled",
-            "labellings": made.rows,
+            "method": "exact" if chosen.exact else "sampled",
+            "labellings": chosen.rows,
             "smallest": {name: test.smallest for name, test in tests.items()},
-            "seed": made.seed,
+            "seed": chosen.seed,
         }
         sureness.append(Sureness({name: test.pvalue for name, test in tests.items()}, record, null))
     return sureness
@@ -111,7 +111,7 @@ def intervals(
             )
             for output in metric.outputs
         }
-        # Beside a ceiling, which is of this size too, the fair comparison.
+        # The fair number to compare with a ceiling, which is of this size, too.
         at_half = {name: float(np.mean(each)) for name, each in scored.items()}
         sureness.append(Sureness(bounds, {**record, "standard_error": spread, "size": halves, "at_half_size": at_half}))
     return sureness
@@ -129,10 +129,10 @@ def ceilings(jobs: Jobs, reference: PointSet, draws: int, seed: int, size: int |
             PointSet(reference.values[rows], reference.name) for rows in (slice(whole), slice(whole, None))
         )
         scored = _under(chosen, Pair(first, second), [splits(len(reference), draws, seed, half)], draws)
-    each = iter(scored)
+    of_chosen = iter(scored)
     record = {"splits": draws, "size": half, "seed": seed}
     return [
-        Sureness({name: float(values.mean()) for name, values in next(each).items()}, record)
+        Sureness({name: float(values.mean()) for name, values in next(of_chosen).items()}, record)
         if fits
         else Sureness(warning=f"no ceiling: {_reason(metric, half)}")
         for (metric, _), fits in zip(jobs, able, strict=True)

@@ -65,8 +65,8 @@ def read_aligned(
         ]
         usual = {reference_field: None}
     asked, id_field = id_field, "id" if id_field is None else id_field
-    left = [_column(*each, list(usual), id_field, several=True) for each in plans[:count]]
-    right = [_column(*each, [field or "text"], id_field, several=False) for each in plans[count:]]
+    left = [_column(*file, list(usual), id_field, several=True) for file in plans[:count]]
+    right = [_column(*file, [field or "text"], id_field, several=False) for file in plans[count:]]
     columns = [*left, *right]
     if asked and all(column.ids is None for column in columns):
         raise InputError(f"no record has the field {asked!r}, by which items should be called")
@@ -118,7 +118,7 @@ def _of_records(
                 raise no_field(where, fields, list(map(str, record)))
             texts.append(_texts(value_of(record, where, name), where, f"field {name!r}", several))
             if id_field and has_field(record, id_field):
-                name_of(value_of(record, where, id_field), where, id_field)  # complains where it is no name
+                name_of(value_of(record, where, id_field), where, id_field)  # raises an error where it is no name
                 ids.append(value_of(record, where, id_field))
                 places.append(where)
         else:

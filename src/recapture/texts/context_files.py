@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,13 +17,23 @@ _ID = "id"
 
 @dataclass(frozen=True)
 class Context:
-    """One context: an image, a question, a meaning to put into words. `read_contexts` gives such, `evaluate_contexts`
-    takes them.
+    """One context: an image, a question, a meaning to put into words.
+
+    `read_contexts` gives such, `evaluate_contexts` takes them.
 
     Parameters
     ----------
     id : str
+        What the context is called.
     references, candidates : tuple of str
+        The texts that belong to it.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> context = rc.Context("image 7", references=("a cat sat", "a cat"), candidates=("a dog",))
+    >>> len(context.references)
+    2
     """
 
     id: str
@@ -31,26 +42,47 @@ class Context:
 
 
 def read_contexts(
-    path: str,
+    path: str | os.PathLike[str],
     *,
     name: str = _ID,
     references: str = "references",
     candidates: str = "candidates",
 ) -> list[Context]:
-    """Contexts of a JSONL file (or - for stdin), one object a line; the arguments name its fields.
+    """Contexts of a JSONL file, one object a line.
 
-    Without the field `id`, a context is called by its line; a field named otherwise has to be there.
+    Parameters
+    ----------
+    path : str or path
+        The file; "-" is standard input.
+    name : str, default "id"
+        The field that says what a context is called. Without the field `id`, a context is called by its line; a field
+        named otherwise has to be there.
+    references, candidates : str
+        The fields that hold the lists of texts.
+
+    Returns
+    -------
+    list of Context
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import recapture as rc
+    >>> line = '{"id": "image 7", "references": ["a cat sat", "a cat"], "candidates": ["a dog"]}'
+    >>> _ = Path("contexts.jsonl").write_text(line)
+    >>> rc.read_contexts("contexts.jsonl")[0].candidates
+    ('a dog',)
     """
-    source = Source(path)
+    source = Source(os.fspath(path))
     if source.suffixes[0] in (".csv", ".tsv", ".parquet"):
         raise InputError(
             f"{source.name} is no file of contexts, which is JSONL; tables of single texts come in pairs, "
             "references and candidates, with a field that names the context of each"
         )
-    found = []
-    for number, where, record in objects(source):
-        found.append(context_of(record, where, number, name, references, candidates))
-    return check_ids(found, source.name)
+    contexts = [
+        context_of(record, where, number, name, references, candidates) for number, where, record in objects(source)
+    ]
+    return check_ids(contexts, source.name)
 
 
 def read_grouped(reference: str, candidate: str, *, group: str, field: str | None = None) -> list[Context]:
@@ -66,7 +98,7 @@ def _grouped(path: str, group: str, field: str | None) -> dict[str, list[str]]:
     if path == "-":
         raise InputError("files of single texts cannot come through standard input: their names tell how to read them")
     texts = read_samples(path, field=field).texts
-    # As texts, these fields could hold no numbers, which image ids often are.
+    # Read as texts, these fields could not be numbers, but image ids often are.
     records = source.suffixes[0] in (".jsonl", ".ndjson")
     names = _names_of_records(source, group) if records else read_samples(path, field=group).texts
     if names is None or texts is None:
@@ -83,15 +115,15 @@ def _names_of_records(source: Source, group: str) -> list[str]:
     return [name_of(value_of(record, where, group), where, group) for _, where, record in objects(source)]
 
 
-def given_contexts(contexts: Iterable[Any]) -> list[Context]:
+def given_contexts(contexts: Iterable[Context | Mapping[str, Any]]) -> list[Context]:
     """Contexts from Python: objects of this module or mappings with id, references and candidates."""
-    found = [
-        given
-        if isinstance(given, Context)
-        else context_of(given, f"context {number}", number, _ID, "references", "candidates")
-        for number, given in enumerate(contexts, 1)
+    listed = [
+        entry
+        if isinstance(entry, Context)
+        else context_of(entry, f"context {number}", number, _ID, "references", "candidates")
+        for number, entry in enumerate(contexts, 1)
     ]
-    return check_ids(found, "the contexts")
+    return check_ids(listed, "the contexts")
 
 
 def context_of(record: Any, where: str, number: int, id_field: str, references: str, candidates: str) -> Context:

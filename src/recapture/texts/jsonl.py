@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InputError
 from .reading import Format, Samples, Source, no_field, text_samples, vector_samples, without_line_end
 
-# Whole numbers matter only inside embeddings. As floats they also escape Python's limit on the digits of an int.
+# Whole numbers matter only inside embeddings. Python's limit on the digits of an int does not apply to floats.
 _DECODER = json.JSONDecoder(parse_int=float)
 _TEXT, _NUMBERS = "a text", "a list of numbers"
 
@@ -83,7 +83,7 @@ def _field_names(record: dict[str, Any]) -> Iterator[str]:
 def _check_characters(what: str, text: str) -> None:
     try:
         text.encode()
-    except UnicodeEncodeError as error:  # JSON can spell out half an emoji; no encoder could take such a text
+    except UnicodeEncodeError as error:  # JSON can hold half of a surrogate pair; no encoder takes such a text
         half = f"\\u{ord(text[error.start]):04x}"
         raise InputError(f"{what} holds {half}, half a surrogate pair, at character {error.start + 1}") from None
 

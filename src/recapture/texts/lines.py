@@ -11,7 +11,7 @@ from .reading import Format, Samples, Source, text_samples, without_line_end
 
 def _read(source: Source, field: str | None) -> Samples:
     if field is not None:
-        # Most likely records under an unusual suffix: reading them as plain lines would give wrong scores quietly.
+        # Most likely records under an unusual suffix: reading them as plain lines would give wrong scores silently.
         raise InputError(f"{source.name} is read as plain lines, which have no field {field!r}; name its format")
     samples = text_samples(source, [without_line_end(line) for _, line in source.lines()])
     if all(_is_record(text) for text in (samples.texts or ())[:3]):

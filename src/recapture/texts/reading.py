@@ -42,7 +42,7 @@ class Source:
 
     @contextmanager
     def opened(self) -> Iterator[IO[bytes]]:
-        """The unpacked bytes. Trouble in opening or reading them leaves as InputError."""
+        """The unpacked bytes. Errors in opening or reading them are raised as InputError."""
         try:
             with self._open() as stream:
                 yield stream
@@ -54,7 +54,7 @@ class Source:
     def lines(self) -> Iterator[tuple[int, str]]:
         """Every line with its number, counting from 1, and with its line end.
 
-        Only a line feed ends a line: other separators that Unicode knows may well stand inside a text.
+        Only a line feed ends a line: other separators of Unicode may be part of a text.
         """
         with self.opened() as stream:
             for number, raw in enumerate(stream, 1):
@@ -100,9 +100,9 @@ class Samples:
     """Sentences about what looks odd."""
 
     @property
-    def content(self) -> Any:
+    def content(self) -> list[str] | np.ndarray:
         """The texts as a list, or the vectors."""
-        return self.vectors if self.texts is None else list(self.texts)
+        return self.vectors if self.texts is None else list(self.texts)  # type: ignore[return-value]
 
     def __len__(self) -> int:
         return len(self.vectors if self.texts is None else self.texts)  # type: ignore[arg-type]
@@ -135,7 +135,7 @@ def vector_samples(source: Source, vectors: np.ndarray) -> Samples:
         raise InputError(f"{source.name} must hold samples x dimensions, but the shape is {vectors.shape}")
     if 0 in vectors.shape:
         raise InputError(f"{source.name} holds no vectors: the shape is {vectors.shape}")
-    # Files may keep the other byte order, which torch refuses and NumPy is slow with.
+    # Files may have the other byte order, which torch refuses and which makes NumPy slow.
     return Samples(source.name, None, vectors.astype(vectors.dtype.newbyteorder("="), copy=False), 0)
 
 
@@ -178,8 +178,43 @@ def read_samples(
     return chosen.read(source, field) if chosen.is_text else _read_binary(source, chosen, field)
 
 
-def read(path: str | os.PathLike[str], *, field: str | None = None, format: str | None = None) -> Any:  # noqa: A002
-    """The texts of a file as a list, or its ready vectors as an array. Options as for `read_samples`."""
+def read(
+    path: str | os.PathLike[str],
+    *,
+    field: str | None = None,
+    format: str | None = None,  # noqa: A002 - the word a user expects
+) -> list[str] | np.ndarray:
+    """The texts of a file, or its ready vectors.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; "-" is standard input. Text formats may be compressed (.gz, .xz).
+    field : str, optional
+        The column, key or array to take, where the format has such names (None: the usual one, or the only one).
+    format : str, optional
+        lines, csv, tsv, jsonl, json, parquet, npy, npz or safetensors. None: the suffix decides, and an unknown suffix
+        means plain lines.
+
+    Returns
+    -------
+    list of str or numpy.ndarray
+        Texts as a list; vectors as an array of samples x dimensions, in the number type of the file. Empty texts are
+        kept.
+
+    Raises
+    ------
+    InputError
+        With file, line and reason, for anything that cannot be used.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import recapture as rc
+    >>> _ = Path("human.jsonl").write_text('{"text": "a cat sat"}\\n{"text": "a dog ran"}\\n')
+    >>> rc.read("human.jsonl", field="text")
+    ['a cat sat', 'a dog ran']
+    """
     samples = read_samples(path, field=field, format=format)
     for note in samples.notes:
         warnings.warn(note, stacklevel=2)
@@ -198,13 +233,13 @@ def plan(
     sources = [Source(path) for path in paths]
     chosen = [_choose(source, name) for source, name in zip(sources, formats, strict=True)]
     mixed = any(known.has_fields for known in chosen)
-    made = []
+    plans = []
     for source, known in zip(sources, chosen, strict=True):
         # Only where the name shows that there are no fields: records under an odd suffix must not pass as lines.
         plain = source.path == "-" or source.suffixes[0] in known.suffixes
         skip = mixed and plain and not known.has_fields
-        made.append((source, known, None if skip else field))
-    return made
+        plans.append((source, known, None if skip else field))
+    return plans
 
 
 def format_names() -> list[str]:

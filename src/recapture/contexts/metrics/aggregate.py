@@ -10,11 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...checks import check_seed
 from ...declarations import Output
 from ...errors import InputError
 from ...geometry.labels import Labels
+from ...labellings.plans import Pvalue
 from ...report.result import Result
 from ...similarity.scorer import METRICS as SIMILARITIES
 from ...similarity.scorer import RULES, Rule, Similarity
@@ -28,17 +30,48 @@ def aggregate(
     candidates: Sequence[str],
     metric: str = "meteor",
     over_references: Rule | None = None,
-    pvalue: bool | int | str = False,
+    pvalue: Pvalue = False,
     *,
     seed: int = 0,
-    scores: np.ndarray | None = None,
+    scores: ArrayLike | None = None,
     **options: Any,
 ) -> Result:
-    """Mean over candidates of a pairwise score against the references: `.value`, and `.pvalue` where asked for.
+    """Mean over one context's candidates of a pairwise score against its references.
 
-    over_references: "best" or "mean" (None: the metric's own rule, such as best for METEOR and mean for CIDEr-D);
-    options: the metric's own, such as df= for cider. pvalue: as for `triangle_rank`. scores: ready scores of all texts
-    against each other, references first, as `pairwise_scores(texts, texts, metric)` gives them; then nothing is scored.
+    Parameters
+    ----------
+    references, candidates : sequence of str
+        The texts of one context; at least one on each side.
+    metric : str, default "meteor"
+        A pairwise metric; see `list_pairwise`.
+    over_references : {"best", "mean"}, optional
+        Whether a candidate's score is its best or its mean over references (None: the metric's own rule, such as best
+        for METEOR and mean for CIDEr-D).
+    pvalue : bool, int, "exact" or "sampled", default False
+        As for `triangle_rank`.
+    seed : int, default 0
+        For partitions that are drawn at random.
+    scores : array of shape (texts, texts), optional
+        Ready scores of all texts against each other, references first, as `pairwise_scores(texts, texts, metric)` gives
+        them; then nothing is scored.
+    **options
+        The metric's own, such as df= for cider.
+
+    Returns
+    -------
+    Result
+        `.value`, and `.pvalue` where asked for; `.scores` has one number per candidate.
+
+    Examples
+    --------
+    The candidate is the first reference, and shares one word of three with the second.
+
+    >>> import recapture as rc
+    >>> references, candidates = ["a cat sat", "a dog ran"], ["a cat sat"]
+    >>> rc.aggregate(references, candidates, "rouge-l").value
+    1.0
+    >>> round(rc.aggregate(references, candidates, "rouge-l", "mean").value, 4)
+    0.6667
     """
     check_sizes(references, candidates, least=1)
     check_seed(seed)
@@ -91,15 +124,15 @@ def check_rule(over_references: Any, declared: Similarity) -> Rule:
 
 def score_aggregate(scores: np.ndarray, n: int, declared: Similarity, rule: Rule, asked: Asked) -> list[ContextScores]:
     """Contexts of one shape at once. scores: (contexts, texts, texts), hypotheses down; the first n are references."""
-    made = asked.plan(n, scores.shape[1] - n, symmetric=False)
+    plan = asked.plan(n, scores.shape[1] - n, symmetric=False)
     # Oriented so that larger means closer: the best reference is then always the largest.
     closer = -_towards(declared) * scores
     tests = None
-    if made is not None:
+    if plan is not None:
         # Means of scores near 0 keep the rounding of the scores they are made of.
         rounding = 1e-13 * max(map(abs, declared.range))
         tests = tests_of(
-            lambda chosen, labels: -_under(closer[chosen], labels, rule), len(scores), made, asked.nulls, rounding
+            lambda chosen, labels: -_under(closer[chosen], labels, rule), len(scores), plan, asked.nulls, rounding
         )
     values = -_towards(declared) * np.array([_joined(context[n:, :n], rule).mean() for context in closer])
     scored = []

@@ -48,7 +48,7 @@ def _on_vectors(metric: sets.SetMetric) -> ContextMetric:
         title=metric.title,
         citation=metric.citation,
         direction=metric.direction,
-        # The interval of a mean over contexts is not cut to the metric's range.
+        # The interval of a mean over contexts is not limited to the metric's range.
         outputs=tuple(replace(output, range=(-INFINITY, INFINITY)) for output in metric.outputs),
         score=score,
         least=(least, least),

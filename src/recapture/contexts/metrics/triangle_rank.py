@@ -21,42 +21,72 @@ from ...checks import check_seed
 from ...declarations import Output, installed_version
 from ...geometry.labels import Labels
 from ...geometry.triangles import SIXTHS, Ties, counts_under, observed_counts
+from ...labellings.plans import Pvalue
 from ...report.result import Result
 from ...similarity.scorer import METRICS as SIMILARITIES
 from ...similarity.scorer import Similarity
 from ...versions import VERSION
 from ..declaration import Batch, ContextMetric, Settings, check_ties
-from ..distances import as_distances, check_sizes, square
+from ..distances import Distance, as_distances, check_sizes, square
 from ..uncertainty import Asked, ContextScores, describe, tests_of
 from .dispersion import central_and_dispersion
 
 
 def triangle_rank(
-    references: Sequence[Any],
-    candidates: Sequence[Any],
-    distance: Any = "meteor",
+    references: Sequence[object],
+    candidates: Sequence[object],
+    distance: Distance = "meteor",
     ties: Ties = "split",
     directed: bool = False,
-    pvalue: bool | int | str = False,
+    pvalue: Pvalue = False,
     *,
     seed: int = 0,
     **options: Any,
 ) -> Result:
-    """TRM of one context's candidates against its references: `.value`, 0 at best, and `.pvalue` where asked for.
+    """Triangle-rank metric (TRM) of one context's candidates against its references.
 
-    distance: a pairwise metric's name (meteor, cider, embedding, bleu, rouge-l, chrf; `options` are its own, such as
-    df= for cider), a function d(hypothesis, reference), or a square matrix of distances, references first.
-    ties: "split" shares a triangle's credit among equal edges; "paper" is the printed rule, where each takes all.
-    directed: Q(candidates, references) alone. With one candidate there is nothing else.
-    pvalue: of "both sides come from one distribution": True looks at all partitions up to 200,000, beyond at 9,999
-    seeded ones; "exact", "sampled" or a number of labellings decide.
+    Parameters
+    ----------
+    references, candidates : sequence of str
+        The texts of one context: at least two references and one candidate (with a ready matrix of distances only
+        their number matters).
+    distance : str, callable or array, default "meteor"
+        A pairwise metric's name (meteor, cider, embedding, bleu, rouge-l, chrf), a function d(hypothesis, reference),
+        or a square matrix of distances, references first.
+    ties : {"split", "paper"}, default "split"
+        "split" shares a triangle's credit among equal edges; "paper" is the printed rule, where each takes all.
+    directed : bool, default False
+        Q(candidates, references) alone. With one candidate there is nothing else.
+    pvalue : bool, int, "exact" or "sampled", default False
+        Test whether both sides come from one distribution: True looks at all partitions up to 200,000, beyond that at
+        9,999 seeded ones; a number asks for that many, or all where there are no more; "exact" always looks at all,
+        "sampled" always at 9,999 seeded ones.
+    seed : int, default 0
+        For partitions that are drawn at random.
+    **options
+        The pairwise metric's own, such as df= for cider.
+
+    Returns
+    -------
+    Result
+        `.value`, 0 at best, and `.pvalue` where asked for; `.parts`, `.shares`, `.dispersion` and `.central` behind it.
+
+    Examples
+    --------
+    Edges within a side are always the shortest: each side adds 2/3 + 1/3 + 1/3. Of the 6 partitions, the observed one
+    and its mirror image are that far from chance.
+
+    >>> import recapture as rc
+    >>> result = rc.triangle_rank(["yes", "yes"], ["no", "no"], lambda one, other: float(one != other), pvalue=True)
+    >>> round(result.value, 4), round(result.pvalue, 4)
+    (2.6667, 0.3333)
     """
     check_sizes(references, candidates)
     check_ties(ties)
     check_seed(seed)
-    made = square(references, candidates, distance, options)
+    edges = square(references, candidates, distance, options)
     n, m = len(references), len(candidates)
-    scored = score_triangles(made.distances[None], n, ties, directed, Asked(pvalue, seed))[0]
+    scored = score_triangles(edges.distances[None], n, ties, directed, Asked(pvalue, seed))[0]
     test = scored.tests.get("value")
     form = scored.details["form"]
     return Result(
@@ -69,12 +99,12 @@ def triangle_rank(
         signature={
             "metric": "triangle-rank",
             "form": form,
-            "distance": made.name,
-            **made.settings,
+            "distance": edges.name,
+            **edges.settings,
             "ties": ties,
             "versions": {"recapture": VERSION, "numpy": installed_version("numpy")},
         },
-        details={**scored.details, **central_and_dispersion(made.distances, n)},
+        details={**scored.details, **central_and_dispersion(edges.distances, n)},
         pvalues={"value": test.pvalue} if test else {},
         nulls={"value": test.null * scored.details["unit"]} if test else {},
         inference={"pvalues": describe(test, seed)} if test else {},
@@ -86,11 +116,11 @@ def score_triangles(distances: np.ndarray, n: int, ties: Ties, directed: bool, a
     m = distances.shape[1] - n
     one_way = directed or m == 1
     unit = 1 / (SIXTHS * n * m * (n - 1) * (1 if one_way else m - 1))
-    made = asked.plan(n, m, symmetric=not one_way)
+    plan = asked.plan(n, m, symmetric=not one_way)
     tests = None
-    if made is not None:
+    if plan is not None:
         tests = tests_of(
-            lambda chosen, labels: _under(distances[chosen], labels, ties, one_way), len(distances), made, asked.nulls
+            lambda chosen, labels: _under(distances[chosen], labels, ties, one_way), len(distances), plan, asked.nulls
         )
     scored = []
     for at, context in enumerate(distances):
@@ -118,8 +148,8 @@ def _statistic(counts: np.ndarray, n: int, m: int, one_way: bool) -> np.ndarray:
     """Q or TRM as a whole number of units, from (..., 2, 3) sixths."""
     triangles = n * m * (n - 1), n * m * (m - 1)
     off = [np.abs(counts[..., side, :] - SIXTHS // 3 * triangles[side]).sum(axis=-1) for side in range(2)]
-    made: np.ndarray = off[0] if one_way else off[0] * (m - 1) + off[1] * (n - 1)
-    return made
+    units: np.ndarray = off[0] if one_way else off[0] * (m - 1) + off[1] * (n - 1)
+    return units
 
 
 def _largest(ties: str, form: str) -> float:
@@ -149,7 +179,7 @@ def _over(similarity: Similarity) -> ContextMetric:
         title=f"triangle rank over {similarity.title}",
         citation="Chan et al. 2022, Distribution Aware Metrics for Conditional Natural Language Generation",
         direction="lower",
-        outputs=(Output("value", "how far triangles' ranks are from chance", (0.0, 4.0)),),  # 8/3 unless ties take all
+        outputs=(Output("value", "how far triangles' ranks are from chance", (0.0, 4.0)),),  # 8/3 if ties split
         score=score,
         similarity=similarity.name,
         libraries=similarity.libraries,

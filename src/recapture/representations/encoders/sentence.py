@@ -79,7 +79,7 @@ class SentenceEncoder:
                     local_files_only=True,
                     model_kwargs={"use_safetensors": True},
                 ).float()
-        except Exception as error:  # whatever a model folder can be wrong in
+        except Exception as error:  # a model folder can be wrong in many ways
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
             raise InputError(f"the encoder {self.name} in {self._weights.folder} cannot be loaded: {reason}") from error
         if missing:

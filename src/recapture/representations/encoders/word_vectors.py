@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import InputError
+from ...files import expanded
 from ..encoder import EncoderKind, EncoderOptions
-from ..folder import expanded, is_model_folder
+from ..folder import is_model_folder
 from ..word_table import WordTable, open_table
 
 # The number grows when the same file would give a text another vector, so that no older one comes from the cache.
@@ -91,8 +92,8 @@ class WordVectors:
         if word not in self._found:
             # The full stop of "example.com." ends the sentence, that of "U.S." the word.
             whole = _first(table, word, word.removesuffix("."))
-            found = [_first(table, part) for part in _PART.findall(word)] if whole is None else [whole]
-            self._found[word] = [vector for vector in found if vector is not None]
+            of_parts = [_first(table, part) for part in _PART.findall(word)] if whole is None else [whole]
+            self._found[word] = [vector for vector in of_parts if vector is not None]
         return self._found[word]
 
 

@@ -21,11 +21,48 @@ from ..pair import Pair
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from ...representations.vectors import SampleSet
 
-def density_coverage(reference: Any, candidate: Any, k: int = 5, **options: Unpack[Options]) -> Result:
-    """Density (1 on average for equal distributions, not bounded above) and coverage of a candidate set.
 
-    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.evaluate.Options` says.
+def density_coverage(reference: SampleSet, candidate: SampleSet, k: int = 5, **options: Unpack[Options]) -> Result:
+    """Density and coverage: how many reference spheres hold a candidate, and how many references have one near.
+
+    Parameters
+    ----------
+    reference : list of str or array of shape (samples, dimensions)
+        The reference set: texts, or ready vectors.
+    candidate : list of str or array of shape (samples, dimensions)
+        The candidate set, in the same form.
+    k : int, default 5
+        Neighbourhood size: a reference's sphere reaches to its k-th nearest neighbour among the references.
+    **options
+        What all metrics of two sets take; everything is optional:
+
+        - balance (bool or int, default False): where the sets differ in size, average over that many subsamples of
+          equal size (True: 10).
+        - interval (float, default None): a level such as 0.95; adds `.intervals`.
+        - pvalue (bool, int, "exact" or "sampled", default False): test whether both sets come from one distribution, by
+          relabelling; adds `.pvalues` and `.nulls`. True: all relabellings where there are at most 200,000, else 999
+          random ones. A number: that many, or all where there are no more. "exact": all, "sampled": 999 random ones.
+        - ceiling (bool or int, default False): also score halves of the reference against each other (True: mean over
+          10 splits); adds `.ceilings`.
+        - seed (int, default 0): for all that is drawn at random.
+        - encoder (str, path, callable or Encoder, default None): what turns texts into vectors; see `encode`.
+
+    Returns
+    -------
+    Result
+        `.density` (1 on average for equal distributions, not bounded above) and `.coverage` (0 to 1), higher is better;
+        `.reference_covered` says for every reference whether a candidate is near.
+
+    Examples
+    --------
+    The references' spheres have radius 1. Two of them hold a candidate, both the same one of three.
+
+    >>> import recapture as rc
+    >>> result = rc.density_coverage([[0], [1], [2]], [[0.5], [9], [10]], k=1)
+    >>> round(result.density, 4), round(result.coverage, 4)
+    (0.6667, 0.6667)
     """
     return measure(METRIC, reference, candidate, k=k, **options)
 

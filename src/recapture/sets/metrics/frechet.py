@@ -7,7 +7,7 @@ Heusel, Ramsauer, Unterthiner, Nessler and Hochreiter (2017), GANs Trained by a 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,11 +23,45 @@ from ..pair import Pair
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from ...representations.vectors import SampleSet
 
-def frechet(reference: Any, candidate: Any, **options: Unpack[Options]) -> Result:
-    """Squared Fréchet distance of two sets, 0 at best; `.value`.
 
-    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.evaluate.Options` says.
+def frechet(reference: SampleSet, candidate: SampleSet, **options: Unpack[Options]) -> Result:
+    """Squared Fréchet distance between the Gaussians fitted to two sets.
+
+    Parameters
+    ----------
+    reference : list of str or array of shape (samples, dimensions)
+        The reference set: texts, or ready vectors.
+    candidate : list of str or array of shape (samples, dimensions)
+        The candidate set, in the same form.
+    **options
+        What all metrics of two sets take; everything is optional:
+
+        - balance (bool or int, default False): where the sets differ in size, average over that many subsamples of
+          equal size (True: 10).
+        - interval (float, default None): a level such as 0.95; adds `.intervals`.
+        - pvalue (bool, int, "exact" or "sampled", default False): test whether both sets come from one distribution, by
+          relabelling; adds `.pvalues` and `.nulls`. True: all relabellings where there are at most 200,000, else 999
+          random ones. A number: that many, or all where there are no more. "exact": all, "sampled": 999 random ones.
+        - ceiling (bool or int, default False): also score halves of the reference against each other (True: mean over
+          10 splits); adds `.ceilings`.
+        - seed (int, default 0): for all that is drawn at random.
+        - encoder (str, path, callable or Encoder, default None): what turns texts into vectors; see `encode`.
+
+    Returns
+    -------
+    Result
+        `.value`, 0 at best; `.mean_part` and `.covariance_part` add up to it.
+
+    Examples
+    --------
+    Two sets that differ only in their place are as far apart as their means: 3 squared.
+
+    >>> import recapture as rc
+    >>> result = rc.frechet([[0, 0], [1, 0], [0, 1]], [[3, 0], [4, 0], [3, 1]])
+    >>> round(result.value, 6)
+    9.0
     """
     return measure(METRIC, reference, candidate, **options)
 

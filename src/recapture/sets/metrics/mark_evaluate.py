@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,31 +37,110 @@ from ..pair import Pair
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from ...representations.encoder import EncoderLike
+    from ...representations.vectors import SampleSet
+
 _NEAR_FLOOR = 0.05
 _HIGH_FLOOR = 0.97
 
-# Relabelled sets often agree in the number of captures, on which alone the estimate then depends.
+# The estimate depends only on the number of captures, which is the same for many relabelled sets.
 _capture_m0 = lru_cache(maxsize=1 << 14)(population.capture_m0)
 
 
-def mark_evaluate(reference: Any, candidate: Any, k: int = 1, **options: Unpack[Options]) -> Result:
+def mark_evaluate(reference: SampleSet, candidate: SampleSet, k: int = 1, **options: Unpack[Options]) -> Result:
     """Population scores of a candidate set against a reference set, in [0, 1], higher is better.
 
-    reference, candidate: arrays (samples x dimensions), or lists of texts, which `encoder` turns into vectors.
-    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.evaluate.Options` says.
+    Parameters
+    ----------
+    reference : list of str or array of shape (samples, dimensions)
+        The reference set: texts, or ready vectors.
+    candidate : list of str or array of shape (samples, dimensions)
+        The candidate set, in the same form.
+    k : int, default 1
+        Neighbourhood size: a sample's sphere reaches to its k-th nearest neighbour in its own set.
+    **options
+        What all metrics of two sets take; everything is optional:
+
+        - balance (bool or int, default False): where the sets differ in size, average over that many subsamples of
+          equal size (True: 10).
+        - interval (float, default None): a level such as 0.95; adds `.intervals`.
+        - pvalue (bool, int, "exact" or "sampled", default False): test whether both sets come from one distribution, by
+          relabelling; adds `.pvalues` and `.nulls`. True: all relabellings where there are at most 200,000, else 999
+          random ones. A number: that many, or all where there are no more. "exact": all, "sampled": 999 random ones.
+        - ceiling (bool or int, default False): also score halves of the reference against each other (True: mean over
+          10 splits); adds `.ceilings`.
+        - seed (int, default 0): for all that is drawn at random.
+        - encoder (str, path, callable or Encoder, default None): what turns texts into vectors; see `encode`.
+
+    Returns
+    -------
+    Result
+        `.petersen`, `.quality`, `.diversity` and `.capture`; `.estimates` and `.counts` behind them; `.floors`, the
+        scores of sets that never meet, and `.adjusted`, the scores without the floor (None where the floor is 1).
+
+    See Also
+    --------
+    mark_evaluate_sweep : the same at several k from one pass over the distances.
+
+    Examples
+    --------
+    Equal sets score 1, sets that never meet 0 (at k = 1; CAPTURE's floor is higher).
+
+    >>> import recapture as rc
+    >>> near, far = [[0], [1], [3]], [[100], [101], [103]]
+    >>> rc.mark_evaluate(near, near).petersen, rc.mark_evaluate(near, far).petersen
+    (1.0, 0.0)
     """
     return measure(METRIC, reference, candidate, k=k, **options)
 
 
 def mark_evaluate_sweep(
-    reference: Any,
-    candidate: Any,
+    reference: SampleSet,
+    candidate: SampleSet,
     ks: Iterable[int],
     *,
-    encoder: Any = None,
+    encoder: EncoderLike | None = None,
     **options: Unpack[PairOptions],
 ) -> dict[int, Result]:
-    """`mark_evaluate` at several k from one pass over the distances. options: as for `mark_evaluate`."""
+    """`mark_evaluate` at several k from one pass over the distances.
+
+    Parameters
+    ----------
+    reference : list of str or array of shape (samples, dimensions)
+        The reference set: texts, or ready vectors.
+    candidate : list of str or array of shape (samples, dimensions)
+        The candidate set, in the same form.
+    ks : iterable of int
+        Neighbourhood sizes.
+    encoder : str, path, callable or Encoder, optional
+        What turns texts into vectors; see `encode`.
+    **options
+        As for `mark_evaluate`; everything is optional:
+
+        - balance (bool or int, default False): where the sets differ in size, average over that many subsamples of
+          equal size (True: 10).
+        - interval (float, default None): a level such as 0.95; adds `.intervals`.
+        - pvalue (bool, int, "exact" or "sampled", default False): test whether both sets come from one distribution, by
+          relabelling; adds `.pvalues` and `.nulls`. True: all relabellings where there are at most 200,000, else 999
+          random ones. A number: that many, or all where there are no more. "exact": all, "sampled": 999 random ones.
+        - ceiling (bool or int, default False): also score halves of the reference against each other (True: mean over
+          10 splits); adds `.ceilings`.
+        - seed (int, default 0): for all that is drawn at random.
+
+    Returns
+    -------
+    dict of int to Result
+        The result at every k, in the order of `ks`.
+
+    Examples
+    --------
+    Sets that never meet have the Schnabel score 1 - 1/k.
+
+    >>> import recapture as rc
+    >>> near, far = [[0], [1], [3], [4], [9]], [[100], [101], [103], [104], [109]]
+    >>> {k: result.quality for k, result in rc.mark_evaluate_sweep(near, far, [1, 2, 4]).items()}
+    {1: 0.0, 2: 0.5, 4: 0.75}
+    """
     jobs = {k: Job(METRIC, {"k": k}) for k in ks}
     if not jobs:
         raise InputError("there is no k to sweep over")
@@ -85,13 +164,13 @@ def _measure(pair: Pair, k: int) -> Measurement:
     inside = pair.overlap_at(k)
     n, m = len(pair.reference), len(pair.candidate)
     counts = {"x": inside.x, "y": inside.y, "a": inside.a, "b": inside.b}
-    found = estimates(n, m, k, **counts)
-    scores = _scores(n + m, found)
+    sizes = estimates(n, m, k, **counts)
+    scores = _scores(n + m, sizes)
     floors = _scores(n + m, estimates(n, m, k, x=0, y=0, a=0, b=0))
     adjusted = {name: (scores[name] - floor) / (1 - floor) if floor < 1 else None for name, floor in floors.items()}
     return Measurement(
         values=scores,
-        details={"estimates": found, "counts": counts, "floors": floors, "adjusted": adjusted},
+        details={"estimates": sizes, "counts": counts, "floors": floors, "adjusted": adjusted},
         arrays={"candidate_inside": inside.candidate_inside, "reference_inside": inside.reference_inside},
         warnings=(*_warnings(inside, n, m, scores, floors, adjusted), *pair.neighbourhood_warnings()),
     )
@@ -101,18 +180,20 @@ def _relabel(pair: Pair, k: int) -> Relabelled:
     def values(labels: Labels) -> dict[str, np.ndarray]:
         n, m = labels.sizes
         counts = pair.counts_under(labels, k)
-        # One by one in Python's whole numbers, which no product of counts overflows; equal counts are scored once.
-        each = list(zip(*(getattr(counts, name).tolist() for name in "xyab"), strict=True))
-        found = {one: _scores(n + m, estimates(n, m, k, *one)) for one in set(each)}
-        return {output.name: np.array([found[one][output.name] for one in each]) for output in METRIC.outputs}
+        # One by one as Python's whole numbers, which cannot overflow; equal counts are scored once.
+        by_labelling = list(zip(*(getattr(counts, name).tolist() for name in "xyab"), strict=True))
+        scores = {four: _scores(n + m, estimates(n, m, k, *four)) for four in set(by_labelling)}
+        return {
+            output.name: np.array([scores[four][output.name] for four in by_labelling]) for output in METRIC.outputs
+        }
 
     return values
 
 
-def _scores(total: int, found: Mapping[str, float]) -> dict[str, float]:
+def _scores(total: int, sizes: Mapping[str, float]) -> dict[str, float]:
     names = {"petersen": "petersen", "quality": "schnabel_quality", "diversity": "schnabel_diversity"}
     names["capture"] = "capture"
-    return {name: population.score(total, found[source]) for name, source in names.items()}
+    return {name: population.score(total, sizes[source]) for name, source in names.items()}
 
 
 def _warnings(

@@ -36,14 +36,16 @@ from ..pair import Pair
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from ...representations.vectors import SampleSet
+
 # Mixtures keep this much of both histograms, so that no divergence is infinite.
 _EDGE = 1e-6
 _FEW = 100
 
 
 def mauve(
-    reference: Any,
-    candidate: Any,
+    reference: SampleSet,
+    candidate: SampleSet,
     clusters: int | None = None,
     variance: float = 0.9,
     scaling: float = 5.0,
@@ -51,10 +53,53 @@ def mauve(
     clusterings: int = 4,
     **options: Unpack[Options],
 ) -> Result:
-    """MAUVE of a candidate set: `.value`, `.smoothed`, `.frontier_integral`, `.spread`, and the mean curve.
+    """MAUVE of a candidate set: the area under the divergence curve of two histograms over shared clusters.
 
-    clusters: None for a tenth of the smaller set, at least 2.
-    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.evaluate.Options` says.
+    Parameters
+    ----------
+    reference : list of str or array of shape (samples, dimensions)
+        The reference set: texts, or ready vectors.
+    candidate : list of str or array of shape (samples, dimensions)
+        The candidate set, in the same form.
+    clusters : int, optional
+        How many clusters (None: a tenth of the smaller set, at least 2).
+    variance : float, default 0.9
+        Clusters are made along the principal axes that hold this share of the variance.
+    scaling : float, default 5.0
+        The factor c of the divergences in the curve.
+    weights : int, default 25
+        How many mixtures of both histograms the curve goes through.
+    clusterings : int, default 4
+        How many seeded clusterings the numbers are means over.
+    **options
+        What all metrics of two sets take; everything is optional:
+
+        - balance (bool or int, default False): where the sets differ in size, average over that many subsamples of
+          equal size (True: 10).
+        - interval (float, default None): a level such as 0.95; adds `.intervals`.
+        - pvalue (bool, int, "exact" or "sampled", default False): test whether both sets come from one distribution, by
+          relabelling; adds `.pvalues` and `.nulls`. True: all relabellings where there are at most 200,000, else 999
+          random ones. A number: that many, or all where there are no more. "exact": all, "sampled": 999 random ones.
+        - ceiling (bool or int, default False): also score halves of the reference against each other (True: mean over
+          10 splits); adds `.ceilings`.
+        - seed (int, default 0): for all that is drawn at random.
+        - encoder (str, path, callable or Encoder, default None): what turns texts into vectors; see `encode`.
+
+    Returns
+    -------
+    Result
+        `.value` and `.smoothed` (from histograms with 1/2 added to all counts), from 0 to 1, higher is better;
+        `.frontier_integral` and `.smoothed_frontier_integral`; `.spread`, standard deviations over clusterings;
+        `.by_clustering`; the mean curve as `.candidate_curve` and `.reference_curve`.
+
+    Examples
+    --------
+    Equal sets score 1.
+
+    >>> import recapture as rc
+    >>> same = [[1, 0], [0, 1], [1, 1], [2, 1], [1, 2], [3, 1]]
+    >>> round(rc.mauve(same, same).value, 6)
+    1.0
     """
     parameters: dict[str, Any] = {
         "clusters": clusters,
@@ -161,8 +206,8 @@ def _prepare(
         label = kmeans(rows.values, rows.weight, used, range(seed, seed + clusterings))
         return Clusterings(label[:, rows.inverse], used)
 
-    found = kept_clusterings(pair, ("mauve", wanted, variance, clusterings, seed), cluster)
-    return found, partial(_score, clusters=found.clusters, scaling=scaling, weights=weights)
+    clustered = kept_clusterings(pair, ("mauve", wanted, variance, clusterings, seed), cluster)
+    return clustered, partial(_score, clusters=clustered.clusters, scaling=scaling, weights=weights)
 
 
 def _clusters(pair: Pair) -> int:
@@ -171,14 +216,14 @@ def _clusters(pair: Pair) -> int:
 
 def _measure(pair: Pair, **parameters: Any) -> Measurement:
     clusterings, score = _prepare(pair, **parameters)
-    found = clusterings.score(clusterings.observed(len(pair.reference)), partial(score, all_of_it=True))
-    curves = {name: found.pop(name)[0].mean(axis=0) for name in ("candidate_curve", "reference_curve")}
-    means = {name: float(each.mean(axis=1)[0]) for name, each in found.items()}
+    scores = clusterings.score(clusterings.observed(len(pair.reference)), partial(score, all_of_it=True))
+    curves = {name: scores.pop(name)[0].mean(axis=0) for name in ("candidate_curve", "reference_curve")}
+    means = {name: float(each.mean(axis=1)[0]) for name, each in scores.items()}
     wanted = parameters["clusters"] or _clusters(pair)
     return Measurement(
         values={output.name: means.pop(output.name) for output in METRIC.outputs},
-        details={**means, "spread": spread_over_clusterings(found)},
-        curves={**curves, "by_clustering": found["value"][0]},
+        details={**means, "spread": spread_over_clusterings(scores)},
+        curves={**curves, "by_clustering": scores["value"][0]},
         warnings=(
             *_small(pair),
             *few_different(clusterings.clusters, wanted),
@@ -210,7 +255,7 @@ METRIC = SetMetric(
     measure=_measure,
     relabel=_relabel,
     defaults={"clusters": None, "variance": 0.9, "scaling": 5.0, "weights": 25, "clusterings": 4, "seed": 0},
-    # Weights lie symmetrically, and clusters are those of both sets together.
+    # Weights are symmetric, and clusters are those of both sets together.
     swapped={"value": "value", "smoothed": "smoothed"},
     libraries=("numpy", "scipy"),
     order=45,

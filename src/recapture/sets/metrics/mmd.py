@@ -12,7 +12,7 @@ distance between all pairs of the pooled samples.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,19 +30,55 @@ from ..pair import Pair
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from ...representations.vectors import SampleSet
+
 _POOL_FOR_MEDIAN = 5000
 _POOL_SEED = 0
 
 
 def mmd(
-    reference: Any,
-    candidate: Any,
+    reference: SampleSet,
+    candidate: SampleSet,
     bandwidth: float | None = None,
     **options: Unpack[Options],
 ) -> Result:
-    """Squared MMD of two sets, 0 for equal distributions: `.value` unbiased, `.biased`, `.bandwidth` used.
+    """Squared maximum mean discrepancy of two sets, with a Gaussian kernel.
 
-    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.evaluate.Options` says.
+    Parameters
+    ----------
+    reference : list of str or array of shape (samples, dimensions)
+        The reference set: texts, or ready vectors.
+    candidate : list of str or array of shape (samples, dimensions)
+        The candidate set, in the same form.
+    bandwidth : float, optional
+        The kernel's standard deviation (None: half the median distance between all pairs of the pooled samples).
+    **options
+        What all metrics of two sets take; everything is optional:
+
+        - balance (bool or int, default False): where the sets differ in size, average over that many subsamples of
+          equal size (True: 10).
+        - interval (float, default None): a level such as 0.95; adds `.intervals`.
+        - pvalue (bool, int, "exact" or "sampled", default False): test whether both sets come from one distribution, by
+          relabelling; adds `.pvalues` and `.nulls`. True: all relabellings where there are at most 200,000, else 999
+          random ones. A number: that many, or all where there are no more. "exact": all, "sampled": 999 random ones.
+        - ceiling (bool or int, default False): also score halves of the reference against each other (True: mean over
+          10 splits); adds `.ceilings`.
+        - seed (int, default 0): for all that is drawn at random.
+        - encoder (str, path, callable or Encoder, default None): what turns texts into vectors; see `encode`.
+
+    Returns
+    -------
+    Result
+        `.value`, unbiased: about 0 for equal distributions, and sometimes below; `.biased`, never below 0; the
+        `.bandwidth` used.
+
+    Examples
+    --------
+    Two points at distance 1 from two others: 1 + 1 - 2 exp(-1/2).
+
+    >>> import recapture as rc
+    >>> round(rc.mmd([[0], [0]], [[1], [1]], bandwidth=1.0).value, 4)
+    0.7869
     """
     return measure(METRIC, reference, candidate, bandwidth=bandwidth, **options)
 
@@ -100,7 +136,7 @@ def median_bandwidth(reference: np.ndarray, candidate: np.ndarray, centre: np.nd
         reference = _sample(reference, share)
         candidate = _sample(candidate, _POOL_FOR_MEDIAN - share)
     rows = distinct_rows(np.concatenate([reference - centre, candidate - centre]))
-    # Equal rows are at distance 0, which a difference of products would only come near to.
+    # Equal rows are at distance exactly 0; a difference of products would only be near 0.
     apart = _pair_distances(rows.values)
     weight = rows.weight
     if not rows.all_different:

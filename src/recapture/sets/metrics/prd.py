@@ -30,22 +30,64 @@ from ..pair import Pair
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from ...representations.vectors import SampleSet
+
 _BETAS = {"f8": 8.0, "f1_8": 1 / 8}
 # Pairs of histograms whose curves are looked at together.
 _AT_ONCE = 1024
 
 
 def prd(
-    reference: Any,
-    candidate: Any,
+    reference: SampleSet,
+    candidate: SampleSet,
     clusters: int = 20,
     angles: int = 1001,
     clusterings: int = 10,
     **options: Unpack[Options],
 ) -> Result:
-    """PRD of a candidate set: `.f8`, `.f1_8`, their `.spread`, and the mean curve `.precision`, `.recall`.
+    """Precision and recall for distributions: how much of each set's histogram over clusters the other covers.
 
-    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.evaluate.Options` says.
+    Parameters
+    ----------
+    reference : list of str or array of shape (samples, dimensions)
+        The reference set: texts, or ready vectors.
+    candidate : list of str or array of shape (samples, dimensions)
+        The candidate set, in the same form.
+    clusters : int, default 20
+        How many clusters of both sets together.
+    angles : int, default 1001
+        How many points the curve has.
+    clusterings : int, default 10
+        How many seeded clusterings the numbers are means over.
+    **options
+        What all metrics of two sets take; everything is optional:
+
+        - balance (bool or int, default False): where the sets differ in size, average over that many subsamples of
+          equal size (True: 10).
+        - interval (float, default None): a level such as 0.95; adds `.intervals`.
+        - pvalue (bool, int, "exact" or "sampled", default False): test whether both sets come from one distribution, by
+          relabelling; adds `.pvalues` and `.nulls`. True: all relabellings where there are at most 200,000, else 999
+          random ones. A number: that many, or all where there are no more. "exact": all, "sampled": 999 random ones.
+        - ceiling (bool or int, default False): also score halves of the reference against each other (True: mean over
+          10 splits); adds `.ceilings`.
+        - seed (int, default 0): for all that is drawn at random.
+        - encoder (str, path, callable or Encoder, default None): what turns texts into vectors; see `encode`.
+
+    Returns
+    -------
+    Result
+        `.f8` (recall counts most: variety) and `.f1_8` (precision counts most: quality), from 0 to 1, higher is better;
+        their `.spread` over clusterings; the mean curve as `.precision` and `.recall`.
+
+    Examples
+    --------
+    Equal sets score 1.
+
+    >>> import recapture as rc
+    >>> same = [[0, 0], [1, 0], [0, 1], [5, 5], [6, 5], [5, 6]]
+    >>> result = rc.prd(same, same, clusters=2)
+    >>> round(result.f8, 6), round(result.f1_8, 6)
+    (1.0, 1.0)
     """
     parameters: dict[str, Any] = {"clusters": clusters, "angles": angles, "clusterings": clusterings}
     return measure(METRIC, reference, candidate, **parameters, **options)
@@ -83,17 +125,17 @@ def f_scores(histograms: Histograms, angles: int) -> dict[str, np.ndarray]:
     (1 + beta^2 l) only rises or only falls: it is largest at an end of the curve or at an angle beside a ratio.
     """
     slopes = _slopes(angles)
-    found = {name: np.empty(len(histograms.code)) for name in _BETAS}
+    scores = {name: np.empty(len(histograms.code)) for name in _BETAS}
     for part in blocks(len(histograms.code), _AT_ONCE):
         reference, candidate = histograms.shares(part)
-        # Where the reference has nothing the ratio lies beyond the last angle.
+        # Where the reference's share is 0 the ratio lies beyond the last angle.
         ratio = np.divide(candidate, reference, out=np.full_like(reference, np.inf), where=reference > 0)
         after = np.searchsorted(slopes, ratio)
         angle = np.concatenate([after - 1, after, np.broadcast_to([0, angles - 1], (len(after), 2))], axis=1)
         curve = _curve_at(slopes[np.clip(angle, 0, angles - 1)], reference, candidate)
         for name, beta in _BETAS.items():
-            found[name][part] = f_beta(*curve, beta)
-    return found
+            scores[name][part] = f_beta(*curve, beta)
+    return scores
 
 
 def _prepare(pair: Pair, clusters: int, angles: int, clusterings: int, seed: int) -> tuple[Clusterings, Score]:
@@ -106,15 +148,15 @@ def _prepare(pair: Pair, clusters: int, angles: int, clusterings: int, seed: int
         label = kmeans(rows.values, rows.weight, used, range(seed, seed + clusterings))
         return Clusterings(label[:, rows.inverse], used)
 
-    found = kept_clusterings(pair, ("prd", clusters, clusterings, seed), cluster)
-    return found, partial(f_scores, angles=angles)
+    clustered = kept_clusterings(pair, ("prd", clusters, clusterings, seed), cluster)
+    return clustered, partial(f_scores, angles=angles)
 
 
 def _measure(pair: Pair, clusters: int, angles: int, clusterings: int, seed: int) -> Measurement:
-    found, score = _prepare(pair, clusters, angles, clusterings, seed)
-    observed = found.observed(len(pair.reference))
-    scores = found.score(observed, score)
-    histograms = found.histograms(observed)
+    clustered, score = _prepare(pair, clusters, angles, clusterings, seed)
+    observed = clustered.observed(len(pair.reference))
+    scores = clustered.score(observed, score)
+    histograms = clustered.histograms(observed)
     curves = [prd_curve(*each, angles) for each in zip(*histograms.shares(slice(None)), strict=True)]
     precision, recall = np.mean(curves, axis=0)
     return Measurement(
@@ -122,7 +164,7 @@ def _measure(pair: Pair, clusters: int, angles: int, clusterings: int, seed: int
         details={"spread": spread_over_clusterings(scores)},
         curves={"precision": precision, "recall": recall},
         warnings=(
-            *few_different(found.clusters, clusters),
+            *few_different(clustered.clusters, clusters),
             *pair.unequal_sizes("the larger set shapes the clusters more"),
         ),
         settings={"k-means": DESCRIPTION},
@@ -130,8 +172,8 @@ def _measure(pair: Pair, clusters: int, angles: int, clusterings: int, seed: int
 
 
 def _relabel(pair: Pair, **parameters: Any) -> Relabelled:
-    found, score = _prepare(pair, **parameters)
-    return partial(found.means, score=score)
+    clustered, score = _prepare(pair, **parameters)
+    return partial(clustered.means, score=score)
 
 
 METRIC = SetMetric(

@@ -21,11 +21,51 @@ from ..pair import Pair
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from ...representations.vectors import SampleSet
 
-def precision_recall(reference: Any, candidate: Any, k: int = 3, **options: Unpack[Options]) -> Result:
+
+def precision_recall(reference: SampleSet, candidate: SampleSet, k: int = 3, **options: Unpack[Options]) -> Result:
     """Share of candidates that look like references, and of references that the candidates reach.
 
-    options: `balance`, `interval`, `pvalue`, `ceiling`, `seed`, `encoder`, as `recapture.sets.evaluate.Options` says.
+    A sample lies in a sphere of the other set when some sample there is at most as far away as that one's own k-th
+    nearest neighbour.
+
+    Parameters
+    ----------
+    reference : list of str or array of shape (samples, dimensions)
+        The reference set: texts, or ready vectors.
+    candidate : list of str or array of shape (samples, dimensions)
+        The candidate set, in the same form.
+    k : int, default 3
+        Neighbourhood size: a sample's sphere reaches to its k-th nearest neighbour in its own set.
+    **options
+        What all metrics of two sets take; everything is optional:
+
+        - balance (bool or int, default False): where the sets differ in size, average over that many subsamples of
+          equal size (True: 10).
+        - interval (float, default None): a level such as 0.95; adds `.intervals`.
+        - pvalue (bool, int, "exact" or "sampled", default False): test whether both sets come from one distribution, by
+          relabelling; adds `.pvalues` and `.nulls`. True: all relabellings where there are at most 200,000, else 999
+          random ones. A number: that many, or all where there are no more. "exact": all, "sampled": 999 random ones.
+        - ceiling (bool or int, default False): also score halves of the reference against each other (True: mean over
+          10 splits); adds `.ceilings`.
+        - seed (int, default 0): for all that is drawn at random.
+        - encoder (str, path, callable or Encoder, default None): what turns texts into vectors; see `encode`.
+
+    Returns
+    -------
+    Result
+        `.precision` and `.recall`, from 0 to 1, higher is better; `.candidate_inside` and `.reference_inside` say it of
+        every sample.
+
+    Examples
+    --------
+    The references' spheres have radius 1 and hold one candidate of three; the sphere around 0.5 holds all references.
+
+    >>> import recapture as rc
+    >>> result = rc.precision_recall([[0], [1], [2]], [[0.5], [9], [10]], k=1)
+    >>> round(result.precision, 4), result.recall
+    (0.3333, 1.0)
     """
     return measure(METRIC, reference, candidate, k=k, **options)
 
