@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from typing_extensions import ParamSpec
 
     from ..representations.masked import MaskedStore
+    from ..representations.vector_cache import VectorCache
     from ..representations.words import WordStore
 
     Parameters = ParamSpec("Parameters")
@@ -41,24 +42,30 @@ _CHUNK_CHARACTERS = 60_000
 
 References = Sequence[str] | Sequence[Sequence[str]]
 """One entry per item: a text, or a list of texts."""
+Candidates = Sequence[str] | Mapping[str, Sequence[str]]
+"""One text per item, or such lists by the names of systems."""
+ModelName = str | os.PathLike[str]
+"""A model's name, or its folder."""
+Answer = Result | dict[str, Result]
+"""One Result, or one per system where the candidates came as a mapping."""
 TextPair = tuple[str, str]
 
 
 def evaluate_pairs(
     references: References,
-    candidates: Sequence[str] | Mapping[str, Sequence[str]],
+    candidates: Candidates,
     metrics: str | Iterable[str] | None = None,
     *,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     over_references: Rule | None = None,
-    encoder: Any = None,
-    model: Any = None,
+    encoder: ModelName | None = None,
+    model: ModelName | None = None,
     interval: float | None = None,
     seed: int = 0,
     device: str | None = None,
     batch_tokens: int | None = None,
     offline: bool | None = None,
-    cache: Any = True,
+    cache: bool | ModelName | VectorCache = True,
 ) -> PairResults:
     """Every candidate against its own references, for one or several systems.
 
@@ -74,10 +81,14 @@ def evaluate_pairs(
         Parameters by metric, such as {"infolm": {"measure": "l2"}}.
     over_references
         "best" or "mean" of several references, for metrics without a rule of their own (default: each its own).
-    encoder, model
-        For metrics on word vectors; the masked language model.
+    encoder
+        For metrics on word vectors: a transformer by name or folder (default: all-MiniLM-L6-v2).
+    model
+        For infolm: a masked language model by name or folder (default: recapture-minilm-head).
     interval
-        A level such as 0.95, for an interval of every mean by a bootstrap over items with `seed`.
+        A level such as 0.95, for an interval of every mean by a bootstrap over items.
+    seed
+        Of that bootstrap.
     batch_tokens
         How many tokens go through a model at once.
     device, offline, cache
@@ -113,7 +124,7 @@ def run_metric(
     parameters: Mapping[str, Any],
     over_references: str | None = None,
     **options: Any,
-) -> Any:
+) -> Answer:
     """One metric by its public function: a Result, or {system: Result} where candidates is a mapping.
 
     options: those of `Shared` (encoder, model, device, batch_tokens, offline, cache).
@@ -269,8 +280,8 @@ class Shared:
 
     def __init__(
         self,
-        encoder: str | os.PathLike[str] | None = None,
-        model: str | os.PathLike[str] | None = None,
+        encoder: ModelName | None = None,
+        model: ModelName | None = None,
         *,
         device: str | None = None,
         batch_tokens: int | None = None,
@@ -288,7 +299,7 @@ class Shared:
         self._words: dict[str, WordStore] = {}
         self._masked: dict[str, MaskedStore] = {}
 
-    def words(self, encoder: str | os.PathLike[str] | None = None) -> WordStore:
+    def words(self, encoder: ModelName | None = None) -> WordStore:
         """Word-piece vectors by one encoder; say which layers with `.want` before the first text is encoded."""
         from ..representations.words import WordStore
 
@@ -297,7 +308,7 @@ class Shared:
             self._words[name] = WordStore(name or None, **self._options)
         return self._words[name]
 
-    def masked(self, model: str | os.PathLike[str] | None = None) -> MaskedStore:
+    def masked(self, model: ModelName | None = None) -> MaskedStore:
         """Head vectors of masked tokens by one masked language model."""
         from ..representations.masked import MaskedStore
 
@@ -307,12 +318,12 @@ class Shared:
         return self._masked[name]
 
 
-def _model_name(given: str | os.PathLike[str] | None) -> str:
-    if given is None:
+def _model_name(model: ModelName | None) -> str:
+    if model is None:
         return ""
-    if not isinstance(given, (str, os.PathLike)):
-        raise InputError(f"a model is a name or a folder, not {given!r}")
-    return str(os.path.abspath(os.path.expanduser(given))) if isinstance(given, os.PathLike) else given  # noqa: PTH100, PTH111
+    if not isinstance(model, (str, os.PathLike)):
+        raise InputError(f"a model is a name or a folder, not {model!r}")
+    return str(os.path.abspath(os.path.expanduser(model))) if isinstance(model, os.PathLike) else model  # noqa: PTH100, PTH111
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,7 +21,8 @@ from .scorer import Similarity
 
 _ORDERS = 4
 # The others of sacrebleu fetch models or need further packages.
-TOKENIZERS = ("13a", "intl", "zh", "char", "none")
+Tokenizer = Literal["13a", "intl", "zh", "char", "none"]
+TOKENIZERS: tuple[Tokenizer, ...] = ("13a", "intl", "zh", "char", "none")
 
 
 class BleuScorer(BatchedScorer):

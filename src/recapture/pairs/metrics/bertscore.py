@@ -15,6 +15,7 @@ drops that, and here the first word has none: published scores and baselines of 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ from ...errors import InputError
 from ...similarity.scorer import Rule
 from ..baselines import Baseline, read_baseline
 from ..declaration import INFINITY, Output, PairMetric, TextPairScorer
-from ..evaluate import Shared, pair_function, run_metric
+from ..evaluate import Answer, Candidates, ModelName, References, Shared, pair_function, run_metric
 from ..greedy import greedy, token_table
 from ..idf import Idf, about_windows, idf_caption
 
@@ -59,27 +60,57 @@ _TUNED = {
 
 @pair_function
 def bertscore(
-    references: Any,
-    candidates: Any,
-    encoder: Any = None,
+    references: References,
+    candidates: Candidates,
+    encoder: ModelName | None = None,
     layer: int | None = None,
     idf: bool = False,
-    rescale: Any = None,
+    rescale: str | os.PathLike[str] | None = None,
     *,
     over_references: Rule | None = None,
     device: str | None = None,
     batch_tokens: int | None = None,
     offline: bool | None = None,
-) -> Any:
+) -> Answer:
     """BERTScore of every candidate against its own references, and the mean; higher is better.
 
-    references: one entry per candidate, a text or a list of texts, of which the best counts, for each number by itself
-    (over_references="mean": their mean). candidates: a list of texts, or several by name. encoder: a model by name or
-    folder (default: the one that ships). layer: 0 (embeddings) to the model's last; by default one that does well for a
-    known model, else three quarters of the way up. idf: weigh pieces by how few references have them. rescale: a file
-    of baselines as bert-score has them (LAYER,P,R,F); a score equal to its baseline becomes 0, and 1 stays 1.
+    Parameters
+    ----------
+    references : list of str, or list of lists of str
+        One entry per candidate: a text, or a list of texts, of which the best counts, for each number by itself.
+    candidates : list of str, or mapping of str to lists of str
+        One text per entry of `references`; or several such lists, each under the name of its system.
+    encoder : str or path, optional
+        A model by name or folder (default: all-MiniLM-L6-v2).
+    layer : int, optional
+        0 (embeddings) to the model's last layer. By default one that does well for a known model, else the one three
+        quarters of the way up.
+    idf : bool
+        Whether pieces that few references have weigh more.
+    rescale : path, optional
+        A file of baselines as bert-score has them (LAYER,P,R,F). A score equal to its baseline becomes 0, and 1 stays
+        1.
+    over_references : {"best", "mean"}, optional
+        What several references of one candidate give: the best (default) or the mean.
+    device : str, optional
+        cpu, cuda, mps; by default the best that there is.
+    batch_tokens : int, optional
+        How many tokens go through the model at once.
+    offline : bool, optional
+        True: never touch the network.
 
-    `.f1`, `.precision` and `.recall` are means, `.f1_scores` and so on the scores of single texts.
+    Returns
+    -------
+    Result, or dict of str to Result
+        One Result, or one per system where `candidates` is a mapping. `.f1`, `.precision` and `.recall` are means,
+        `.f1_scores` and so on the scores of single texts.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> result = rc.bertscore(["It rained all day."], ["It rained all day."])
+    >>> round(result.f1, 4), round(result.precision, 4), round(result.recall, 4)
+    (1.0, 1.0, 1.0)
     """
     parameters = {"layer": layer, "idf": idf, "rescale": rescale}
     options = {"encoder": encoder, "device": device, "batch_tokens": batch_tokens, "offline": offline}

@@ -17,26 +17,50 @@ import numpy as np
 from ...lexical.kneser_ney import Entropy, KneserNey, check_model
 from ...report import Result
 from ..declaration import INFINITY, GroupScorer, Output, PairMetric, PairScores
-from ..evaluate import aligned_texts, is_empty, pair_function, run_metric
+from ..evaluate import Answer, Candidates, References, aligned_texts, is_empty, pair_function, run_metric
 from ..table import array_name
 
 
 @pair_function
 def cross_entropy(
-    references: Any,
-    candidates: Any,
+    references: References,
+    candidates: Candidates,
     *,
     order: int = 3,
     tokenize: Callable[[str], Sequence[str]] | None = None,
-) -> Any:
-    """Nats per token, lower is better: `.forward` and `.reverse` over all tokens of a side.
+) -> Answer:
+    """Cross-entropy of each side under an n-gram model of the other side, in nats per token; lower is better.
 
-    `.forward_scores` has one entry per candidate, `.reverse_scores` one per entry of the references, where several
-    texts give their mean; each is the text's own mean over its tokens, its end among them.
+    Parameters
+    ----------
+    references : list of str, or list of lists of str
+        Texts, or lists of texts.
+    candidates : list of str, or mapping of str to lists of str
+        Texts, as many as references or not; or several such lists, each under the name of its system.
+    order : int
+        How many words the longest n-grams have, 1 to 5.
+    tokenize : callable, optional
+        From a text to its tokens. By default lower-cased words and single punctuation marks.
 
-    references: texts, or lists of texts; candidates: texts, or several such lists by name, as many as references or
-    not. order: words in the longest n-grams, 1 to 5. tokenize: from a text to its tokens; without it lower-cased words
-    and single punctuation marks.
+    Returns
+    -------
+    Result, or dict of str to Result
+        One Result, or one per system where `candidates` is a mapping. `.forward` and `.reverse` are over all tokens of
+        a side: of the candidates under a model of the references, and of the references under a model of the
+        candidates. `.forward_scores` has one entry per candidate, `.reverse_scores` one per entry of the references,
+        where several texts give their mean. Each is the text's own mean over its tokens; the end of a text is one of
+        them.
+
+    Examples
+    --------
+    The model knows three tokens: "a", the end of a text and the unknown word. With the discount 0.75 "a" and the end
+    have the probability (1 - 0.75) / 2 + 0.75 / 3 each.
+
+    >>> import math
+    >>> import recapture as rc
+    >>> result = rc.cross_entropy(["a"], ["a"], order=1)
+    >>> round(result.forward, 4), round(-math.log(0.125 + 0.25), 4)
+    (0.9808, 0.9808)
     """
     parameters = {"order": order, "tokenize": tokenize}
     references = _listed(references)

@@ -3,7 +3,7 @@
 Colombo, Clavel and Piantanida (2022), InfoLM: A New Metric to Evaluate Summarization & Data2Text Generation. Every
 token of a text is masked in turn; the model's answers, distributions over its vocabulary at a temperature, are averaged
 with idf weights (from the references, one table for both sides). The two averages are then compared by a measure of
-`information.measures`. All measures are 0 for equal texts, and lower is better.
+`divergences.measures`. All measures are 0 for equal texts, and lower is better.
 
 All is done on logarithms in float64, so no probability becomes 0 and every measure is finite at any temperature, but
 for `alpha` outside (0, 1), whose value may be too large for a float and is then infinite.
@@ -23,12 +23,13 @@ from ...divergences.measures import Measure, check_all, declarations
 from ...errors import InputError
 from ...similarity.scorer import Rule
 from ..declaration import Output, PairMetric, TextPairScorer
-from ..evaluate import Shared, pair_function, run_metric
+from ..evaluate import Answer, Candidates, ModelName, References, Shared, pair_function, run_metric
 from ..idf import Idf, about_windows, idf_caption
 
 if TYPE_CHECKING:
     from ...representations.masked import Masked
     from ...representations.masked_model import MaskedModel
+    from ...representations.vector_cache import VectorCache
 
 _TOKENS_AT_ONCE = 32
 """Rows of the vocabulary held at once: enough to be worth reading the projection's weights."""
@@ -43,10 +44,10 @@ COLDEST, HOTTEST = 1e-4, 1e4
 
 @pair_function
 def infolm(
-    references: Any,
-    candidates: Any,
+    references: References,
+    candidates: Candidates,
     measure: str | Sequence[str] = "fisher_rao",
-    model: Any = None,
+    model: ModelName | None = None,
     temperature: float | Sequence[float] = 1.0,
     idf: bool = True,
     alpha: float | None = None,
@@ -56,18 +57,52 @@ def infolm(
     device: str | None = None,
     batch_tokens: int | None = None,
     offline: bool | None = None,
-    cache: Any = True,
-) -> Any:
-    """InfoLM of every candidate against its own references, and the mean; lower is better.
+    cache: bool | ModelName | VectorCache = True,
+) -> Answer:
+    """InfoLM of every candidate against its own references, and the mean; 0 for equal texts, lower is better.
 
-    references: one entry per candidate, a text or a list of texts, of which the nearest counts (over_references="mean":
-    their mean). candidates: a list of texts, or several by name. measure: one or several of kl, jeffreys, alpha, renyi,
-    ab, gamma, l1, l2, linf, fisher_rao; alpha and beta: for those that have them. model: a masked language model by
-    name or folder (default: the one that ships). temperature: one or several, all from one pass. idf: weigh tokens by
-    how few references have them. cache: whether to keep the model's vectors on disk, or the folder to keep them in.
+    Parameters
+    ----------
+    references : list of str, or list of lists of str
+        One entry per candidate: a text, or a list of texts, of which the nearest counts.
+    candidates : list of str, or mapping of str to lists of str
+        One text per entry of `references`; or several such lists, each under the name of its system.
+    measure : str or list of str
+        One or several of kl, jeffreys, alpha, renyi, ab, gamma, l1, l2, linf, fisher_rao; see `list_measures`.
+    model : str or path, optional
+        A masked language model by name or folder (default: recapture-minilm-head).
+    temperature : float or list of float
+        One or several; all of them come from one pass of the model.
+    idf : bool
+        Whether tokens that few references have weigh more.
+    alpha, beta : float, optional
+        Parameters of those measures that have them.
+    over_references : {"best", "mean"}, optional
+        What several references of one candidate give: the nearest (default) or the mean.
+    device : str, optional
+        cpu, cuda, mps; by default the best that there is.
+    batch_tokens : int, optional
+        How many tokens go through the model at once.
+    offline : bool, optional
+        True: never touch the network.
+    cache : bool or path
+        Whether to keep the model's vectors on disk, or the folder to keep them in.
 
-    One measure at one temperature is `.value` and `.scores`; several are named `l2`, `l2@0.5`, ... in `.values`, with
-    `.arrays["l2@0.5_scores"]` for single texts.
+    Returns
+    -------
+    Result, or dict of str to Result
+        One Result, or one per system where `candidates` is a mapping. One measure at one temperature is `.value` and
+        `.scores`. Several are named `l2`, `l2@0.5`, ... in `.values`, and `.arrays["l2@0.5_scores"]` has the scores of
+        single texts.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> texts = ["It rained all day.", "The sun shone."]
+    >>> rc.infolm(texts, texts).value
+    0.0
+    >>> sorted(rc.infolm(texts, texts, ["l1", "l2"], temperature=[0.5, 1]).values)
+    ['l1@0.5', 'l1@1', 'l2@0.5', 'l2@1']
     """
     parameters = {"measure": measure, "temperature": temperature, "idf": idf, "alpha": alpha, "beta": beta}
     options = {"model": model, "device": device, "batch_tokens": batch_tokens, "offline": offline, "cache": cache}

@@ -25,7 +25,7 @@ import math
 import threading
 from collections.abc import Mapping, Sequence, Set
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from ...geometry.parallel import engine_options, one_blas_thread
 from ...geometry.transport import Problem, transport_costs
 from ...similarity.scorer import Rule
 from ..declaration import Output, PairMetric, TextPairScorer
-from ..evaluate import Shared, pair_function, run_metric
+from ..evaluate import Answer, Candidates, ModelName, References, Shared, pair_function, run_metric
 from ..idf import Idf, about_windows, idf_caption
 
 # Pairs and pieces of one tile: enough that its own work costs little, few enough that its vectors stay near the core
@@ -48,10 +48,10 @@ _NO_ROOM = np.empty(0)
 
 @pair_function
 def moverscore(
-    references: Any,
-    candidates: Any,
-    ngram: int = 1,
-    encoder: Any = None,
+    references: References,
+    candidates: Candidates,
+    ngram: Literal[1, 2] = 1,
+    encoder: ModelName | None = None,
     layers: int = 5,
     idf: bool = True,
     *,
@@ -59,13 +59,44 @@ def moverscore(
     device: str | None = None,
     batch_tokens: int | None = None,
     offline: bool | None = None,
-) -> Any:
-    """MoverScore of every candidate against its own references, and the mean; higher is better, 1 for equal texts.
+) -> Answer:
+    """MoverScore of every candidate against its own references, and the mean; 1 for equal texts, higher is better.
 
-    references: one entry per candidate, a text or a list of texts, of which the nearest counts (over_references="mean":
-    their mean). candidates: a list of texts, or several by name. ngram: 1 or 2 pieces are moved as one. encoder: a
-    transformer by name or folder (default: the one that ships). layers: how many of its last ones are read. idf: weigh
-    pieces by how few references have them.
+    Parameters
+    ----------
+    references : list of str, or list of lists of str
+        One entry per candidate: a text, or a list of texts, of which the nearest counts.
+    candidates : list of str, or mapping of str to lists of str
+        One text per entry of `references`; or several such lists, each under the name of its system.
+    ngram : {1, 2}
+        How many pieces are moved as one.
+    encoder : str or path, optional
+        A transformer by name or folder (default: all-MiniLM-L6-v2).
+    layers : int
+        How many of the encoder's last layers are read.
+    idf : bool
+        Whether pieces that few references have weigh more.
+    over_references : {"best", "mean"}, optional
+        What several references of one candidate give: the nearest (default) or the mean.
+    device : str, optional
+        cpu, cuda, mps; by default the best that there is.
+    batch_tokens : int, optional
+        How many tokens go through the model at once.
+    offline : bool, optional
+        True: never touch the network.
+
+    Returns
+    -------
+    Result, or dict of str to Result
+        One Result, or one per system where `candidates` is a mapping. `.value` is the mean over candidates, `.scores`
+        has one entry per candidate.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> texts = ["It rained all day.", "The sun shone."]
+    >>> rc.moverscore(texts, texts).value
+    1.0
     """
     parameters = {"ngram": ngram, "layers": layers, "idf": idf}
     options = {"encoder": encoder, "device": device, "batch_tokens": batch_tokens, "offline": offline}
