@@ -71,7 +71,7 @@ def _similarities(rows: Sequence[str], columns: Sequence[str], own: np.ndarray, 
     scores = np.zeros(lengths.shape)
     np.divide(own @ other.T, lengths, out=scores, where=lengths > 0)
     np.clip(scores, -1, 1, out=scores)
-    without = [np.flatnonzero(each == 0).tolist() for each in squared]
+    without = [np.flatnonzero(squares == 0).tolist() for squares in squared]
     for i in without[0]:
         for j in without[1]:
             scores[i, j] = rows[i] == columns[j]
@@ -93,13 +93,13 @@ def _prepare(encoder: Any, pooling: Any, device: Any, batch_size: Any, offline: 
 
 
 def learning_from(references: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options with an encoder that has learnt, if it learns, from references alone: as in all that has sides."""
-    given = {**METRIC.defaults, **options}
-    if not references or not (given["encoder"] is None or isinstance(given["encoder"], (str, os.PathLike))):
+    """The options with an encoder that has learnt, if it learns, from references alone."""
+    every = {**METRIC.defaults, **options}
+    if not references or not (every["encoder"] is None or isinstance(every["encoder"], (str, os.PathLike))):
         return dict(options)
-    loading = {name: given[name] for name in ("pooling", "device", "offline")}
+    loading = {name: every[name] for name in ("pooling", "device", "offline")}
     kept = {name: value for name, value in options.items() if name not in ("pooling", "device")}
-    return {**kept, "encoder": resolve_encoder(given["encoder"], **loading).fit(references)}
+    return {**kept, "encoder": resolve_encoder(every["encoder"], **loading).fit(references)}
 
 
 METRIC = Similarity(

@@ -37,8 +37,8 @@ class BleuScorer(BatchedScorer):
         words = Words.of(map(self._tokens, cells.texts))
         correct = []
         for runs in words.runs(_ORDERS):
-            found = Frequencies.of(runs)
-            correct.append(clipped_sums(cells, found, np.ones(len(found.text))).astype(np.int64).tolist())
+            ngrams = Frequencies.of(runs)
+            correct.append(clipped_sums(cells, ngrams, np.ones(len(ngrams.text))).astype(np.int64).tolist())
         lengths = (words.lengths[cells.row].tolist(), words.lengths[cells.column].tolist())
         return cells.split(np.fromiter(map(bleu_of_counts, *lengths, *correct), np.float64, len(cells.row)))
 

@@ -55,8 +55,8 @@ class CiderScorer(BatchedScorer):
         words = Words.of(map(self._tokenize, cells.texts))
         runs = list(words.runs(_ORDERS))
         scores = np.zeros(len(cells.row))
-        for each, counts in zip(runs, self._df.counts_of(words, runs), strict=True):
-            scores += _cosines(each, self._squared_weights(counts), cells)
+        for runs_of_n, counts in zip(runs, self._df.counts_of(words, runs), strict=True):
+            scores += _cosines(runs_of_n, self._squared_weights(counts), cells)
         # The authors' program takes the number of bigrams for the length.
         length = np.maximum(words.lengths - 1, 0)
         apart = np.abs(length[cells.row] - length[cells.column])
@@ -77,11 +77,11 @@ def _cosines(runs: Runs, weight: np.ndarray, cells: Cells) -> np.ndarray:
 
     weight: the squared weight of each distinct n-gram, cut in two parts.
     """
-    found = Frequencies.of(runs)
-    weighted = found.times * weight[found.number]
-    squares = [np.bincount(found.text, found.times * part, len(cells.texts)) for part in _parts(weighted)]
+    ngrams = Frequencies.of(runs)
+    weighted = ngrams.times * weight[ngrams.number]
+    squares = [np.bincount(ngrams.text, ngrams.times * part, len(cells.texts)) for part in _parts(weighted)]
     squared = squares[0] + squares[1]
-    coarse, fine = _parts(clipped_sums(cells, found, weighted))
+    coarse, fine = _parts(clipped_sums(cells, ngrams, weighted))
     lengths = np.sqrt(squared[cells.row] * squared[cells.column])
     cosines = np.zeros(len(lengths))
     np.divide(coarse + fine, lengths, out=cosines, where=lengths > 0)
