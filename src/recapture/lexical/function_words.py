@@ -31,13 +31,13 @@ FUNCTION_WORDS = frozenset(
 )
 
 
-def function_words(given: str | os.PathLike[str] | Iterable[str] | None) -> frozenset[str]:
+def function_words(source: str | os.PathLike[str] | Iterable[str] | None) -> frozenset[str]:
     """The list of this package for None; a file with a word on each line; or the words themselves. Lower-cased."""
-    if given is None:
+    if source is None:
         return FUNCTION_WORDS
-    if isinstance(given, (str, os.PathLike)):
-        given = [without_line_end(line) for _, line in Source(str(given)).lines()]
-    words = list(given)
+    if isinstance(source, (str, os.PathLike)):
+        source = [without_line_end(line) for _, line in Source(str(source)).lines()]
+    words = list(source)
     for word in words:
         if not isinstance(word, str):
             raise InputError(f"function words must be strings, not {type(word).__name__}")

@@ -135,24 +135,24 @@ class KneserNey:
         for distance in range(1, self.order):
             keys, context = np.unique(context * self._size + stream.before(distance), return_inverse=True)
             contexts.append(keys)
-        found = [np.unique(context * self._size + stream.before(0), return_counts=True)]
+        ngrams = [np.unique(context * self._size + stream.before(0), return_counts=True)]
         for longer in contexts[:0:-1]:
             # Without their first words; how many different n-grams become the same is the continuation count.
-            context, last = np.divmod(found[0][0], self._size)
-            found.insert(0, np.unique(longer[context] // self._size * self._size + last, return_counts=True))
-        return contexts, found
+            context, last = np.divmod(ngrams[0][0], self._size)
+            ngrams.insert(0, np.unique(longer[context] // self._size * self._size + last, return_counts=True))
+        return contexts, ngrams
 
     def _smoothed(self, contexts: list[np.ndarray], ngrams: list[tuple[np.ndarray, np.ndarray]]) -> list[_Order]:
         levels: list[_Order] = []
-        for discount, keys, (found, counts) in zip(self.discounts, contexts, ngrams, strict=True):
-            context, last = np.divmod(found, self._size)
+        for discount, keys, (ngram_keys, counts) in zip(self.discounts, contexts, ngrams, strict=True):
+            context, last = np.divmod(ngram_keys, self._size)
             total = np.bincount(context, counts)
             left = discount * np.bincount(context) / total
             lower: Any = 1 / self.vocabulary
             if levels:
                 shorter = keys[context] // self._size * self._size + last
                 lower = levels[-1].probability[np.searchsorted(levels[-1].ngrams, shorter)]
-            levels.append(_Order(keys, left, found, (counts - discount) / total[context] + left[context] * lower))
+            levels.append(_Order(keys, left, ngram_keys, (counts - discount) / total[context] + left[context] * lower))
         return levels
 
     def _probabilities(self, stream: _Stream) -> np.ndarray:
@@ -223,10 +223,10 @@ def check_model(order: Any, tokenize: Any) -> None:
 def _given(discounts: Sequence[float] | None, order: int) -> tuple[float, ...] | None:
     if discounts is None:
         return None
-    given = tuple(discounts) if isinstance(discounts, Iterable) else ()
-    if len(given) != order or not all(isinstance(each, (int, float)) and 0 <= each <= 1 for each in given):
+    values = tuple(discounts) if isinstance(discounts, Iterable) else ()
+    if len(values) != order or not all(isinstance(value, (int, float)) and 0 <= value <= 1 for value in values):
         raise InputError(f"discounts must be {order} numbers from 0 to 1, one for each order, not {discounts!r}")
-    return given
+    return values
 
 
 def _texts(texts: Iterable[str]) -> Iterable[str]:

@@ -204,7 +204,7 @@ def aligned_texts(references: Any, candidates: Any) -> Aligned:
     if isinstance(candidates, Mapping):
         if not candidates:
             raise InputError("there is no candidate: the mapping is empty")
-        systems = {str(name): _texts(given, f"candidate {str(name)!r}") for name, given in candidates.items()}
+        systems = {str(name): _texts(listed, f"candidate {str(name)!r}") for name, listed in candidates.items()}
         if len(systems) < len(candidates):
             raise InputError("two candidates have the same name")
     else:
@@ -223,8 +223,8 @@ def is_empty(text: str) -> bool:
     return not text.strip()
 
 
-def _texts(given: Any, name: str) -> list[str]:
-    listed = _list(given, name)
+def _texts(texts: Any, name: str) -> list[str]:
+    listed = _list(texts, name)
     for position, text in enumerate(listed):
         if not isinstance(text, str):
             raise InputError(f"entry {position} of {name} is not a string but {type(text).__name__}")
@@ -255,17 +255,17 @@ def _check_unicode(text: str, position: int, name: str) -> None:
         raise InputError(f"entry {position} of {name} is not valid Unicode: half of a surrogate pair") from None
 
 
-def _kind(given: Any) -> str:
+def _kind(value: Any) -> str:
     """What to call something that is no list: a long one is not printed whole."""
-    return type(given).__name__ if isinstance(given, Iterable) else repr(given)
+    return type(value).__name__ if isinstance(value, Iterable) else repr(value)
 
 
-def _list(given: Any, name: str) -> list[Any]:
-    if isinstance(given, (str, bytes)):
+def _list(entries: Any, name: str) -> list[Any]:
+    if isinstance(entries, (str, bytes)):
         raise InputError(f"{name} must be a list with one entry per item, not one string")
-    if not isinstance(given, Iterable) or isinstance(given, (Mapping, Set)):
-        raise InputError(f"{name} must be a list with one entry per item, not {_kind(given)}")
-    return list(given)
+    if not isinstance(entries, Iterable) or isinstance(entries, (Mapping, Set)):
+        raise InputError(f"{name} must be a list with one entry per item, not {_kind(entries)}")
+    return list(entries)
 
 
 # What the metrics of one run have in common

@@ -53,7 +53,7 @@ class SacrebleuScorer(GroupScorer):
                 streams = list(zip_longest(*groups))
                 counted += self._corpus._extract_corpus_statistics(together, streams)
                 progress.advance(len(together))
-        items = [self._rate(self._item, each) for each in counted]
+        items = [self._rate(self._item, statistics) for statistics in counted]
         # Exact sums: the order of items does not matter, even where reference lengths are means.
         total = self._rate(self._corpus, [math.fsum(column) for column in zip(*counted, strict=True)])
         return PairScores({"value": np.array(items)}, {"value": total})

@@ -161,19 +161,19 @@ class BERTScorer(TextPairScorer):
         self._store.ensure(texts)
         place = self._store.layers.index(self._layer)
         words = [self._store[text] for text in texts]
-        table = token_table([(each.vectors[place], self._weights(each)) for each in words])
+        table = token_table([(text.vectors[place], self._weights(text)) for text in words])
         number = {text: at for at, text in enumerate(texts)}
         sides = np.array([(number[reference], number[candidate]) for reference, candidate in pairs])
         recall, precision = greedy(table, sides)
-        bare = np.array([len(each.ids) == each.before + each.behind for each in words])[sides].any(axis=1)
+        bare = np.array([len(text.ids) == text.before + text.behind for text in words])[sides].any(axis=1)
         recall[bare] = precision[bare] = math.nan
         total = precision + recall
         f1 = 2 * precision * recall / np.where(total == 0, 1, total)
         # Numbers of opposite sign have no harmonic mean; what the formula gives for them can be of any size.
-        made = {"f1": np.clip(f1, -1, 1), "precision": precision, "recall": recall}
+        scores = {"f1": np.clip(f1, -1, 1), "precision": precision, "recall": recall}
         if self._baseline:
-            made = {name: self._baseline.rescaled(name, column) for name, column in made.items()}
-        return made
+            scores = {name: self._baseline.rescaled(name, column) for name, column in scores.items()}
+        return scores
 
     def warnings(self, texts: Set[str]) -> Sequence[str]:
         return [*self._idf.warnings(), *about_windows(self._store.windowed & texts, self._store.room)]

@@ -101,12 +101,12 @@ def _entropies(model: KneserNey | None, groups: Sequence[Sequence[str]]) -> tupl
     filled = [[text for text in group if not is_empty(text)] for group in groups]
     if model is None:
         return means, math.nan
-    found: Entropy = model.cross_entropy(text for group in filled for text in group)
-    each = iter(found.per_text.tolist())
+    entropy: Entropy = model.cross_entropy(text for group in filled for text in group)
+    per_text = iter(entropy.per_text.tolist())
     for position, group in enumerate(filled):
         if group:
-            means[position] = math.fsum(next(each) for _ in group) / len(group)
-    return means, found.per_token
+            means[position] = math.fsum(next(per_text) for _ in group) / len(group)
+    return means, entropy.per_token
 
 
 def _of_sets(references: Any, candidates: Any, parameters: Mapping[str, Any]) -> Result:
@@ -133,9 +133,9 @@ def _of_sets(references: Any, candidates: Any, parameters: Mapping[str, Any]) ->
     )
 
 
-def _listed(given: Any) -> Any:
+def _listed(side: Any) -> Any:
     """A list, so that its length can be asked for; what is no list of texts is left to the checks."""
-    return list(given) if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)) else given
+    return list(side) if isinstance(side, Iterable) and not isinstance(side, (str, bytes, Mapping)) else side
 
 
 def _as_many(*sides: Any) -> bool:

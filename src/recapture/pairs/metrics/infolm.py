@@ -134,7 +134,7 @@ class InfoLMScorer(TextPairScorer):
         self._known: OrderedDict[str, np.ndarray] = OrderedDict()
         self._infinite: set[tuple[str, str]] = set()
         self.settings = {
-            "measure": [each.name for each in measures],
+            "measure": [measure.name for measure in measures],
             "temperature": list(temperatures),
             "idf": "references" if idf else "none",
             "alpha": alpha,
@@ -146,23 +146,23 @@ class InfoLMScorer(TextPairScorer):
         texts = [text for pair in pairs for text in pair]
         self._store.ensure(texts)
         names = _names(self._measures, self._temperatures)
-        made = {name: np.full(len(pairs), math.nan) for name in names}
+        columns = {name: np.full(len(pairs), math.nan) for name in names}
         for place, (reference, candidate) in enumerate(pairs):
             p, q = self._distributions(reference), self._distributions(candidate)
             if not p.size or not q.size:  # a text without tokens
                 continue
-            found = evaluate(self._measures, p, q, self._alpha, self._beta)
+            values = evaluate(self._measures, p, q, self._alpha, self._beta)
             for at, name in enumerate(names):
                 measure, temperature = divmod(at, len(self._temperatures))
-                made[name][place] = found[self._measures[measure].name][temperature]
-        for column in made.values():
+                columns[name][place] = values[self._measures[measure].name][temperature]
+        for column in columns.values():
             self._infinite.update(pairs[at] for at in np.flatnonzero(np.isinf(column)).tolist())
-        return made
+        return columns
 
     def warnings(self, texts: Set[str]) -> Sequence[str]:
         notes = [*self._idf.warnings()]
         notes += about_windows(self._store.windowed & texts, self._store.model.room)
-        far = [each for each in self._temperatures if not LOWEST <= each <= HIGHEST]
+        far = [temperature for temperature in self._temperatures if not LOWEST <= temperature <= HIGHEST]
         if far:
             notes.append(
                 f"temperature {far[0]:g} is outside {LOWEST:g} to {HIGHEST:g}, where measures are known to hold"
@@ -178,11 +178,11 @@ class InfoLMScorer(TextPairScorer):
             self._known.move_to_end(text)
             return self._known[text]
         masked = self._store[text]
-        made = log_distributions(self._store.model, masked, self._idf.shares(masked.ids.tolist()), self._temperatures)
-        self._known[text] = made
-        if len(self._known) > max(2, _KEPT_BYTES // max(1, made.nbytes)):
+        logs = log_distributions(self._store.model, masked, self._idf.shares(masked.ids.tolist()), self._temperatures)
+        self._known[text] = logs
+        if len(self._known) > max(2, _KEPT_BYTES // max(1, logs.nbytes)):
             self._known.popitem(last=False)
-        return made
+        return logs
 
 
 def log_distributions(
@@ -207,10 +207,10 @@ def log_distributions(
         for at, temperature in enumerate(temperatures):
             part = _mixed(double / temperature, weights, lowest / temperature)
             totals[at] = part if totals[at] is None else torch.logaddexp(totals[at], part)
-    made: np.ndarray = torch.stack(totals).cpu().numpy().astype(np.float64)
+    logs: np.ndarray = torch.stack(totals).cpu().numpy().astype(np.float64)
     # Rounding of a long sum is taken out, so that every row sums to 1.
-    made -= np.log(np.exp(made).sum(axis=1, keepdims=True))
-    return made
+    logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
+    return logs
 
 
 def _mixed(scaled: Any, weights: Any, lowest: float) -> Any:
@@ -233,27 +233,27 @@ def _names(measures: Sequence[Measure], temperatures: Sequence[float]) -> list[s
 
 
 def _checked(parameters: Mapping[str, Any]) -> tuple[list[Measure], list[float]]:
-    given = parameters["measure"]
-    if isinstance(given, str):
-        given = [name for name in given.split(",") if name.strip()]
-    elif not isinstance(given, Sequence) or not all(isinstance(each, str) for each in given):
-        raise InputError(f"measure must be a name or a list of names, not {given!r}")
-    measures = declarations(given)
+    names = parameters["measure"]
+    if isinstance(names, str):
+        names = [name for name in names.split(",") if name.strip()]
+    elif not isinstance(names, Sequence) or not all(isinstance(value, str) for value in names):
+        raise InputError(f"measure must be a name or a list of names, not {names!r}")
+    measures = declarations(names)
     check_all(measures, parameters["alpha"], parameters["beta"])
     temperature = parameters["temperature"]
     temperatures = list(temperature) if isinstance(temperature, (list, tuple, np.ndarray)) else [temperature]
     if not temperatures:
         raise InputError("no temperature was given")
-    for each in temperatures:
-        if isinstance(each, bool) or not isinstance(each, (int, float, np.number)) or not math.isfinite(each):
-            raise InputError(f"a temperature must be a number above 0, not {each!r}")
-        if each <= 0:
-            raise InputError(f"a temperature must be above 0, not {each:g}")
-        if not COLDEST <= each <= HOTTEST:
-            raise InputError(f"a temperature must be from {COLDEST:g} to {HOTTEST:g}, not {each:g}")
-    if len({f"{each:g}" for each in temperatures}) < len(temperatures):
+    for value in temperatures:
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
+            raise InputError(f"a temperature must be a number above 0, not {value!r}")
+        if value <= 0:
+            raise InputError(f"a temperature must be above 0, not {value:g}")
+        if not COLDEST <= value <= HOTTEST:
+            raise InputError(f"a temperature must be from {COLDEST:g} to {HOTTEST:g}, not {value:g}")
+    if len({f"{value:g}" for value in temperatures}) < len(temperatures):
         raise InputError("two temperatures are the same")
-    return measures, [float(each) for each in temperatures]
+    return measures, [float(value) for value in temperatures]
 
 
 def _outputs(parameters: Mapping[str, Any]) -> tuple[Output, ...]:
@@ -281,11 +281,11 @@ def _prepare(
 
 
 def _caption(signature: Mapping[str, Any]) -> str:
-    given = {name: signature[name] for name in ("alpha", "beta") if signature.get(name) is not None}
+    parameters = {name: signature[name] for name in ("alpha", "beta") if signature.get(name) is not None}
     parts = [
         ", ".join(signature["measure"]),
         "temperature " + ", ".join(f"{temperature:g}" for temperature in signature["temperature"]),
-        *(f"{name} {value:g}" for name, value in given.items()),
+        *(f"{name} {value:g}" for name, value in parameters.items()),
         idf_caption(signature),
     ]
     return "; ".join(parts)

@@ -94,8 +94,8 @@ class MarkEvaluateScorer(WordSetScorer):
         self._k = k
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
-        found = self.counts(pairs, self._k)
-        return mark_evaluate_scores(found.n, found.m, found.x, found.y, found.a, found.b, self._k)
+        counts = self.counts(pairs, self._k)
+        return mark_evaluate_scores(counts.n, counts.m, counts.x, counts.y, counts.a, counts.b, self._k)
 
 
 def _prepare(

@@ -134,15 +134,15 @@ class MoverScorer(TextPairScorer):
         self._store.ensure(texts)
         pieces = dict(zip(texts, self._store.pieces(texts), strict=True))
         lengths = {text: len(piece.own) for text, piece in pieces.items()}
-        filled = [at for at, (one, other) in enumerate(pairs) if lengths[one] and lengths[other]]
+        filled = [at for at, (reference, candidate) in enumerate(pairs) if lengths[reference] and lengths[candidate]]
         costs = np.full(len(pairs), np.nan)
         costs[filled] = 0.0  # which it is for equal texts
         asked = [at for at in filled if pairs[at][0] != pairs[at][1]]
         places = {text: place for place, text in enumerate(dict.fromkeys(t for at in asked for t in pairs[at]))}
-        given = [
+        tables = [
             PieceTable(self._store.stacked(text, self._layers), self._idf.shares(pieces[text].own)) for text in places
         ]
-        costs[asked] = mover_costs(given, [(places[pairs[at][0]], places[pairs[at][1]]) for at in asked], self._ngram)
+        costs[asked] = mover_costs(tables, [(places[pairs[at][0]], places[pairs[at][1]]) for at in asked], self._ngram)
         return {"value": 1 - costs}
 
     def warnings(self, texts: Set[str]) -> Sequence[str]:
@@ -169,10 +169,11 @@ def mover_costs(texts: Sequence[PieceTable], pairs: Sequence[tuple[int, int]], n
         for place, share in zip(own, shares, strict=True):
             gram_vectors(texts[place], ngram, share.kept, points[:, rows[place]])
         weights = dict(zip(own, (share.sums for share in shares), strict=True))
-        sides = [(rows[one], rows[other]) for one, other in pairs[tile]]
+        sides = [(rows[first], rows[second]) for first, second in pairs[tile]]
         costs = _distances(points, _scales(points), sides)
         return [
-            Problem(table, weights[one], weights[other]) for table, (one, other) in zip(costs, pairs[tile], strict=True)
+            Problem(table, weights[first], weights[second])
+            for table, (first, second) in zip(costs, pairs[tile], strict=True)
         ]
 
     with one_blas_thread:  # a product must not depend on how many others there are
@@ -182,12 +183,12 @@ def mover_costs(texts: Sequence[PieceTable], pairs: Sequence[tuple[int, int]], n
 def power_means(vectors: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """(layers, pieces, width) -> (3, pieces, width): the power means over layers with p = 1, +inf and -inf."""
     layers, pieces, width = vectors.shape
-    made = np.empty((3, pieces, width), vectors.dtype) if out is None else out
+    means = np.empty((3, pieces, width), vectors.dtype) if out is None else out
     flat = vectors.reshape(layers, -1)  # long rows: the reductions run at the speed of memory
-    for reduction, part in zip((np.add, np.maximum, np.minimum), made, strict=True):
+    for reduction, part in zip((np.add, np.maximum, np.minimum), means, strict=True):
         reduction.reduce(flat, axis=0, out=part.reshape(-1))
-    made[0] *= 1 / layers
-    return made
+    means[0] *= 1 / layers
+    return means
 
 
 class GramWeights(NamedTuple):
@@ -234,13 +235,14 @@ def _scales(points: np.ndarray) -> np.ndarray:
 
 def _distances(points: np.ndarray, scales: np.ndarray, sides: Sequence[tuple[slice, slice]]) -> list[np.ndarray]:
     """For each pair the Euclidean distances of its sides' points, scaled to length 1; those of zeros stay there."""
-    shapes = [(one.stop - one.start, other.stop - other.start) for one, other in sides]
+    shapes = [(first.stop - first.start, second.stop - second.start) for first, second in sides]
     stops = [0, *accumulate(rows * columns for rows, columns in shapes)]
     products = np.empty((3, stops[-1]), points.dtype)
     cosines = np.empty(stops[-1])
-    for (one, other), shape, start, stop in zip(sides, shapes, stops[:-1], stops[1:], strict=True):
-        np.matmul(points[:, one], points[:, other].transpose(0, 2, 1), out=products[:, start:stop].reshape(3, *shape))
-        np.multiply.outer(scales[one], -2 * scales[other], out=cosines[start:stop].reshape(shape))
+    for (first, second), shape, start, stop in zip(sides, shapes, stops[:-1], stops[1:], strict=True):
+        room = products[:, start:stop].reshape(3, *shape)
+        np.matmul(points[:, first], points[:, second].transpose(0, 2, 1), out=room)
+        np.multiply.outer(scales[first], -2 * scales[second], out=cosines[start:stop].reshape(shape))
     squares = products.sum(axis=0, dtype=np.float64)
     squares *= cosines
     squares += 2
@@ -248,9 +250,9 @@ def _distances(points: np.ndarray, scales: np.ndarray, sides: Sequence[tuple[sli
         squares[start:stop].reshape(shape) for start, stop, shape in zip(stops[:-1], stops[1:], shapes, strict=True)
     ]
     if not scales.all():
-        for (one, other), table in zip(sides, tables, strict=True):
-            table -= (scales[one] == 0)[:, None]
-            table -= scales[other] == 0
+        for (first, second), table in zip(sides, tables, strict=True):
+            table -= (scales[first] == 0)[:, None]
+            table -= scales[second] == 0
     close = np.flatnonzero(squares < _CLOSE[points.itemsize])
     for number in np.unique(np.searchsorted(stops, close, "right") - 1).tolist():
         _from_differences(tables[number], *((points[:, side], scales[side]) for side in sides[number]))
@@ -259,10 +261,10 @@ def _distances(points: np.ndarray, scales: np.ndarray, sides: Sequence[tuple[sli
 
 
 def _from_differences(
-    squares: np.ndarray, one: tuple[np.ndarray, np.ndarray], other: tuple[np.ndarray, np.ndarray]
+    squares: np.ndarray, first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray]
 ) -> None:
     """Take small squared distances from differences: from products they would have lost half their digits."""
-    (points, scales), (others, other_scales) = one, other
+    (points, scales), (others, other_scales) = first, second
     close = squares < _CLOSE[points.itemsize]
     for row in np.flatnonzero(close.any(axis=1)).tolist():
         columns = np.flatnonzero(close[row])

@@ -105,14 +105,14 @@ class PRDScorer(WordSetScorer):
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
         sets, sides = self.sets(pairs)
-        sizes = np.array([len(each) for each in sets])[sides]
+        sizes = np.array([len(samples) for samples in sets])[sides]
         enough = np.flatnonzero(sizes.min(axis=1) >= OF_SETS.least_samples)
-        made = {output.name: np.full(len(pairs), np.nan) for output in OF_SETS.outputs}
+        scores = {output.name: np.full(len(pairs), np.nan) for output in OF_SETS.outputs}
         for pair, histograms in zip(enough, small_histograms(sets, sides[enough], **self._clustering), strict=True):
             if histograms is not None:
-                for name, each in f_scores(histograms, self._angles).items():
-                    made[name][pair] = each.mean()
-        return made
+                for name, by_clustering in f_scores(histograms, self._angles).items():
+                    scores[name][pair] = by_clustering.mean()
+        return scores
 
 
 def _prepare(

@@ -87,14 +87,14 @@ class PrecisionRecallScorer(WordSetScorer):
         self._k = k
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
-        found = self.counts(pairs, self._k)
+        counts = self.counts(pairs, self._k)
 
         def share(inside: np.ndarray, size: np.ndarray) -> np.ndarray:
             nothing = np.full(len(inside), np.nan)
-            made: np.ndarray = np.divide(inside, size, out=nothing, where=found.enough)
-            return made
+            shares: np.ndarray = np.divide(inside, size, out=nothing, where=counts.enough)
+            return shares
 
-        return {"precision": share(found.x, found.m), "recall": share(found.y, found.n)}
+        return {"precision": share(counts.x, counts.m), "recall": share(counts.y, counts.n)}
 
 
 def _prepare(

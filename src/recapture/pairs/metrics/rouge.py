@@ -86,9 +86,10 @@ class RougeScorer(GroupScorer):
         table = np.empty((len(candidates), 3, 3))
         for row, group, candidate in zip(table, references, candidates, strict=True):
             held = self._counts(candidate)
-            each = [_numbers(wanted, held) for wanted in map(self._counts, group) if wanted.tokens and held.tokens]
+            rated = [_numbers(wanted, held) for wanted in map(self._counts, group) if wanted.tokens and held.tokens]
             # The first of equally good references, as rouge-score.
-            row[:] = [max(kind, key=lambda numbers: numbers[0]) for kind in zip(*each, strict=True)] if each else np.nan
+            best = [max(kind, key=lambda numbers: numbers[0]) for kind in zip(*rated, strict=True)]
+            row[:] = best if rated else np.nan
         names = [kind + number for kind in KINDS for number in _NUMBERS]
         return PairScores(dict(zip(names, table.reshape(-1, 9).T, strict=True)))
 
@@ -99,13 +100,13 @@ class RougeScorer(GroupScorer):
 
 def _numbers(reference: _Counts, candidate: _Counts) -> list[tuple[float, float, float]]:
     """F1, precision and recall of each kind."""
-    made = []
+    rates = []
     for wanted, held in zip(reference.ngrams, candidate.ngrams, strict=True):
         shared = sum(min(count, held[ngram]) for ngram, count in wanted.items() if ngram in held)
-        made.append(_rates(shared, wanted.total(), held.total()))
+        rates.append(_rates(shared, wanted.total(), held.total()))
     width = len(reference.tokens)
     common = common_length(candidate.tokens, bit_places(reference.tokens), width)
-    return [*made, _rates(common, width, len(candidate.tokens))]
+    return [*rates, _rates(common, width, len(candidate.tokens))]
 
 
 def _rates(shared: int, wanted: int, held: int) -> tuple[float, float, float]:
