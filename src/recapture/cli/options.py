@@ -91,7 +91,7 @@ def inference_options(command: Command) -> Command:
 def chosen_encoding(
     pooling: str | None, device: str | None, batch_size: int | None, offline: bool, no_cache: bool
 ) -> dict[str, Any]:
-    """Only what the user asked for, so that ready vectors meet no option that cannot apply to them."""
+    """Only what the user asked for: an option that does not apply to ready vectors would be refused."""
     options: dict[str, Any] = {"pooling": pooling, "device": device, "batch_size": batch_size}
     options |= {"offline": offline or None, "cache": False if no_cache else None}
     return {name: value for name, value in options.items() if value is not None}

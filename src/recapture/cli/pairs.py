@@ -63,7 +63,7 @@ def _names(_: click.Context, __: click.Parameter, text: str | None) -> list[str]
 @click.option("--idf/--no-idf", default=None, help="Weigh pieces by how few references have them, or all alike.")
 @click.option("--k", type=click.IntRange(1), help="Neighbourhood size of me-words, pr-words (default: each its own).")
 @click.option("--layers", type=click.IntRange(1), help="How many last layers of the encoder (default: 5).")
-@click.option("--model", metavar="NAME", help="Masked language model: name or folder (default: the one that ships).")
+@click.option("--model", metavar="NAME", help="Masked language model: name or folder (default: recapture-minilm-head).")
 @click.option("--encoder", metavar="NAME", help="For word vectors: name or folder (default: all-MiniLM-L6-v2).")
 @click.option("--device", metavar="NAME", help="cpu, cuda, mps (default: the best there is).")
 @click.option("--batch-tokens", type=click.IntRange(1), help="Tokens that go through a model at once.")

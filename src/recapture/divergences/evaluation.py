@@ -11,7 +11,7 @@ from .logs import LogPairs
 from .measures import Measure, check_all, declarations, number
 
 BLOCK = 1 << 15
-"""Numbers of one array in a block of pairs: the dozen arrays at work stay in the processor's cache."""
+"""Numbers in one array of a block of pairs: the dozen arrays in use stay in the processor's cache."""
 MASS = 1e-6
 """How far from 1 the probabilities of a row may sum."""
 
@@ -25,7 +25,7 @@ def evaluate(
 ) -> dict[str, np.ndarray]:
     """Several measures of every pair of rows: log_p and log_q are logarithms of probabilities, (pairs, V) or (V,).
 
-    A pair's numbers do not depend on the pairs beside it. Memory: a dozen arrays of BLOCK or V numbers.
+    A pair's numbers do not depend on the other pairs. Memory: a dozen arrays of BLOCK or V numbers.
     """
     declared = declarations([measures] if isinstance(measures, str | Measure) else measures)
     check_all(declared, alpha, beta)

@@ -18,9 +18,9 @@ from .logs import LogPairs
 
 INFINITY = math.inf
 NEAR = 1e-9
-"""A parameter this close to a forbidden value is taken for it: rounding put it beside."""
+"""A parameter this close to a forbidden value is taken for it: the difference is rounding."""
 LARGEST = 1e6
-"""Parameters beyond have no more to tell, and their powers overflow."""
+"""Larger parameters change nothing any more, and their powers overflow."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ _ELSEWHERE = {
     "js": "the paper's JS is the Jeffreys divergence, here jeffreys (Jensen-Shannon is not among its measures)",
     "beta": "the paper's beta divergence is here gamma",
 }
-"""Names that mean something else to other readers, so they are answered, not guessed."""
+"""Names that readers of other papers may mean differently: the error explains them."""
 
 
 def list_measures() -> dict[str, Measure]:

@@ -2,8 +2,8 @@
 
 Every word of either text may be part of one match at most. Among all choices of matches METEOR wants the most words
 covered, then the fewest chunks (runs that are adjacent and in order in both texts), then short distances. It searches
-from left to right in the reference and keeps the best 40 choices at each word. What the search counts decides which
-alignment of many equals is found, so the accounts of METEOR 1.5 are kept to the letter, oddities included:
+from left to right in the reference and keeps the best 40 choices at each word. How the search counts decides which of
+many equally good alignments it finds, so this does exactly what METEOR 1.5 does, even where that is odd:
 
 - in the search (not in the score) a match that is not exact covers half its words, rounded down: none for one word;
 - a choice's distance is that of the choices tried before it at the same word, not its own;
@@ -64,7 +64,7 @@ def align(hypothesis: WeightedWords, reference: WeightedWords, further: Sequence
     if further:
         fixed, open_ = _part(fixed, open_, further)
     if open_:
-        # Words by words, unless a phrase is among the matches.
+        # The search by words is faster, but cannot take phrases.
         search = _search_words if all(match[1] == match[3] == 1 for match in further) else _search_phrases
         for match in search(len(here), fixed, open_):
             fixed[match[0]] = match

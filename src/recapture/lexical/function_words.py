@@ -1,4 +1,4 @@
-"""English function words: words that hold a sentence together and say little by themselves.
+"""English function words: words that have little meaning of their own, such as articles and prepositions.
 
 METEOR's authors take every word that makes up more than a thousandth of a large corpus. This list has those of them, in
 running text of several kinds, that belong to closed classes, with what contractions leave behind and all usual marks.

@@ -112,7 +112,7 @@ class DocumentFrequencies:
         documents_with = np.array([_count(counts[ngram], ngram) for ngram in listed], np.int64)
         levels = []
         for n, runs in enumerate(words.runs(max(order, words.lengths.max(initial=1))), 1):
-            # The runs of each n-gram are itself, counted as given, and its parts, counted where they are given, too.
+            # The runs of an n-gram are itself and its parts; parts have a count only if `counts` has them too.
             whole = words.lengths[runs.text] == n
             level = np.zeros(len(runs.keys), np.int64)
             level[runs.number[whole]] = documents_with[runs.text[whole]]
@@ -219,7 +219,7 @@ class DocumentFrequencies:
             if level is not self._levels[0]:
                 prefix, last = np.divmod(runs_of_n.keys, len(words.number_of))
                 prefix, last = known[prefix], word[last]
-                # What has an unknown part is unknown.
+                # An n-gram with an unknown part is unknown.
                 key = np.where((prefix < 0) | (last < 0), -1, prefix * len(self._number_of) + last)
                 place = np.searchsorted(level.keys, key)
                 known = np.where(level.keys[place] == key, place, -1)
@@ -243,7 +243,7 @@ class DocumentFrequencies:
         return f"DocumentFrequencies({len(self):,} n-grams in {self.documents:,} documents)"
 
     def identity(self) -> dict[str, Any]:
-        """What tells tables apart in a signature."""
+        """What identifies the table in a signature."""
         return {"documents": self.documents, "ngrams": len(self), "digest": self._digest}
 
     @cached_property

@@ -21,7 +21,7 @@ Ways = Mapping[str, Sequence[int]]
 
 
 class Phrases(NamedTuple):
-    """What a text says, and what else could be said for it."""
+    """The phrases of a text, and their paraphrases."""
 
     spoken: dict[str, list[int]]
     """Where each run of words begins, for all runs no longer than the table's longest phrase."""

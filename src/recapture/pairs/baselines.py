@@ -1,4 +1,4 @@
-"""Baselines of BERTScore: what unrelated texts score, by layer, from which scores can be measured."""
+"""Baselines of BERTScore: the scores of unrelated texts, by layer, which become the zero of a scale."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Baseline:
 
 
 def read_baseline(file: Any, layer: int) -> Baseline:
-    """The row of a layer in a file with the columns LAYER,P,R,F, which bert-score calls .tsv though it has commas."""
+    """The row of a layer in a file with the columns LAYER,P,R,F (which bert-score calls .tsv, but it has commas)."""
     if not isinstance(file, (str, os.PathLike)):
         raise InputError(f"rescale must be a file of baselines, not {file!r}")
     path = expanded(file)

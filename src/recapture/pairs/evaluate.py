@@ -1,8 +1,8 @@
 """From aligned lists to Results: what all metrics of aligned texts share.
 
-Inputs are checked first (`aligned_texts`), every metric is made ready, distinct pairs of texts are scored chunk by
-chunk so that all metrics find the texts of a chunk encoded (`Shared`), scores of several references are joined, and
-one Result is made of each system and metric.
+Inputs are checked first (`aligned_texts`) and every metric is made ready. Distinct pairs of texts are scored chunk by
+chunk, so that the texts of a chunk are encoded once for all metrics (`Shared`). Scores of several references are
+joined, and each system and metric gets one Result.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def pair_function(function: Callable[Concatenate[Any, Any, Parameters], Any]) ->
 def checked_parameters(
     chosen: Sequence[tuple[PairMetric, Mapping[str, Any]]], over: str | None = None
 ) -> list[tuple[PairMetric, dict[str, Any], Rule | None]]:
-    """All parameters and the rule over references of every metric: what can be wrong without a model is said here."""
+    """All parameters and the rule over references of every metric; raises all errors that need no model to be seen."""
     checked = []
     for metric, parameters in chosen:
         complete = metric.checked(parameters)
@@ -256,7 +256,7 @@ def _check_unicode(text: str, position: int, name: str) -> None:
 
 
 def _kind(value: Any) -> str:
-    """What to call something that is no list: a long one is not printed whole."""
+    """What to call a value that is no list. Something long is not printed as a whole."""
     return type(value).__name__ if isinstance(value, Iterable) else repr(value)
 
 
@@ -372,7 +372,7 @@ def _run(
 
 
 def _score_pairs(jobs: Sequence[PairJob], texts: Aligned) -> dict[str, dict[TextPair, tuple[float, ...]]]:
-    """Every distinct pair once, by metric: chunk by chunk, so that all metrics find the texts of a chunk encoded."""
+    """Every distinct pair once, by metric: chunk by chunk, so that the texts of a chunk are encoded once for all."""
     distinct = {
         (reference, candidate)
         for candidates in texts.systems.values()
@@ -423,7 +423,7 @@ def _joined(
     best = np.fmax if job.metric.direction == "higher" else np.fmin
     items = np.empty((len(candidates), len(outputs)))
     for position, (group, candidate) in enumerate(zip(groups, candidates, strict=True)):
-        # An empty reference is one like others, with the worst score: it never is the best, but counts in a mean.
+        # An empty reference has the worst score: it is never the best, but it counts in a mean.
         rows = np.array([known.get((reference, candidate), worst) for reference in group])
         items[position] = best.reduce(rows, axis=0) if job.rule == "best" else _mean_without_nan(rows)
     return PairScores({output.name: items[:, place] for place, output in enumerate(outputs)})
@@ -463,7 +463,7 @@ def _result(
             column[lost] = worst
         items[output.name] = column
         mean = float(_mean_without_nan(column[:, None])[0])
-        # Where no pair has two texts, there is no corpus to have a number.
+        # If no pair has two texts that are not empty, there is no number of the corpus.
         values[output.name] = mean if blank.all() else scores.totals.get(output.name, mean)
     flat = [text for group in groups for text in group]
     counts = sorted({len(group) for group in groups})

@@ -58,7 +58,9 @@ def _padded(table: TokenTable, texts: np.ndarray) -> tuple[np.ndarray, np.ndarra
     places = np.arange(max(1, table.sizes[texts].max()))
     real = places < table.sizes[texts, None]
     tokens = table.first[texts, None] + np.where(real, places, 0)
-    tokens = np.minimum(tokens, len(table.weights) - 1)  # a last text without any token begins behind the table
+    tokens = np.minimum(
+        tokens, len(table.weights) - 1
+    )  # if the last text has no token, it begins after the table's end
     return tokens, np.where(real, table.weights[tokens], 0)
 
 

@@ -1,6 +1,6 @@
 """Cosine similarity of sentence vectors.
 
-Coordinates are first cut to whole numbers of 2^-26 of about the vector's length (below what a float32 vector holds;
+Coordinates are first rounded to whole multiples of about 2^-26 of the vector's length (finer than a float32 vector;
 word counts stay as they are). Their products and sums are then exact in float64, so a score depends on the two vectors
 alone, not on the order of texts, the other texts, threads or the BLAS library, and equal vectors score exactly 1.
 A vector of zeros scores 1 against the same text and 0 against all others.
@@ -25,8 +25,8 @@ _STEPS = 26
 class EmbeddingScorer(Scorer):
     """Cosine similarity, -1 to 1, of the vectors of one encoder.
 
-    An encoder that learns and was named, not given ready-made, learns from the texts compared with each other: those of
-    a group, or hypotheses and references together.
+    An encoder that learns from texts, and was given by name, learns from the texts compared with each other: those of a
+    group, or hypotheses and references together. One given as an object is used as it is.
     """
 
     def __init__(self, encoder: Encoder, named: bool, **encoding: Any) -> None:

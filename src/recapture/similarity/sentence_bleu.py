@@ -1,8 +1,8 @@
 """Sentence BLEU by sacrebleu: its tokens, its smoothing (exp) and its formula, for many pairs at once.
 
 Papineni et al. (2002), BLEU: a Method for Automatic Evaluation of Machine Translation. Effective order: a text of fewer
-than four tokens is judged by the orders it has. So every text scores 1 against itself, even an empty one, to which
-sacrebleu gives 0.
+than four tokens is scored by the orders it has. So every text scores 1 against itself, even an empty
+one (sacrebleu: 0).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class BleuScorer(BatchedScorer):
 
 @lru_cache(maxsize=1 << 16)
 def bleu_of_counts(length: int, reference_length: int, *correct: int) -> float:
-    """BLEU, 0 to 1, of a hypothesis of so many tokens, so many of whose n-grams of each order the reference has."""
+    """BLEU, 0 to 1, from numbers of tokens and, for each order, the n-grams of the hypothesis that the reference has."""
     from sacrebleu.metrics.bleu import BLEU
 
     total = [max(0, length - n) for n in range(len(correct))]

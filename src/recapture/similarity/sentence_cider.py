@@ -1,4 +1,4 @@
-"""CIDEr-D: agreement of a caption with references in n-grams that say much because few images have them.
+"""CIDEr-D: n-grams that a caption shares with references, where n-grams of few images count more.
 
 Vedantam, Zitnick and Parikh (2015), CIDEr: Consensus-based Image Description Evaluation, Eqs. 1-2 and Section 6. With
 g_n(x) the vector of tf-idf weights of the n-grams of x, and l the number of its bigrams (as the authors' program has
@@ -8,8 +8,8 @@ it, where the paper says length),
                                              / (|g_n(c)| |g_n(r)|)
 
 A text scores 10 against itself unless it has fewer than four tokens (an order without n-grams scores 0) or an order
-all of whose n-grams are in every document (weight 0). The score is then below 10, as in the authors' program, so
-copies of such a text are at a distance above 0 of each other.
+all of whose n-grams are in every document (weight 0). The score is then below 10, as in the authors' program, so the
+distance between copies of such a text is above 0.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from .batched import BatchedScorer
 from .scorer import Similarity
 
 _ORDERS = 4
-# Squared weights are cut in two, steps of 2^-20 (as real part) and of 2^-52 (as imaginary part): float64 adds up either
-# without rounding, so no sum depends on its order, and scores that are equal by the formula are equal here.
+# Squared weights are cut in two: multiples of 2^-20 (real part) and of 2^-52 (imaginary part). float64 adds up each
+# part without rounding, so no sum depends on its order, and scores that are equal by the formula are equal here.
 _COARSE = 2.0**20
 _FINE = 2.0**52
 

@@ -1,15 +1,16 @@
-"""BERTScore: each word piece meets the most similar one of the other text.
+"""BERTScore: each word piece is matched with the most similar one of the other text.
 
 Zhang, Kishore, Wu, Weinberger and Artzi (2020), BERTScore: Evaluating Text Generation with BERT. Pieces are compared by
 the cosine of their vectors in one layer of an encoder. Precision is the mean over the candidate's pieces of the best
-cosine with a piece of the reference, recall the same with sides exchanged, F1 their harmonic mean. The tokens that a
-model puts around a text can be met, but count nothing themselves.
+cosine with a piece of the reference, recall the same with sides exchanged, F1 their harmonic mean. Pieces can be
+matched with the tokens that a model puts around a text, but those tokens have no weight themselves.
 
-Numbers are those of the package bert-score 0.3.13, but for cases in which its own depend on chance or fail: there
-padding is met with cosine 0 where all real cosines are below 0, pieces whose idf weights are all 0 make a score NaN
-(here they count alike), and texts longer than the model takes are cut (here they go through it in windows). With
-transformers 4 it also puts a blank before the texts of RoBERTa's and GPT-2's tokenizers; with transformers 5, which
-drops that, and here the first word has none: published scores and baselines of such models were made with it.
+Numbers are those of the package bert-score 0.3.13, except where its own depend on chance or fail. There, pieces are
+matched with padding (cosine 0) if all real cosines are below 0; a text whose idf weights are all 0 scores NaN (here its
+pieces count alike); and texts longer than the model takes are cut (here they go through it in windows).
+
+For the tokenizers of RoBERTa and GPT-2, bert-score puts a blank before the first word with transformers 4, but not with
+transformers 5. Here there is none. Published scores and baselines of such models were made with the blank.
 """
 
 from __future__ import annotations
@@ -169,7 +170,7 @@ class BERTScorer(TextPairScorer):
         recall[bare] = precision[bare] = math.nan
         total = precision + recall
         f1 = 2 * precision * recall / np.where(total == 0, 1, total)
-        # Numbers of opposite sign have no harmonic mean; what the formula gives for them can be of any size.
+        # Numbers of opposite sign have no harmonic mean: the formula may then give a number of any size.
         scores = {"f1": np.clip(f1, -1, 1), "precision": precision, "recall": recall}
         if self._baseline:
             scores = {name: self._baseline.rescaled(name, column) for name, column in scores.items()}
@@ -183,7 +184,7 @@ class BERTScorer(TextPairScorer):
         own = words.ids[words.own]
         around = np.delete(words.ids, words.own)
         weights = np.zeros(len(words.ids))
-        # Where the name of such a token is written in a text, it counts nothing either.
+        # If a text contains the name of such a token, that has no weight either.
         weights[words.own] = np.where(np.isin(own, around), 0, self._idf.raw(own.tolist()))
         if not weights.any():
             weights[words.own] = 1

@@ -1,9 +1,10 @@
 """Cross-entropy under n-gram models: do the texts of one side look likely to a model of the other side?
 
 With p a Kneser-Ney model of some texts (`lexical.kneser_ney`), the cross-entropy of others is the mean over their
-tokens of -ln p, in nats: `forward` of the candidates under a model of the references, which fluent candidates keep low;
-`reverse` of the references under a model of the candidates, which candidates keep low only if they are as varied. Two
-sets of texts are compared, not pairs, so they need not be of one size. Empty texts are left out on both sides.
+tokens of -ln p, in nats. `forward` is that of the candidates under a model of the references; it is low if candidates
+are fluent. `reverse` is that of the references under a model of the candidates; it is low only if candidates are as
+varied as references. Two sets of texts are compared, not pairs, so they may be of different sizes. Empty texts are left
+out on both sides.
 """
 
 from __future__ import annotations
@@ -134,12 +135,12 @@ def _of_sets(references: Any, candidates: Any, parameters: Mapping[str, Any]) ->
 
 
 def _listed(side: Any) -> Any:
-    """A list, so that its length can be asked for; what is no list of texts is left to the checks."""
+    """A list, since its length is needed; anything that is not a list of texts is left to the checks."""
     return list(side) if isinstance(side, Iterable) and not isinstance(side, (str, bytes, Mapping)) else side
 
 
 def _as_many(*sides: Any) -> bool:
-    """Aligned, or wrong in a way that the checks of aligned texts name."""
+    """Whether all sides have one length, or are wrong in a way that the checks of aligned texts report."""
     return not all(isinstance(side, list) and side for side in sides) or len(set(map(len, sides))) == 1
 
 

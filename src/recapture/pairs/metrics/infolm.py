@@ -5,8 +5,8 @@ token of a text is masked in turn; the model's answers, distributions over its v
 with idf weights (from the references, one table for both sides). The two averages are then compared by a measure of
 `divergences.measures`. All measures are 0 for equal texts, and lower is better.
 
-All is done on logarithms in float64, so no probability becomes 0 and every measure is finite at any temperature, but
-for `alpha` outside (0, 1), whose value may be too large for a float and is then infinite.
+Everything is computed with logarithms in float64. So no probability becomes 0, and every measure is finite at any
+temperature, except `alpha` outside (0, 1): its value may be too large for a float and is then infinite.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _DEEPEST = -600.0
 LOWEST, HIGHEST = 0.05, 10.0
 """Temperatures for which every measure is known to stay finite."""
 COLDEST, HOTTEST = 1e-4, 1e4
-"""Beyond, distributions are a single word or all words alike, as far as a float can tell."""
+"""Beyond these limits a float cannot tell a distribution from a single word, or from all words alike."""
 
 
 @pair_function
@@ -190,7 +190,7 @@ def log_distributions(
 ) -> np.ndarray:
     """(temperatures, vocabulary): logarithm of the weighted mean of a text's token distributions.
 
-    A few tokens at a time, so memory is that of some rows of the vocabulary, however long the text.
+    A few tokens are computed at a time: a text of any length needs the memory of some rows of the vocabulary.
     """
     import torch
 
@@ -200,7 +200,7 @@ def log_distributions(
     totals: list[Any] = [None] * len(temperatures)
     for some in np.array_split(chosen, math.ceil(len(chosen) / _TOKENS_AT_ONCE)):
         logits = model.logits(masked.vectors[some])
-        double = logits.double() if logits.device.type != "mps" else logits  # which has no float64
+        double = logits.double() if logits.device.type != "mps" else logits  # mps has no float64
         double -= double.amax(dim=1, keepdim=True)
         weights = torch.from_numpy(shares[some]).to(double)
         lowest = float(double.min())
@@ -208,7 +208,7 @@ def log_distributions(
             part = _mixed(double / temperature, weights, lowest / temperature)
             totals[at] = part if totals[at] is None else torch.logaddexp(totals[at], part)
     logs: np.ndarray = torch.stack(totals).cpu().numpy().astype(np.float64)
-    # Rounding of a long sum is taken out, so that every row sums to 1.
+    # Removes the rounding of a long sum: every row sums to 1.
     logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
     return logs
 

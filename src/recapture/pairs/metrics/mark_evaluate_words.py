@@ -4,9 +4,9 @@ Mordido and Meinel (2020), Mark-Evaluate: Assessing Language Generation using Po
 A text's samples are the vectors of its pieces in each of the last five layers of an encoder. The formulas are in
 `sets.metrics.mark_evaluate`.
 
-Texts that share nothing need not score 0. At k = 1 Petersen, quality and diversity do, and CAPTURE is .75 for long
-texts and up to .9 for the shortest; at k = 2 quality and diversity are .5, CAPTURE .94 to 1. So scores at different k
-cannot be compared, and those of CAPTURE move in a narrow band.
+Texts that share nothing may score above 0. At k = 1 their Petersen, quality and diversity are 0, but CAPTURE is .75 for
+long texts and up to .9 for the shortest; at k = 2 quality and diversity are .5, CAPTURE .94 to 1. So scores at
+different k cannot be compared, and all scores of CAPTURE are in a narrow range.
 """
 
 from __future__ import annotations

@@ -136,7 +136,7 @@ class MoverScorer(TextPairScorer):
         lengths = {text: len(piece.own) for text, piece in pieces.items()}
         filled = [at for at, (reference, candidate) in enumerate(pairs) if lengths[reference] and lengths[candidate]]
         costs = np.full(len(pairs), np.nan)
-        costs[filled] = 0.0  # which it is for equal texts
+        costs[filled] = 0.0  # stays so for equal texts
         asked = [at for at in filled if pairs[at][0] != pairs[at][1]]
         places = {text: place for place, text in enumerate(dict.fromkeys(t for at in asked for t in pairs[at]))}
         tables = [
@@ -153,10 +153,10 @@ class MoverScorer(TextPairScorer):
 def mover_costs(texts: Sequence[PieceTable], pairs: Sequence[tuple[int, int]], ngram: int) -> np.ndarray:
     """The transport cost of each pair of texts, given by their places.
 
-    Threads hold each other up at every call, so what can be done for a whole tile in one call is.
+    Threads wait for each other at every call, so as much as possible is done in one call for a whole tile.
     """
     kind = np.result_type(np.float32, *(text.vectors.dtype for text in texts))
-    local = threading.local()  # one buffer a thread: memory new to a process costs more than what fills it
+    local = threading.local()  # one buffer per thread: getting new memory takes longer than filling it
 
     def problems(tile: slice) -> list[Problem]:
         own = list(dict.fromkeys(place for pair in pairs[tile] for place in pair))
@@ -216,7 +216,7 @@ def gram_vectors(text: PieceTable, n: int, kept: np.ndarray | None, out: np.ndar
         power_means(vectors if kept is None else vectors[:, kept], out)
         return
     means = power_means(vectors.astype(out.dtype, copy=False))
-    # A mean but for its length, which is made 1 anyway.
+    # A sum, not a mean: vectors are scaled to length 1 later.
     windows = _windows(len(weights), n)
     joined = np.sum([weights[window, None].astype(out.dtype) * means[:, window] for window in windows], axis=0)
     out[:] = joined if kept is None else joined[:, kept]
@@ -234,7 +234,7 @@ def _scales(points: np.ndarray) -> np.ndarray:
 
 
 def _distances(points: np.ndarray, scales: np.ndarray, sides: Sequence[tuple[slice, slice]]) -> list[np.ndarray]:
-    """For each pair the Euclidean distances of its sides' points, scaled to length 1; those of zeros stay there."""
+    """For each pair the Euclidean distances of its sides' points, scaled to length 1; zeros stay zeros."""
     shapes = [(first.stop - first.start, second.stop - second.start) for first, second in sides]
     stops = [0, *accumulate(rows * columns for rows, columns in shapes)]
     products = np.empty((3, stops[-1]), points.dtype)
@@ -263,7 +263,7 @@ def _distances(points: np.ndarray, scales: np.ndarray, sides: Sequence[tuple[sli
 def _from_differences(
     squares: np.ndarray, first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray]
 ) -> None:
-    """Take small squared distances from differences: from products they would have lost half their digits."""
+    """Compute small squared distances from differences: computed from products they lose half their digits."""
     (points, scales), (others, other_scales) = first, second
     close = squares < _CLOSE[points.itemsize]
     for row in np.flatnonzero(close.any(axis=1)).tolist():
@@ -283,7 +283,7 @@ def _room(local: threading.local, shape: tuple[int, ...], kind: np.dtype[Any]) -
 
 
 def _tiles(texts: Sequence[PieceTable], pairs: Sequence[tuple[int, int]]) -> list[slice]:
-    """Runs of pairs, as many in one as keep the pieces of its texts within bounds, but at least one."""
+    """Runs of pairs: as many pairs in one as keep the number of pieces within bounds, but at least one."""
     most = max(1, min(_PAIRS, len(pairs) // (4 * engine_options().thread_count())))
     tiles: list[slice] = []
     start, held, seen = 0, 0, set[int]()

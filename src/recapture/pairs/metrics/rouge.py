@@ -17,8 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import InputError
-
-# The length of a longest common subsequence, in one machine word a row.
 from ...similarity.rouge_l import bit_places, common_length
 from ..declaration import GroupScorer, Output, PairMetric, PairScores
 from ..evaluate import Answer, Candidates, References, pair_function, run_metric
