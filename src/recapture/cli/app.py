@@ -1,4 +1,4 @@
-"""The `recapture` program: its commands, and one sentence with exit code 2 for whatever a user can mend."""
+"""The `recapture` program: its commands, and one sentence with exit code 2 for errors that a user can correct."""
 
 from __future__ import annotations
 
@@ -109,10 +109,10 @@ def run(arguments: list[str] | None = None) -> int:
         click.echo(f"recapture: interrupted; {str(error.__cause__ or error) or 'nothing was written'}", err=True)
         return 130
     except BrokenPipeError:
-        # Whoever read our output has left; keep Python from complaining when it flushes at exit.
+        # The program that read our output has ended; keep Python from complaining when it flushes at exit.
         _discard_output()
     except OSError as error:
-        if error.filename is not None:  # not about our output: nothing a sentence could mend
+        if error.filename is not None:  # not about our output: not an error that one sentence explains
             raise
         _discard_output()
         return _refuse(f"cannot write the results: {error.strerror or error}")

@@ -1,4 +1,4 @@
-"""`recapture cache`: what is kept on disk, and making room."""
+"""`recapture cache`: shows what is kept on disk, and removes it."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def _inputs(
     return str(reference), str(candidate)
 
 
-def _options(given: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+def _options(by_metric: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Only what the user asked for."""
-    named = {name: {key: value for key, value in options.items() if value} for name, options in given.items()}
+    named = {name: {key: value for key, value in options.items() if value} for name, options in by_metric.items()}
     return {name: options for name, options in named.items() if options}

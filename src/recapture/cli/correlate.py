@@ -127,10 +127,10 @@ def _directions(lower: Sequence[str], higher: Sequence[str]) -> dict[str, Direct
     return {**dict.fromkeys(higher, "higher"), **dict.fromkeys(lower, "lower")}
 
 
-def _conditions(given: Sequence[str]) -> dict[str, list[str]]:
+def _conditions(conditions: Sequence[str]) -> dict[str, list[str]]:
     """Several values of one field: any of them."""
     values: dict[str, list[str]] = {}
-    for condition in given:
+    for condition in conditions:
         field, equals, value = condition.partition("=")
         if not equals or not field:
             raise InputError(f"--where takes FIELD=VALUE, not {condition!r}")

@@ -91,7 +91,7 @@ def inference_options(command: Command) -> Command:
 def chosen_encoding(
     pooling: str | None, device: str | None, batch_size: int | None, offline: bool, no_cache: bool
 ) -> dict[str, Any]:
-    """Only what the user asked for, so that ready vectors meet no option that cannot apply to them."""
+    """Only what the user asked for: an option that does not apply to ready vectors would be refused."""
     options: dict[str, Any] = {"pooling": pooling, "device": device, "batch_size": batch_size}
     options |= {"offline": offline or None, "cache": False if no_cache else None}
     return {name: value for name, value in options.items() if value is not None}
@@ -148,17 +148,17 @@ def check_targets(output: str | None, per_item: str | None, inputs: tuple[str, .
         raise InputError(f"--output and --per-item both name {output}")
 
 
-def candidate_names(paths: tuple[str, ...], given: tuple[str, ...]) -> list[str]:
+def candidate_names(paths: tuple[str, ...], chosen: tuple[str, ...]) -> list[str]:
     """As the user says; else file names, or whole paths where two files share a name."""
     for path in paths:
         if paths.count(path) > 1:
             raise InputError(f"candidate {path} is given twice")
-    if given:
-        if len(given) != len(paths):
-            raise InputError(f"there are {len(paths)} candidates and {len(given)} names")
-        if len(set(given)) < len(given):
+    if chosen:
+        if len(chosen) != len(paths):
+            raise InputError(f"there are {len(paths)} candidates and {len(chosen)} names")
+        if len(set(chosen)) < len(chosen):
             raise InputError("two candidates have the same name")
-        return list(given)
+        return list(chosen)
     names = [path if path == "-" else Path(path).name for path in paths]
     names = names if len(set(names)) == len(names) else list(paths)
     return [os.fsencode(name).decode("utf-8", "replace") for name in names]  # names that are not UTF-8, too

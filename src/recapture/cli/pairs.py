@@ -30,20 +30,20 @@ _ONLY = {"alpha": "infolm", "beta": "infolm"}
 _MODELS = ("model", "encoder")
 
 
-def _numbers(_: click.Context, __: click.Parameter, given: str | None) -> list[float] | None:
-    if given is None:
+def _numbers(_: click.Context, __: click.Parameter, text: str | None) -> list[float] | None:
+    if text is None:
         return None
     try:
-        numbers = [float(each) for each in given.split(",")]
+        numbers = [float(number) for number in text.split(",")]
     except ValueError:
         numbers = [math.nan]
-    if not all(math.isfinite(each) and each > 0 for each in numbers):
-        raise InputError(f"--temperature takes numbers above 0 such as 1 or 0.5,1,2, not {given!r}")
+    if not all(math.isfinite(number) and number > 0 for number in numbers):
+        raise InputError(f"--temperature takes numbers above 0 such as 1 or 0.5,1,2, not {text!r}")
     return numbers
 
 
-def _names(_: click.Context, __: click.Parameter, given: str | None) -> list[str] | None:
-    return None if given is None else [name.strip() for name in given.split(",") if name.strip()]
+def _names(_: click.Context, __: click.Parameter, text: str | None) -> list[str] | None:
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 @click.command()
@@ -63,7 +63,7 @@ def _names(_: click.Context, __: click.Parameter, given: str | None) -> list[str
 @click.option("--idf/--no-idf", default=None, help="Weigh pieces by how few references have them, or all alike.")
 @click.option("--k", type=click.IntRange(1), help="Neighbourhood size of me-words, pr-words (default: each its own).")
 @click.option("--layers", type=click.IntRange(1), help="How many last layers of the encoder (default: 5).")
-@click.option("--model", metavar="NAME", help="Masked language model: name or folder (default: the one that ships).")
+@click.option("--model", metavar="NAME", help="Masked language model: name or folder (default: recapture-minilm-head).")
 @click.option("--encoder", metavar="NAME", help="For word vectors: name or folder (default: all-MiniLM-L6-v2).")
 @click.option("--device", metavar="NAME", help="cpu, cuda, mps (default: the best there is).")
 @click.option("--batch-tokens", type=click.IntRange(1), help="Tokens that go through a model at once.")
@@ -163,23 +163,23 @@ def pairs(
     deliver(results, form, output, results.notes)
 
 
-def _options(chosen: Sequence[PairMetric], given: Mapping[str, Any], seed: int) -> dict[str, dict[str, Any]]:
+def _options(chosen: Sequence[PairMetric], parameters: Mapping[str, Any], seed: int) -> dict[str, dict[str, Any]]:
     """Parameters by metric: each option goes to all chosen metrics that have it, and to one at least."""
-    made: dict[str, dict[str, Any]] = {metric.name: {} for metric in chosen}
+    by_metric: dict[str, dict[str, Any]] = {metric.name: {} for metric in chosen}
     for metric in chosen:
         if "seed" in metric.defaults:
-            made[metric.name]["seed"] = seed
-    for name, value in given.items():
+            by_metric[metric.name]["seed"] = seed
+    for name, value in parameters.items():
         if value is None:
             continue
         option = f"--no-{name}" if value is False else f"--{name}"
         for metric in _taking(name, chosen, option):
-            made[metric.name][name] = value
-    return {name: options for name, options in made.items() if options}
+            by_metric[metric.name][name] = value
+    return {name: options for name, options in by_metric.items() if options}
 
 
-def _check_uses(chosen: Sequence[PairMetric], given: Mapping[str, Any]) -> None:
-    for name, value in given.items():
+def _check_uses(chosen: Sequence[PairMetric], shared: Mapping[str, Any]) -> None:
+    for name, value in shared.items():
         if value is not None:
             _taking(name, chosen, f"--{name}")
 
@@ -191,13 +191,13 @@ def _taking(name: str, chosen: Sequence[PairMetric], option: str) -> list[PairMe
     wanted = (name,) if name not in ("device", "batch-tokens") else _MODELS
 
     def takes(metric: PairMetric) -> bool:
-        return _ONLY.get(name, metric.name) == metric.name and any(each in metric.defaults for each in wanted)
+        return _ONLY.get(name, metric.name) == metric.name and any(parameter in metric.defaults for parameter in wanted)
 
-    found = [metric for metric in chosen if takes(metric)]
-    if not found:
+    taking = [metric for metric in chosen if takes(metric)]
+    if not taking:
         able = _listed([metric for metric in METRICS.all().values() if takes(metric)])
         raise InputError(f"{option} is for {able}, but the metrics are {_listed(chosen)}")
-    return found
+    return taking
 
 
 def _listed(metrics: Sequence[PairMetric]) -> str:

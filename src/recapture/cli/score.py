@@ -98,15 +98,15 @@ def score(
     check_stdin(reference, *candidate)
     formats = [reference_format, *[input_format] * len(candidate)]
     if reference_field is None:
-        references, *given = read_together([reference, *candidate], formats, field=field)
+        references, *candidates = read_together([reference, *candidate], formats, field=field)
     else:
         references = read_samples(reference, field=reference_field, format=reference_format)
-        given = read_together(candidate, formats[1:], field=field)
-    for note in dict.fromkeys(note for samples in (references, *given) for note in samples.notes):
+        candidates = read_together(candidate, formats[1:], field=field)
+    for note in dict.fromkeys(note for samples in (references, *candidates) for note in samples.notes):
         say(note)
     results = evaluate(
         references.content,
-        {name: samples.content for name, samples in zip(names, given, strict=True)},
+        {name: samples.content for name, samples in zip(names, candidates, strict=True)},
         metrics=chosen,
         encoder=encoder,
         k=k,

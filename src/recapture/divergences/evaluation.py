@@ -11,7 +11,7 @@ from .logs import LogPairs
 from .measures import Measure, check_all, declarations, number
 
 BLOCK = 1 << 15
-"""Numbers of one array in a block of pairs: the dozen arrays at work stay in the processor's cache."""
+"""Numbers in one array of a block of pairs: the dozen arrays in use stay in the processor's cache."""
 MASS = 1e-6
 """How far from 1 the probabilities of a row may sum."""
 
@@ -25,10 +25,10 @@ def evaluate(
 ) -> dict[str, np.ndarray]:
     """Several measures of every pair of rows: log_p and log_q are logarithms of probabilities, (pairs, V) or (V,).
 
-    A pair's numbers do not depend on the pairs beside it. Memory: a dozen arrays of BLOCK or V numbers.
+    A pair's numbers do not depend on the other pairs. Memory: a dozen arrays of BLOCK or V numbers.
     """
-    found = declarations([measures] if isinstance(measures, str | Measure) else measures)
-    check_all(found, alpha, beta)
+    declared = declarations([measures] if isinstance(measures, str | Measure) else measures)
+    check_all(declared, alpha, beta)
     log_p, log_q = np.asarray(log_p), np.asarray(log_q)
     if log_p.shape != log_q.shape or log_p.ndim not in (1, 2) or log_p.shape[-1] == 0:
         raise InputError(
@@ -37,15 +37,15 @@ def evaluate(
     shape = log_p.shape[:-1]
     log_p, log_q = np.atleast_2d(log_p), np.atleast_2d(log_q)
     rows = max(1, BLOCK // log_p.shape[1])
-    values = {measure.name: np.empty(len(log_p)) for measure in found}
+    values = {measure.name: np.empty(len(log_p)) for measure in declared}
     for start in range(0, len(log_p), rows):
         part = slice(start, start + rows)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             pairs = LogPairs(
                 np.ascontiguousarray(log_p[part], dtype=np.float64), np.ascontiguousarray(log_q[part], dtype=np.float64)
             )
-            _check_rows(pairs, start, any(not measure.scale_invariant for measure in found))
-            for measure in found:
+            _check_rows(pairs, start, any(not measure.scale_invariant for measure in declared))
+            for measure in declared:
                 # Adding 0 turns -0 into 0.
                 values[measure.name][part] = np.maximum(measure.compute(pairs, number(alpha), number(beta)), 0.0) + 0.0
     return {name: value.reshape(shape) for name, value in values.items()}

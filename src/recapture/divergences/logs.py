@@ -1,8 +1,8 @@
 """Pairs of distributions given by their logarithms, and the few sums that all measures are made of.
 
 Probabilities at a low temperature are far below the smallest float, so sums of powers stay in logarithms. Differences
-come from the difference of the logarithms, never from two rounded probabilities, and divergences are summed from terms
-that are all >= 0: near-equal distributions keep their digits, and equal ones are at exactly 0.
+are computed from the difference of the logarithms, never from two rounded probabilities, and divergences are sums of
+terms that are all >= 0. So nearly equal distributions keep all digits, and equal ones give exactly 0.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SERIES = 9
 class LogPairs:
     """A block of pairs of distributions: rows of log p and log q, and what several measures need of them.
 
-    The caller silences overflow and 0 x infinity: infinities are meant, and no NaN is left.
+    The caller turns off warnings of overflow and of 0 x infinity: infinities are correct results, and no NaN remains.
     """
 
     def __init__(self, log_p: np.ndarray, log_q: np.ndarray, ratio: np.ndarray | None = None):
@@ -72,7 +72,7 @@ class LogPairs:
         As p and q sum to 1 this is the sum of (p^a q^(1-a) - a p - (1 - a) q) / (a (a - 1)), no term of which is < 0.
         """
         if order not in self._divergences:
-            # The closed form divides by the order: from 1/2 on that is harmless, and below it the sides change places.
+            # The closed form divides by the order, which is safe from 1/2 on; below, the sides change places.
             if order >= 0.5:
                 terms = _terms(self.log_p, self.p, self.q, self.ratio, self.gap, order)
             else:

@@ -18,9 +18,9 @@ from .logs import LogPairs
 
 INFINITY = math.inf
 NEAR = 1e-9
-"""A parameter this close to a forbidden value is taken for it: rounding put it beside."""
+"""A parameter this close to a forbidden value is taken for it: the difference is rounding."""
 LARGEST = 1e6
-"""Parameters beyond have no more to tell, and their powers overflow."""
+"""Larger parameters change nothing any more, and their powers overflow."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ _ELSEWHERE = {
     "js": "the paper's JS is the Jeffreys divergence, here jeffreys (Jensen-Shannon is not among its measures)",
     "beta": "the paper's beta divergence is here gamma",
 }
-"""Names that mean something else to other readers, so they are answered, not guessed."""
+"""Names that readers of other papers may mean differently: the error explains them."""
 
 
 def list_measures() -> dict[str, Measure]:
@@ -231,9 +231,9 @@ def check_parameters(measure: str | Measure, alpha: float | None = None, beta: f
 
 def check_all(measures: Sequence[str | Measure], alpha: float | None = None, beta: float | None = None) -> None:
     """The same for several measures at once, of which at least one must use what was given."""
-    found = declarations(measures)
+    declared = declarations(measures)
     for name, value in (("alpha", alpha), ("beta", beta)):
-        using = [measure for measure in found if name in measure.parameters]
+        using = [measure for measure in declared if name in measure.parameters]
         if value is None:
             if using:
                 raise InputError(f"the measure {using[0].name} needs {name}")
@@ -241,9 +241,9 @@ def check_all(measures: Sequence[str | Measure], alpha: float | None = None, bet
         if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not abs(float(value)) <= LARGEST:
             raise InputError(f"{name} must be a number from {-LARGEST:g} to {LARGEST:g}, not {value!r}")
         if not using:
-            names = ", ".join(measure.name for measure in found)
+            names = ", ".join(measure.name for measure in declared)
             raise InputError(f"{name} = {value:g} is used by none of the measures asked for ({names})")
-    for measure in found:
+    for measure in declared:
         for rule in measure.forbidden:
             if rule.holds(number(alpha), number(beta)):
                 raise InputError(f"the measure {measure.name} does not exist at {rule.what}: {rule.why}")
@@ -251,13 +251,13 @@ def check_all(measures: Sequence[str | Measure], alpha: float | None = None, bet
 
 def declarations(measures: Sequence[str | Measure]) -> list[Measure]:
     """The declarations of measures given by name or as they are, each once."""
-    found = {}
+    by_name = {}
     for measure in measures:
         declared = find_measure(measure) if isinstance(measure, str) else measure
-        found[declared.name] = declared
-    if not found:
+        by_name[declared.name] = declared
+    if not by_name:
         raise InputError("no information measure was asked for")
-    return list(found.values())
+    return list(by_name.values())
 
 
 def number(value: float | None) -> float:

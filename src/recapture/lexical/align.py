@@ -2,8 +2,8 @@
 
 Every word of either text may be part of one match at most. Among all choices of matches METEOR wants the most words
 covered, then the fewest chunks (runs that are adjacent and in order in both texts), then short distances. It searches
-from left to right in the reference and keeps the best 40 choices at each word. What the search counts decides which
-alignment of many equals is found, so the accounts of METEOR 1.5 are kept to the letter, oddities included:
+from left to right in the reference and keeps the best 40 choices at each word. How the search counts decides which of
+many equally good alignments it finds, so this does exactly what METEOR 1.5 does, even where that is odd:
 
 - in the search (not in the score) a match that is not exact covers half its words, rounded down: none for one word;
 - a choice's distance is that of the choices tried before it at the same word, not its own;
@@ -64,7 +64,7 @@ def align(hypothesis: WeightedWords, reference: WeightedWords, further: Sequence
     if further:
         fixed, open_ = _part(fixed, open_, further)
     if open_:
-        # Words by words, unless a phrase is among the matches.
+        # The search by words is faster, but cannot take phrases.
         search = _search_words if all(match[1] == match[3] == 1 for match in further) else _search_phrases
         for match in search(len(here), fixed, open_):
             fixed[match[0]] = match
@@ -121,11 +121,11 @@ def _covers(match: Match) -> int:
 
 
 def _trail(path: tuple) -> list[Match]:
-    found, took = [], path[-1]
+    matches, took = [], path[-1]
     while took:
         match, took = took
-        found.append(match)
-    return found
+        matches.append(match)
+    return matches
 
 
 def _search_words(words: int, fixed: Mapping[int, Match], open_: Mapping[int, list[Match]]) -> list[Match]:
@@ -154,16 +154,16 @@ def _search_words(words: int, fixed: Mapping[int, Match], open_: Mapping[int, li
             paths.sort(key=_KEY)
             first = None
         options = [(match, match[2], 1 << match[2], cover * _covers(match), abs(at - match[2])) for match in choices]
-        made = []
+        longer = []
         for key, used, end, took in paths:
             skipped = key + chunk if end else key
             for match, to, bit, gain, distance in options:
                 if not used & bit:
-                    made.append((skipped - gain if end != to else key - gain, used | bit, to + 1, (match, took)))
+                    longer.append((skipped - gain if end != to else key - gain, used | bit, to + 1, (match, took)))
                     key += distance
                     skipped += distance
-            made.append((skipped, used, 0, took))
-        paths = made
+            longer.append((skipped, used, 0, took))
+        paths = longer
     paths.sort(key=_KEY)
     return _trail(min(paths[:BEAM], key=lambda path: path[0] + chunk if path[2] and path[2] != first else path[0]))
 
@@ -177,14 +177,14 @@ def _search_phrases(words: int, fixed: Mapping[int, Match], open_: Mapping[int, 
     paths: list[tuple[int, int, int, int, Any]] = [(0, 0, 0, 0, None)]
     for at in range(words):
         paths.sort(key=_KEY)
-        made = []
+        longer = []
         for path in paths[:BEAM]:
             key, used, end, free, took = path
             if free > at:
-                made.append(path)
+                longer.append(path)
             elif at in fixed:
                 _, length, to, to_length, _ = fixed[at]
-                made.append((key + chunk if end and end != to else key, used, to + to_length, at + length, took))
+                longer.append((key + chunk if end and end != to else key, used, to + to_length, at + length, took))
             else:
                 skipped = key + chunk if end else key
                 for match in open_.get(at, ()):
@@ -192,10 +192,10 @@ def _search_phrases(words: int, fixed: Mapping[int, Match], open_: Mapping[int, 
                     bits = ((1 << to_length) - 1) << to
                     if not used & bits:
                         fresh = (skipped if end != to else key) - cover * _covers(match)
-                        made.append((fresh, used | bits, to + to_length, at + length, (match, took)))
+                        longer.append((fresh, used | bits, to + to_length, at + length, (match, took)))
                         key += abs(at - to)
                         skipped += abs(at - to)
-                made.append((skipped, used, 0, at + 1, took))
-        paths = made
+                longer.append((skipped, used, 0, at + 1, took))
+        paths = longer
     paths.sort(key=_KEY)
     return _trail(min(paths[:BEAM], key=lambda path: path[0] + chunk if path[2] else path[0]))

@@ -68,18 +68,18 @@ class Frequencies(NamedTuple):
         return cls(text, number, times)
 
 
-def clipped_sums(cells: Cells, found: Frequencies, value: np.ndarray) -> np.ndarray:
+def clipped_sums(cells: Cells, ngrams: Frequencies, value: np.ndarray) -> np.ndarray:
     """For every cell the sum of min(h, r) v over its n-grams: h and r how often row and column have it, v the column's.
 
-    value: v for each entry of `found`. Sums are exact, whatever their order, where those of whole numbers would be.
+    value: v for each entry of `ngrams`. Sums are exact, whatever their order, where those of whole numbers would be.
     """
     from scipy.sparse import csr_array
 
     # min(h, r) counts the t from 1 on that neither h nor r is below: one sparse column per matrix, n-gram and t.
-    entry = np.repeat(np.arange(len(found.text)), found.times)
-    t = np.arange(len(entry)) - np.repeat(np.cumsum(found.times) - found.times, found.times)
-    text, number = found.text[entry], found.number[entry]
-    place = (cells.matrix[text] * (number.max(initial=0) + 1) + number) * found.times.max(initial=1) + t
+    entry = np.repeat(np.arange(len(ngrams.text)), ngrams.times)
+    t = np.arange(len(entry)) - np.repeat(np.cumsum(ngrams.times) - ngrams.times, ngrams.times)
+    text, number = ngrams.text[entry], ngrams.number[entry]
+    place = (cells.matrix[text] * (number.max(initial=0) + 1) + number) * ngrams.times.max(initial=1) + t
     columns, place = np.unique(place, return_inverse=True)
     shape = (len(cells.texts), len(columns))
     held, wanted = cells.is_row[text], cells.is_column[text]

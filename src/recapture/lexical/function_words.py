@@ -1,4 +1,4 @@
-"""English function words: words that hold a sentence together and say little by themselves.
+"""English function words: words that have little meaning of their own, such as articles and prepositions.
 
 METEOR's authors take every word that makes up more than a thousandth of a large corpus. This list has those of them, in
 running text of several kinds, that belong to closed classes, with what contractions leave behind and all usual marks.
@@ -31,13 +31,13 @@ FUNCTION_WORDS = frozenset(
 )
 
 
-def function_words(given: str | os.PathLike[str] | Iterable[str] | None) -> frozenset[str]:
+def function_words(source: str | os.PathLike[str] | Iterable[str] | None) -> frozenset[str]:
     """The list of this package for None; a file with a word on each line; or the words themselves. Lower-cased."""
-    if given is None:
+    if source is None:
         return FUNCTION_WORDS
-    if isinstance(given, (str, os.PathLike)):
-        given = [without_line_end(line) for _, line in Source(str(given)).lines()]
-    words = list(given)
+    if isinstance(source, (str, os.PathLike)):
+        source = [without_line_end(line) for _, line in Source(str(source)).lines()]
+    words = list(source)
     for word in words:
         if not isinstance(word, str):
             raise InputError(f"function words must be strings, not {type(word).__name__}")

@@ -1,4 +1,4 @@
-"""An n-gram language model of some texts, and how well it foresees others: interpolated Kneser-Ney smoothing.
+"""An n-gram language model of some texts, and how well it predicts others: interpolated Kneser-Ney smoothing.
 
 Kneser and Ney (1995), Improved backing-off for m-gram language modeling; interpolated as in Chen and Goodman (1999), An
 empirical study of smoothing techniques for language modeling, with one discount an order. For a word w after the k - 1
@@ -62,8 +62,8 @@ class KneserNey:
     """A model of the given texts.
 
     order: how many words make the longest n-grams, 1 to 5.
-    tokenize: from a text to its tokens; lower-cased words and single punctuation marks unless given.
-    discounts: D of each order, the lowest first, each from 0 to 1; from the counts of counts unless given.
+    tokenize: from a text to its tokens; by default lower-cased words and single punctuation marks.
+    discounts: D of each order, the lowest first, each from 0 to 1; by default from the counts of counts.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class KneserNey:
             lengths.append(len(tokens))
         counts = np.array(lengths, np.int64)
         stream = _Stream.of(np.array(numbers, np.int64), counts, self.order, self._end, self._start)
-        # math.log: NumPy's may round differently at different places of an array, and so with the company of a text.
+        # math.log: NumPy's may round differently at different places of an array, and so depend on the other texts.
         nats = [-math.log(p) if p else math.inf for p in self._probabilities(stream).tolist()]
         owner = np.repeat(np.arange(len(counts)), counts + 1)
         return Entropy(np.bincount(owner, nats, len(counts)), counts + 1)
@@ -135,24 +135,24 @@ class KneserNey:
         for distance in range(1, self.order):
             keys, context = np.unique(context * self._size + stream.before(distance), return_inverse=True)
             contexts.append(keys)
-        found = [np.unique(context * self._size + stream.before(0), return_counts=True)]
+        ngrams = [np.unique(context * self._size + stream.before(0), return_counts=True)]
         for longer in contexts[:0:-1]:
             # Without their first words; how many different n-grams become the same is the continuation count.
-            context, last = np.divmod(found[0][0], self._size)
-            found.insert(0, np.unique(longer[context] // self._size * self._size + last, return_counts=True))
-        return contexts, found
+            context, last = np.divmod(ngrams[0][0], self._size)
+            ngrams.insert(0, np.unique(longer[context] // self._size * self._size + last, return_counts=True))
+        return contexts, ngrams
 
     def _smoothed(self, contexts: list[np.ndarray], ngrams: list[tuple[np.ndarray, np.ndarray]]) -> list[_Order]:
         levels: list[_Order] = []
-        for discount, keys, (found, counts) in zip(self.discounts, contexts, ngrams, strict=True):
-            context, last = np.divmod(found, self._size)
+        for discount, keys, (ngram_keys, counts) in zip(self.discounts, contexts, ngrams, strict=True):
+            context, last = np.divmod(ngram_keys, self._size)
             total = np.bincount(context, counts)
             left = discount * np.bincount(context) / total
             lower: Any = 1 / self.vocabulary
             if levels:
                 shorter = keys[context] // self._size * self._size + last
                 lower = levels[-1].probability[np.searchsorted(levels[-1].ngrams, shorter)]
-            levels.append(_Order(keys, left, found, (counts - discount) / total[context] + left[context] * lower))
+            levels.append(_Order(keys, left, ngram_keys, (counts - discount) / total[context] + left[context] * lower))
         return levels
 
     def _probabilities(self, stream: _Stream) -> np.ndarray:
@@ -213,7 +213,7 @@ def _discount(counts: np.ndarray) -> float:
 
 
 def check_model(order: Any, tokenize: Any) -> None:
-    """Complains where no model can be made so."""
+    """Raise if a model cannot have these parameters."""
     if isinstance(order, bool) or not isinstance(order, int) or not 1 <= order <= MOST_WORDS:
         raise InputError(f"order must be a whole number from 1 to {MOST_WORDS}, not {order!r}")
     if tokenize is not None and not callable(tokenize):
@@ -223,10 +223,10 @@ def check_model(order: Any, tokenize: Any) -> None:
 def _given(discounts: Sequence[float] | None, order: int) -> tuple[float, ...] | None:
     if discounts is None:
         return None
-    given = tuple(discounts) if isinstance(discounts, Iterable) else ()
-    if len(given) != order or not all(isinstance(each, (int, float)) and 0 <= each <= 1 for each in given):
+    values = tuple(discounts) if isinstance(discounts, Iterable) else ()
+    if len(values) != order or not all(isinstance(value, (int, float)) and 0 <= value <= 1 for value in values):
         raise InputError(f"discounts must be {order} numbers from 0 to 1, one for each order, not {discounts!r}")
-    return given
+    return values
 
 
 def _texts(texts: Iterable[str]) -> Iterable[str]:
@@ -247,7 +247,7 @@ def word_tokens(text: str) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _token() -> re.Pattern[str]:
-    # Python's \w leaves out marks that combine with a letter: without them vowel signs would cut words in pieces.
+    # Python's \w leaves out marks that combine with a letter; without them vowel signs would split words.
     marks = "".join(chr(code) for code in range(_ALL_MARKS) if unicodedata.category(chr(code))[0] == "M")
     joined = rf"\w{re.escape(marks)}\u200c\u200d"
     return re.compile(rf"\w[{joined}]*|[^\w\s]")

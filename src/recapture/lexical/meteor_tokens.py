@@ -1,14 +1,14 @@
 """Tokens as METEOR 1.5 sees them with its option -norm: lower-case words, with punctuation as tokens of its own.
 
-- Marks are split off; commas within numbers, full stops within words and runs of full stops are not torn apart.
+- Marks are split off; commas within numbers, full stops within words and runs of full stops stay together.
 - Hyphens between words become spaces, so that "red-haired" can match "red haired"; typographic quotes and dashes
   become plain ones.
 - Contractions split before the apostrophe: it's -> it 's, don't -> don 't.
 - A full stop stays with known abbreviations and, as in METEOR, with any word that a lower-case word follows; a word
   with inner full stops loses them all: U.S. -> us.
 
-Other than in METEOR, letters of every alphabet make words; it knows Latin and Cyrillic ones and takes all other letters
-one by one, which here happens only to Chinese characters and kana. The abbreviations are a selection of our own.
+Unlike in METEOR, letters of every alphabet make words. METEOR knows Latin and Cyrillic letters and takes all others one
+by one; here only Chinese characters and kana are taken one by one. The abbreviations are a selection of our own.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _STEPS = tuple(
         (("'",), rf"(?<={_LETTER})'(?={_LETTER})|(?<=\d)'(?=s)", " '"),
     )
 )
-"""Marks of which a text has to have one, what to look for, what takes its place."""
+"""Marks (a text without any of them skips the step), what to look for, what takes its place."""
 
 
 def meteor_tokens(text: str) -> list[str]:

@@ -80,18 +80,42 @@ def _inverse(order: np.ndarray) -> np.ndarray:
 
 
 class DocumentFrequencies:
-    """In how many of a number of documents each n-gram occurs; for captions, a document is an image's references."""
+    """In how many of a number of documents each n-gram occurs.
+
+    For captions, a document is all references of one image.
+
+    Parameters
+    ----------
+    counts : mapping of tuples of str to int
+        For every n-gram, a tuple of tokens, how many documents hold it.
+    documents : int
+        How many documents there are.
+    order : int
+        The length of the longest n-grams.
+
+    Attributes
+    ----------
+    documents : int
+    order : int
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> df = rc.DocumentFrequencies.from_references([["a dog runs", "a dog"], ["a cat"]])
+    >>> df.documents, df.count("a"), df.count("a dog"), df.count("a bird")
+    (2, 2, 1, 0)
+    """
 
     def __init__(self, counts: Mapping[Ngram, int], documents: int, order: int = 4) -> None:
         listed = list(counts)
         words = Words.of(listed)
-        given = np.array([_count(counts[ngram], ngram) for ngram in listed], np.int64)
+        documents_with = np.array([_count(counts[ngram], ngram) for ngram in listed], np.int64)
         levels = []
         for n, runs in enumerate(words.runs(max(order, words.lengths.max(initial=1))), 1):
-            # The runs of each n-gram are itself, counted as given, and its parts, counted where they are given, too.
+            # The runs of an n-gram are itself and its parts; parts have a count only if `counts` has them too.
             whole = words.lengths[runs.text] == n
             level = np.zeros(len(runs.keys), np.int64)
-            level[runs.number[whole]] = given[runs.text[whole]]
+            level[runs.number[whole]] = documents_with[runs.text[whole]]
             levels.append(_Level.of(runs.keys, level))
         self._set(words.number_of, levels, documents)
 
@@ -113,7 +137,27 @@ class DocumentFrequencies:
         order: int = 4,
         tokenize: Callable[[str], Sequence[str]] = caption_tokens,
     ) -> DocumentFrequencies:
-        """Counted over groups of texts, each group one document; order: the longest n-grams to count."""
+        """Count n-grams over groups of texts, each group one document.
+
+        Parameters
+        ----------
+        groups : iterable of lists of str
+            The texts of each document.
+        order : int
+            The longest n-grams to count.
+        tokenize : callable
+            From a text to its tokens. By default caption tokens (Penn Treebank style, without punctuation).
+
+        Returns
+        -------
+        DocumentFrequencies
+
+        Examples
+        --------
+        >>> import recapture as rc
+        >>> rc.DocumentFrequencies.from_references([["a dog"], ["a cat"]], order=2).count("a")
+        2
+        """
         sizes: list[int] = []
 
         def token_lists() -> Iterator[Sequence[str]]:
@@ -131,9 +175,9 @@ class DocumentFrequencies:
         for runs in words.runs(order):
             held = np.unique(runs.number * len(sizes) + document[runs.text]) // len(sizes)
             levels.append(_Level.of(runs.keys, np.bincount(held, minlength=len(runs.keys))))
-        made = cls.__new__(cls)
-        made._set(words.number_of, levels, len(sizes))
-        return made
+        frequencies = cls.__new__(cls)
+        frequencies._set(words.number_of, levels, len(sizes))
+        return frequencies
 
     @property
     def order(self) -> int:
@@ -141,7 +185,25 @@ class DocumentFrequencies:
         return len(self._levels)
 
     def count(self, ngram: Ngram | str) -> int:
-        """How many documents hold an n-gram, given as a tuple of tokens or as one string with spaces between them."""
+        """How many documents hold an n-gram.
+
+        Parameters
+        ----------
+        ngram : tuple of str, or str
+            Its tokens, or one string with spaces between them.
+
+        Returns
+        -------
+        int
+            0 for an n-gram that no document holds.
+
+        Examples
+        --------
+        >>> import recapture as rc
+        >>> df = rc.DocumentFrequencies({("a",): 3, ("a", "dog"): 1}, documents=3)
+        >>> df.count("a dog"), df.count(("a", "cat"))
+        (1, 0)
+        """
         tokens = ngram.split() if isinstance(ngram, str) else list(ngram)
         if not 1 <= len(tokens) <= self.order:
             return 0
@@ -153,11 +215,11 @@ class DocumentFrequencies:
         """For every n, the counts of the distinct n-grams of some texts, in their order."""
         word = np.array([self._number_of.get(token, -1) for token in words.number_of], np.int64)
         known = word
-        for level, found in zip(self._levels, runs, strict=False):
+        for level, runs_of_n in zip(self._levels, runs, strict=False):
             if level is not self._levels[0]:
-                prefix, last = np.divmod(found.keys, len(words.number_of))
+                prefix, last = np.divmod(runs_of_n.keys, len(words.number_of))
                 prefix, last = known[prefix], word[last]
-                # What has an unknown part is unknown.
+                # An n-gram with an unknown part is unknown.
                 key = np.where((prefix < 0) | (last < 0), -1, prefix * len(self._number_of) + last)
                 place = np.searchsorted(level.keys, key)
                 known = np.where(level.keys[place] == key, place, -1)
@@ -181,7 +243,7 @@ class DocumentFrequencies:
         return f"DocumentFrequencies({len(self):,} n-grams in {self.documents:,} documents)"
 
     def identity(self) -> dict[str, Any]:
-        """What tells tables apart in a signature."""
+        """What identifies the table in a signature."""
         return {"documents": self.documents, "ngrams": len(self), "digest": self._digest}
 
     @cached_property
@@ -190,18 +252,31 @@ class DocumentFrequencies:
         words = list(self._number_of)
         order = np.array(sorted(range(len(words)), key=words.__getitem__), np.int64)
         rank = _inverse(order)
-        made = hashlib.blake2b("\x1f".join(sorted(words)).encode("utf-8", "surrogatepass"), digest_size=16)
+        digest = hashlib.blake2b("\x1f".join(sorted(words)).encode("utf-8", "surrogatepass"), digest_size=16)
         before = np.zeros(1, np.int64)
         for level in self._levels:
             prefix, last = np.divmod(level.keys[:-1], max(1, len(words)))
             keys = before[prefix] * max(1, len(words)) + rank[last]
             order = np.argsort(keys)
-            made.update(keys[order].tobytes() + level.counts[:-1][order].astype(np.int64).tobytes())
+            digest.update(keys[order].tobytes() + level.counts[:-1][order].astype(np.int64).tobytes())
             before = _inverse(order)
-        return made.hexdigest()
+        return digest.hexdigest()
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """As JSON, compressed where the name ends in .gz. Equal tables make equal files."""
+        """Write the table as JSON, compressed where the name ends in .gz. Equal tables make equal files.
+
+        Parameters
+        ----------
+        path : path
+            A file to write, or to write over.
+
+        Examples
+        --------
+        >>> import recapture as rc
+        >>> rc.DocumentFrequencies({("a",): 3}, documents=3).write("df.json.gz")
+        >>> rc.DocumentFrequencies.read("df.json.gz").count("a")
+        3
+        """
         from ..files import whole_file
 
         counts = {}
@@ -217,25 +292,34 @@ class DocumentFrequencies:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> DocumentFrequencies:
-        """What `write` wrote."""
+        """Read a table that `write` wrote.
+
+        Parameters
+        ----------
+        path : path
+
+        Returns
+        -------
+        DocumentFrequencies
+        """
         try:
             content = Path(path).read_bytes()
-            found = json.loads(gzip.decompress(content) if _compressed(path) else content)
+            table = json.loads(gzip.decompress(content) if _compressed(path) else content)
         except (OSError, EOFError, zlib.error) as error:
             raise InputError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
         except ValueError as error:  # not JSON, or not UTF-8
             raise InputError(f"{path} is not JSON: {error}") from None
-        if not isinstance(found, dict) or "documents" not in found or not isinstance(found.get("counts"), dict):
+        if not isinstance(table, dict) or "documents" not in table or not isinstance(table.get("counts"), dict):
             raise InputError(f"{path} is no table of document frequencies: it needs `documents` and `counts`")
-        counts = {tuple(ngram.split(" ")): count for ngram, count in found["counts"].items()}
-        return cls(counts, found["documents"], _count(found.get("order", 4), ("order",)))
+        counts = {tuple(ngram.split(" ")): count for ngram, count in table["counts"].items()}
+        return cls(counts, table["documents"], _count(table.get("order", 4), ("order",)))
 
 
 def _compressed(path: str | os.PathLike[str]) -> bool:
     return os.fspath(path).endswith(".gz")
 
 
-def _count(given: Any, ngram: Ngram) -> int:
-    if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or given < 0:
-        raise InputError(f"the count of {' '.join(ngram)!r} must be a whole number, not {given!r}")
-    return int(given)
+def _count(value: Any, ngram: Ngram) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
+        raise InputError(f"the count of {' '.join(ngram)!r} must be a whole number, not {value!r}")
+    return int(value)

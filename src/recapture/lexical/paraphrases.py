@@ -21,7 +21,7 @@ Ways = Mapping[str, Sequence[int]]
 
 
 class Phrases(NamedTuple):
-    """What a text says, and what else could be said for it."""
+    """The phrases of a text, and their paraphrases."""
 
     spoken: dict[str, list[int]]
     """Where each run of words begins, for all runs no longer than the table's longest phrase."""
@@ -81,13 +81,13 @@ class Paraphrases:
         row = self._rows.get(phrase.encode("utf-8", "replace"))
         if row is None:
             return {}
-        found: dict[str, list[int]] = {}
+        places: dict[str, list[int]] = {}
         for place, paraphrase in enumerate(row.decode("utf-8", "replace").split("\n")):
-            found.setdefault(paraphrase, []).append(place)
+            places.setdefault(paraphrase, []).append(place)
         if len(self._ways) >= _REMEMBERED:
             self._ways.clear()
-        self._ways[phrase] = found
-        return found
+        self._ways[phrase] = places
+        return places
 
     def _read(self) -> None:
         rows: dict[bytes, bytes] = {}
@@ -96,9 +96,11 @@ class Paraphrases:
             # Entries of one phrase stand together; where they do not, later ones are added.
             entries = zip(lines, lines, lines, strict=False)
             for phrase, group in groupby(entries, key=itemgetter(1)):
-                found = [paraphrase for _, _, paraphrase in group]
-                self._longest = max(self._longest, 1 + phrase.count(b" "), *(1 + each.count(b" ") for each in found))
-                rows[phrase] = b"\n".join([rows[phrase], *found] if phrase in rows else found)
+                paraphrases = [paraphrase for _, _, paraphrase in group]
+                self._longest = max(
+                    self._longest, 1 + phrase.count(b" "), *(1 + phrasing.count(b" ") for phrasing in paraphrases)
+                )
+                rows[phrase] = b"\n".join([rows[phrase], *paraphrases] if phrase in rows else paraphrases)
         if not rows or b"" in rows:
             raise InputError(f"{self.table} is no paraphrase table: each entry takes three lines, the second a phrase")
         self._rows = rows
@@ -106,5 +108,5 @@ class Paraphrases:
 
 def _in_order(spoken: Mapping[str, list[int]], ways: Ways) -> list[str]:
     """The paraphrases that occur in a text, as the table lists them."""
-    found = spoken.keys() & ways.keys()
-    return [run for _, run in sorted((place, run) for run in found for place in ways[run])] if found else []
+    shared = spoken.keys() & ways.keys()
+    return [run for _, run in sorted((place, run) for run in shared for place in ways[run])] if shared else []

@@ -1,4 +1,4 @@
-"""Snowball stems, each word's found once."""
+"""Snowball stems; the stem of each word is computed once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Stems:
     def __init__(self, stemmer: str | Callable[[str], str] | None) -> None:
         self._stem: Callable[[str], str] = _snowball(stemmer) if isinstance(stemmer, str) else stemmer or str
         self._known: dict[str, str] = {}
-        self._one_at_a_time = threading.Lock()  # a Snowball stemmer works on a word of its own
+        self._one_at_a_time = threading.Lock()  # a Snowball stemmer keeps state while it works on a word
 
     def __call__(self, word: str) -> str:
         stem = self._known.get(word)

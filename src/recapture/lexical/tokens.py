@@ -65,11 +65,12 @@ _TOKEN = re.compile(
 def caption_tokens(text: str) -> list[str]:
     """The words of one text as coco-caption's PTBTokenizer counts them, without Java.
 
-    They never depend on other texts, as those of the Java program may on the next line.
+    They never depend on other texts; in the Java program they may depend on the next line.
 
     Parameters
     ----------
     text : str
+        A caption or a sentence.
 
     Returns
     -------
@@ -99,14 +100,14 @@ def caption_tokens(text: str) -> list[str]:
 @lru_cache(maxsize=1 << 16)
 def _chunk_tokens(chunk: str, following: str) -> tuple[str, ...]:
     """Tokens of what stands between two spaces; none of them can cross a space."""
-    found = _TOKEN.finditer(f"{chunk} {following}")
-    written = (_written(match[0]) for match in found if match.start() < len(chunk))
+    matches = _TOKEN.finditer(f"{chunk} {following}")
+    written = (_written(match[0]) for match in matches if match.start() < len(chunk))
     return tuple(token for token in written if token)
 
 
-def _written(found: str) -> str:
+def _written(matched: str) -> str:
     """A token as it is counted; nothing where it is not."""
-    token = found.lower()
+    token = matched.lower()
     if "(" in token or ")" in token:
         return token.replace("(", "-lrb-").replace(")", "-rrb-")
     return "" if _DROPPED(token) else _SPELT.get(token, token)

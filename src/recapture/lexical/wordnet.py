@@ -45,19 +45,19 @@ class WordNet:
     """The synonym stage, read from a folder (or a zip file of one)."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        found = _database(Path(folder))
-        if found is None:
+        database = _database(Path(folder))
+        if database is None:
             raise InputError(f"there is no WordNet at {folder}: it has no files index.noun, index.verb, index.adj, ...")
-        self.folder = found
+        self.folder = database
         self._lemmas: dict[str, tuple[int, ...]] = {}
         self._bases: dict[str, tuple[str, ...]] = {}
         self._known: dict[str, frozenset[int]] = {}
         digest = hashlib.blake2b(digest_size=16)
         for number, part in enumerate(_PARTS):
             for name, read in ((f"index.{part}", self._read_index), (f"{part}.exc", self._read_exceptions)):
-                content = _content(found, name)
+                content = _content(database, name)
                 digest.update(content)
-                read(f"{found}/{name}", content, number)
+                read(f"{database}/{name}", content, number)
         self._revision = digest.hexdigest()
 
     def identity(self) -> dict[str, str]:
@@ -122,9 +122,9 @@ class WordNet:
 def find_wordnet() -> Path | None:
     """The first WordNet on this machine: WNSEARCHDIR, WNHOME, NLTK's folders, the usual places."""
     for folder in _places():
-        found = _database(folder)
-        if found:
-            return found
+        database = _database(folder)
+        if database:
+            return database
     return None
 
 

@@ -1,4 +1,4 @@
-"""Baselines of BERTScore: what unrelated texts score, by layer, from which scores can be measured."""
+"""Baselines of BERTScore: the scores of unrelated texts, by layer, which become the zero of a scale."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Baseline:
         return {"file": self.file, "sha256": self.sha256}
 
 
-def read_baseline(given: Any, layer: int) -> Baseline:
-    """The row of a layer in a file with the columns LAYER,P,R,F, which bert-score calls .tsv though it has commas."""
-    if not isinstance(given, (str, os.PathLike)):
-        raise InputError(f"rescale must be a file of baselines, not {given!r}")
-    path = expanded(given)
+def read_baseline(file: Any, layer: int) -> Baseline:
+    """The row of a layer in a file with the columns LAYER,P,R,F (which bert-score calls .tsv, but it has commas)."""
+    if not isinstance(file, (str, os.PathLike)):
+        raise InputError(f"rescale must be a file of baselines, not {file!r}")
+    path = expanded(file)
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -65,5 +65,5 @@ def read_baseline(given: Any, layer: int) -> Baseline:
         by_layer[place] = values
     if layer not in by_layer:
         raise InputError(f"the baselines {path} have no row for layer {layer}")
-    found = dict(zip(_OUTPUTS, by_layer[layer], strict=True))
-    return Baseline(path.name, hashlib.sha256(content).hexdigest(), found)
+    by_output = dict(zip(_OUTPUTS, by_layer[layer], strict=True))
+    return Baseline(path.name, hashlib.sha256(content).hexdigest(), by_output)

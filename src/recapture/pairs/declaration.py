@@ -2,12 +2,12 @@
 
 A metric is one file of `metrics/`. It declares `METRIC = PairMetric(...)` and has a public function of the file's name
 that ends in `evaluate.run_metric(METRIC, references, candidates, parameters, ...)`. Its `prepare` gets all references,
-so that tables such as idf come from them alone, and returns a scorer of one of two kinds:
+since tables such as idf come from them alone, and returns a scorer of one of two kinds:
 
 - `TextPairScorer`: the score of one candidate and one reference. Several references are joined by the rule
-  `over_references`. It is handed distinct pairs, never an empty text, some hundred pairs at a time, sorted so that
-  texts that occur together stand together.
-- `GroupScorer`: knows what to do with several references, or has a number for the whole corpus that is no mean.
+  `over_references`. It gets distinct pairs without empty texts, some hundred pairs at a time, sorted so that pairs
+  with the same reference are neighbours.
+- `GroupScorer`: has its own rule for several references, or a number for the whole corpus that is not a mean.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class PairScorer:
     """By output, what an empty text scores, where that depends on the parameters; else see `PairMetric.empty`."""
 
     def warnings(self, texts: Set[str]) -> Sequence[str]:
-        """What a user should know of a system whose candidates and references these are; asked when all is scored."""
+        """What a user should know about a system with these candidates and references; called after all is scored."""
         return ()
 
 
@@ -69,8 +69,8 @@ class GroupScorer(PairScorer, ABC):
     def score(self, references: Sequence[Sequence[str]], candidates: Sequence[str]) -> PairScores:
         """Every candidate against its own references.
 
-        Empty candidates are among them, since a corpus number has to count them; an empty reference only where an item
-        has no other. What is returned for such items is replaced by the rule for empty texts.
+        Empty candidates are among them, since a corpus number has to count them. A reference is empty only if its item
+        has no other. The scores of such items are replaced by the rule for empty texts.
         """
 
 

@@ -1,8 +1,8 @@
 """From aligned lists to Results: what all metrics of aligned texts share.
 
-Inputs are checked first (`aligned_texts`), every metric is made ready, distinct pairs of texts are scored chunk by
-chunk so that all metrics find the texts of a chunk encoded (`Shared`), scores of several references are joined, and
-one Result is made of each system and metric.
+Inputs are checked first (`aligned_texts`) and every metric is made ready. Distinct pairs of texts are scored chunk by
+chunk, so that the texts of a chunk are encoded once for all metrics (`Shared`). Scores of several references are
+joined, and each system and metric gets one Result.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from typing_extensions import ParamSpec
 
     from ..representations.masked import MaskedStore
+    from ..representations.vector_cache import VectorCache
     from ..representations.words import WordStore
 
     Parameters = ParamSpec("Parameters")
@@ -41,24 +42,30 @@ _CHUNK_CHARACTERS = 60_000
 
 References = Sequence[str] | Sequence[Sequence[str]]
 """One entry per item: a text, or a list of texts."""
+Candidates = Sequence[str] | Mapping[str, Sequence[str]]
+"""One text per item, or such lists by the names of systems."""
+ModelName = str | os.PathLike[str]
+"""A model's name, or its folder."""
+Answer = Result | dict[str, Result]
+"""One Result, or one per system where the candidates came as a mapping."""
 TextPair = tuple[str, str]
 
 
 def evaluate_pairs(
     references: References,
-    candidates: Sequence[str] | Mapping[str, Sequence[str]],
+    candidates: Candidates,
     metrics: str | Iterable[str] | None = None,
     *,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     over_references: Rule | None = None,
-    encoder: Any = None,
-    model: Any = None,
+    encoder: ModelName | None = None,
+    model: ModelName | None = None,
     interval: float | None = None,
     seed: int = 0,
     device: str | None = None,
     batch_tokens: int | None = None,
     offline: bool | None = None,
-    cache: Any = True,
+    cache: bool | ModelName | VectorCache = True,
 ) -> PairResults:
     """Every candidate against its own references, for one or several systems.
 
@@ -74,10 +81,14 @@ def evaluate_pairs(
         Parameters by metric, such as {"infolm": {"measure": "l2"}}.
     over_references
         "best" or "mean" of several references, for metrics without a rule of their own (default: each its own).
-    encoder, model
-        For metrics on word vectors; the masked language model.
+    encoder
+        For metrics on word vectors: a transformer by name or folder (default: all-MiniLM-L6-v2).
+    model
+        For infolm: a masked language model by name or folder (default: recapture-minilm-head).
     interval
-        A level such as 0.95, for an interval of every mean by a bootstrap over items with `seed`.
+        A level such as 0.95, for an interval of every mean by a bootstrap over items.
+    seed
+        Of that bootstrap.
     batch_tokens
         How many tokens go through a model at once.
     device, offline, cache
@@ -113,7 +124,7 @@ def run_metric(
     parameters: Mapping[str, Any],
     over_references: str | None = None,
     **options: Any,
-) -> Any:
+) -> Answer:
     """One metric by its public function: a Result, or {system: Result} where candidates is a mapping.
 
     options: those of `Shared` (encoder, model, device, batch_tokens, offline, cache).
@@ -154,7 +165,7 @@ def pair_function(function: Callable[Concatenate[Any, Any, Parameters], Any]) ->
 def checked_parameters(
     chosen: Sequence[tuple[PairMetric, Mapping[str, Any]]], over: str | None = None
 ) -> list[tuple[PairMetric, dict[str, Any], Rule | None]]:
-    """All parameters and the rule over references of every metric: what can be wrong without a model is said here."""
+    """All parameters and the rule over references of every metric; raises all errors that need no model to be seen."""
     checked = []
     for metric, parameters in chosen:
         complete = metric.checked(parameters)
@@ -193,7 +204,7 @@ def aligned_texts(references: Any, candidates: Any) -> Aligned:
     if isinstance(candidates, Mapping):
         if not candidates:
             raise InputError("there is no candidate: the mapping is empty")
-        systems = {str(name): _texts(given, f"candidate {str(name)!r}") for name, given in candidates.items()}
+        systems = {str(name): _texts(listed, f"candidate {str(name)!r}") for name, listed in candidates.items()}
         if len(systems) < len(candidates):
             raise InputError("two candidates have the same name")
     else:
@@ -212,8 +223,8 @@ def is_empty(text: str) -> bool:
     return not text.strip()
 
 
-def _texts(given: Any, name: str) -> list[str]:
-    listed = _list(given, name)
+def _texts(texts: Any, name: str) -> list[str]:
+    listed = _list(texts, name)
     for position, text in enumerate(listed):
         if not isinstance(text, str):
             raise InputError(f"entry {position} of {name} is not a string but {type(text).__name__}")
@@ -244,17 +255,17 @@ def _check_unicode(text: str, position: int, name: str) -> None:
         raise InputError(f"entry {position} of {name} is not valid Unicode: half of a surrogate pair") from None
 
 
-def _kind(given: Any) -> str:
-    """What to call something that is no list: a long one is not printed whole."""
-    return type(given).__name__ if isinstance(given, Iterable) else repr(given)
+def _kind(value: Any) -> str:
+    """What to call a value that is no list. Something long is not printed as a whole."""
+    return type(value).__name__ if isinstance(value, Iterable) else repr(value)
 
 
-def _list(given: Any, name: str) -> list[Any]:
-    if isinstance(given, (str, bytes)):
+def _list(entries: Any, name: str) -> list[Any]:
+    if isinstance(entries, (str, bytes)):
         raise InputError(f"{name} must be a list with one entry per item, not one string")
-    if not isinstance(given, Iterable) or isinstance(given, (Mapping, Set)):
-        raise InputError(f"{name} must be a list with one entry per item, not {_kind(given)}")
-    return list(given)
+    if not isinstance(entries, Iterable) or isinstance(entries, (Mapping, Set)):
+        raise InputError(f"{name} must be a list with one entry per item, not {_kind(entries)}")
+    return list(entries)
 
 
 # What the metrics of one run have in common
@@ -269,8 +280,8 @@ class Shared:
 
     def __init__(
         self,
-        encoder: str | os.PathLike[str] | None = None,
-        model: str | os.PathLike[str] | None = None,
+        encoder: ModelName | None = None,
+        model: ModelName | None = None,
         *,
         device: str | None = None,
         batch_tokens: int | None = None,
@@ -288,7 +299,7 @@ class Shared:
         self._words: dict[str, WordStore] = {}
         self._masked: dict[str, MaskedStore] = {}
 
-    def words(self, encoder: str | os.PathLike[str] | None = None) -> WordStore:
+    def words(self, encoder: ModelName | None = None) -> WordStore:
         """Word-piece vectors by one encoder; say which layers with `.want` before the first text is encoded."""
         from ..representations.words import WordStore
 
@@ -297,7 +308,7 @@ class Shared:
             self._words[name] = WordStore(name or None, **self._options)
         return self._words[name]
 
-    def masked(self, model: str | os.PathLike[str] | None = None) -> MaskedStore:
+    def masked(self, model: ModelName | None = None) -> MaskedStore:
         """Head vectors of masked tokens by one masked language model."""
         from ..representations.masked import MaskedStore
 
@@ -307,12 +318,12 @@ class Shared:
         return self._masked[name]
 
 
-def _model_name(given: str | os.PathLike[str] | None) -> str:
-    if given is None:
+def _model_name(model: ModelName | None) -> str:
+    if model is None:
         return ""
-    if not isinstance(given, (str, os.PathLike)):
-        raise InputError(f"a model is a name or a folder, not {given!r}")
-    return str(os.path.abspath(os.path.expanduser(given))) if isinstance(given, os.PathLike) else given  # noqa: PTH100, PTH111
+    if not isinstance(model, (str, os.PathLike)):
+        raise InputError(f"a model is a name or a folder, not {model!r}")
+    return str(os.path.abspath(os.path.expanduser(model))) if isinstance(model, os.PathLike) else model  # noqa: PTH100, PTH111
 
 
 @dataclass(frozen=True)
@@ -361,7 +372,7 @@ def _run(
 
 
 def _score_pairs(jobs: Sequence[PairJob], texts: Aligned) -> dict[str, dict[TextPair, tuple[float, ...]]]:
-    """Every distinct pair once, by metric: chunk by chunk, so that all metrics find the texts of a chunk encoded."""
+    """Every distinct pair once, by metric: chunk by chunk, so that the texts of a chunk are encoded once for all."""
     distinct = {
         (reference, candidate)
         for candidates in texts.systems.values()
@@ -412,7 +423,7 @@ def _joined(
     best = np.fmax if job.metric.direction == "higher" else np.fmin
     items = np.empty((len(candidates), len(outputs)))
     for position, (group, candidate) in enumerate(zip(groups, candidates, strict=True)):
-        # An empty reference is one like others, with the worst score: it never is the best, but counts in a mean.
+        # An empty reference has the worst score: it is never the best, but it counts in a mean.
         rows = np.array([known.get((reference, candidate), worst) for reference in group])
         items[position] = best.reduce(rows, axis=0) if job.rule == "best" else _mean_without_nan(rows)
     return PairScores({output.name: items[:, place] for place, output in enumerate(outputs)})
@@ -452,7 +463,7 @@ def _result(
             column[lost] = worst
         items[output.name] = column
         mean = float(_mean_without_nan(column[:, None])[0])
-        # Where no pair has two texts, there is no corpus to have a number.
+        # If no pair has two texts that are not empty, there is no number of the corpus.
         values[output.name] = mean if blank.all() else scores.totals.get(output.name, mean)
     flat = [text for group in groups for text in group]
     counts = sorted({len(group) for group in groups})

@@ -24,7 +24,7 @@ class TokenTable(NamedTuple):
 
 def token_table(texts: Sequence[tuple[np.ndarray, np.ndarray]]) -> TokenTable:
     """From each text's (tokens, width) vectors and its tokens' weights."""
-    vectors = np.concatenate([each for each, _ in texts])
+    vectors = np.concatenate([own for own, _ in texts])
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(np.float32).tiny)
     sizes = np.array([len(weights) for _, weights in texts])
     return TokenTable(vectors, np.concatenate([weights for _, weights in texts]), np.cumsum(sizes) - sizes, sizes)
@@ -38,8 +38,8 @@ def greedy(table: TokenTable, sides: np.ndarray) -> tuple[np.ndarray, np.ndarray
     means = np.empty((len(sides), 2))
     for batch in _batches(table.sizes[sides], vectors.shape[1]):
         tokens, shares = zip(*(_padded(table, sides[batch, side]) for side in (0, 1)), strict=True)
-        first, second = (vectors[torch.from_numpy(each)] for each in tokens)
-        best = [torch.full(each.shape[:2], -2.0) for each in (first, second)]
+        first, second = (vectors[torch.from_numpy(side_tokens)] for side_tokens in tokens)
+        best = [torch.full(side.shape[:2], -2.0) for side in (first, second)]
         step = max(1, _CELLS // (first.shape[0] * first.shape[1]))
         for start in range(0, second.shape[1], step):
             cosines = torch.bmm(second[:, start : start + step], first.transpose(1, 2))
@@ -58,7 +58,9 @@ def _padded(table: TokenTable, texts: np.ndarray) -> tuple[np.ndarray, np.ndarra
     places = np.arange(max(1, table.sizes[texts].max()))
     real = places < table.sizes[texts, None]
     tokens = table.first[texts, None] + np.where(real, places, 0)
-    tokens = np.minimum(tokens, len(table.weights) - 1)  # a last text without any token begins behind the table
+    tokens = np.minimum(
+        tokens, len(table.weights) - 1
+    )  # if the last text has no token, it begins after the table's end
     return tokens, np.where(real, table.weights[tokens], 0)
 
 

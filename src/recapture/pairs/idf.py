@@ -28,9 +28,9 @@ class Idf:
 
     @classmethod
     def none(cls) -> Idf:
-        made = cls(())
-        made._plain = True
-        return made
+        plain = cls(())
+        plain._plain = True
+        return plain
 
     def raw(self, pieces: Sequence[int]) -> np.ndarray:
         """The weight of each piece."""

@@ -1,7 +1,7 @@
-"""Scores by sacrebleu, 0 to 1 instead of 0 to 100: what is counted in each item serves its own score and the corpus's.
+"""Scores by sacrebleu, 0 to 1 instead of 0 to 100. Items are counted once, for their own scores and the corpus's.
 
-sacrebleu's public functions count twice, once for the sentences and once for the corpus; for TER that is most of the
-time. So its metrics' own steps are called here, those that each metric of it has to have.
+sacrebleu's public functions count twice, once for the sentences and once for the corpus; for TER that takes most of the
+time. So this file calls the steps inside them, which every metric of sacrebleu has.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class SacrebleuScorer(GroupScorer):
     ) -> None:
         self._corpus, self._item, self._most = corpus, item, most
         counts = {sum(not is_empty(text) for text in group) or 1 for group in references}
-        # There is no signature without it; -1 is sacrebleu's word for "not the same everywhere".
+        # sacrebleu needs it for its signature; there -1 means "not the same everywhere".
         corpus.num_refs = item.num_refs = counts.pop() if len(counts) == 1 else -1
         self.settings = {
             "sacrebleu": str(corpus.get_signature()),
@@ -53,7 +53,7 @@ class SacrebleuScorer(GroupScorer):
                 streams = list(zip_longest(*groups))
                 counted += self._corpus._extract_corpus_statistics(together, streams)
                 progress.advance(len(together))
-        items = [self._rate(self._item, each) for each in counted]
+        items = [self._rate(self._item, statistics) for statistics in counted]
         # Exact sums: the order of items does not matter, even where reference lengths are means.
         total = self._rate(self._corpus, [math.fsum(column) for column in zip(*counted, strict=True)])
         return PairScores({"value": np.array(items)}, {"value": total})

@@ -1,4 +1,4 @@
-"""How sure means over items are: intervals by the bootstrap, items drawn anew, as many as there are, with repeats."""
+"""Intervals of means over items by the bootstrap: as many items as there are, drawn at random with repeats."""
 
 from __future__ import annotations
 

@@ -28,14 +28,14 @@ class _Chunk:
     counts: dict[tuple[tuple[int, ...], int], SmallCounts] = field(default_factory=dict)
 
 
-# Metrics of one run are handed the same pairs one after the other: those of the same k need their counts once.
+# The metrics of one run get the same pairs one after the other: for the same k, counts are made once.
 _latest: WeakKeyDictionary[WordStore, _Chunk] = WeakKeyDictionary()
 
 
 class WordSetScorer(TextPairScorer):
     """Pairs of texts as pairs of sets: vectors of a text's own pieces in the last layers, each layer's by themselves.
 
-    The special tokens that a model puts around a text are no samples.
+    The special tokens that a model puts around a text are not samples.
     """
 
     def __init__(self, shared: Shared, encoder: Any, layers: Any, **settings: Any) -> None:
@@ -49,8 +49,8 @@ class WordSetScorer(TextPairScorer):
     def sets(self, pairs: Sequence[tuple[str, str]]) -> tuple[list[np.ndarray], np.ndarray]:
         """The samples of each different text (layers x pieces, width), and the numbers (pairs, 2) of those compared.
 
-        Texts of the same pieces, such as upper and lower case to many models, are one: their vectors are equal but for
-        rounding, which would decide who lies on the rim of a sphere.
+        Texts of the same pieces count as one text; for many models these are texts that differ only in case. Their
+        vectors are equal except for rounding, which would decide whether a sample on the rim of a sphere is inside.
         """
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         pieces = {text: piece.own for text, piece in zip(texts, self._store.pieces(texts), strict=True)}
@@ -65,7 +65,7 @@ class WordSetScorer(TextPairScorer):
         return [each.reshape(-1, each.shape[-1]) for each in stacked], sides
 
     def counts(self, pairs: Sequence[tuple[str, str]], k: int) -> SmallCounts:
-        """Who lies inside whose spheres."""
+        """How many samples of each text lie inside spheres of the other."""
         chunk = _latest.get(self._store)
         if chunk is None or chunk.pairs != pairs:
             chunk = _latest[self._store] = _Chunk(list(pairs))

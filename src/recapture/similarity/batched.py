@@ -33,18 +33,18 @@ class BatchedScorer(Scorer):
 
     def many(self, pairs: Iterable[Sides]) -> list[np.ndarray]:
         """`cross` of many pairs of hypotheses and references: small ones together, large ones in parts."""
-        made: list[np.ndarray] = []
+        scores: list[np.ndarray] = []
         waiting: list[Sides] = []
         texts = 0
         for hypotheses, references in pairs:
             tall = max(1, _MOST_CELLS // max(1, len(references)))
             if waiting and (texts > _TEXTS_TOGETHER or len(hypotheses) > tall):
-                made += self.blocks(waiting)
+                scores += self.blocks(waiting)
                 waiting, texts = [], 0
             if len(hypotheses) > tall:
                 parts = [hypotheses[start : start + tall] for start in range(0, len(hypotheses), tall)]
-                made.append(np.concatenate([self.blocks([(part, references)])[0] for part in parts]))
+                scores.append(np.concatenate([self.blocks([(part, references)])[0] for part in parts]))
             else:
                 waiting.append((hypotheses, references))
                 texts += len(hypotheses) + len(references)
-        return made + (self.blocks(waiting) if waiting else [])
+        return scores + (self.blocks(waiting) if waiting else [])

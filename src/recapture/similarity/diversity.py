@@ -12,15 +12,43 @@ from ..lexical.cells import Frequencies
 from ..lexical.ngrams import Words
 from ..lexical.tokens import caption_tokens
 from ..representations.encode import checked_texts
-from .sentence_bleu import bleu_of_counts, bleu_tokens
+from .sentence_bleu import Tokenizer, bleu_of_counts, bleu_tokens
 
 
-def self_bleu(texts: Iterable[str], order: int = 4, *, tokenize: str = "13a", lowercase: bool = False) -> float:
-    """Mean over texts of BLEU, 0 to 1, against all the other texts as references; the higher, the less varied.
+def self_bleu(texts: Iterable[str], order: int = 4, *, tokenize: Tokenizer = "13a", lowercase: bool = False) -> float:
+    """Mean over texts of their BLEU against all the other texts: the higher, the less varied the texts are.
 
+    Parameters
+    ----------
+    texts : iterable of str
+        At least two.
+    order : int
+        The longest n-grams, in tokens.
+    tokenize : {"13a", "intl", "zh", "char", "none"}
+        A tokenizer of sacrebleu.
+    lowercase : bool
+        Whether upper and lower case are the same.
+
+    Returns
+    -------
+    float
+        0 to 1.
+
+    Notes
+    -----
     Zhu et al. (2018), Texygen: A Benchmarking Platform for Text Generation Models. Sentence BLEU as sacrebleu has it
-    (exp smoothing, effective order), n-grams of up to `order` tokens. Sets of different sizes do not compare: more
-    texts find more n-grams among each other.
+    (exp smoothing, effective order). Sets of different sizes cannot be compared: with more texts, more n-grams of a
+    text occur in others.
+
+    Examples
+    --------
+    Equal texts score 1 against each other; a different one scores less.
+
+    >>> import recapture as rc
+    >>> rc.self_bleu(["a cat sat", "a cat sat"])
+    1.0
+    >>> rc.self_bleu(["a cat sat", "a cat sat", "it rained"]) < 1
+    True
     """
     listed = checked_texts(texts)
     _check_order(order, "order")
@@ -29,9 +57,9 @@ def self_bleu(texts: Iterable[str], order: int = 4, *, tokenize: str = "13a", lo
     words = Words.of(map(bleu_tokens(tokenize, lowercase)[0], listed))
     correct = []
     for runs in words.runs(order):
-        found = Frequencies.of(runs)
-        shared = np.minimum(found.times, _most_elsewhere(found))
-        correct.append(np.bincount(found.text, shared, len(listed)).astype(np.int64).tolist())
+        ngrams = Frequencies.of(runs)
+        shared = np.minimum(ngrams.times, _most_elsewhere(ngrams))
+        correct.append(np.bincount(ngrams.text, shared, len(listed)).astype(np.int64).tolist())
     closest = _closest_other(words.lengths)
     return float(np.mean([*map(bleu_of_counts, words.lengths.tolist(), closest.tolist(), *correct)]))
 
@@ -42,33 +70,58 @@ def distinct_n(
     *,
     tokenize: Callable[[str], list[str]] = caption_tokens,
 ) -> dict[int, float | None]:
-    """For each n the distinct n-grams of all texts / all their n-grams; None where there are no n-grams.
+    """Share of distinct n-grams among all n-grams of the texts: the higher, the more varied the texts are.
 
-    Li et al. (2016), A Diversity-Promoting Objective Function for Neural Conversation Models. Falls with the number of
-    texts, so it compares sets of one size only.
+    Parameters
+    ----------
+    texts : iterable of str
+        All texts of the set.
+    n : int or sequence of int
+        The lengths of n-grams, in tokens.
+    tokenize : callable
+        From a text to its tokens. By default caption tokens (Penn Treebank style, without punctuation).
+
+    Returns
+    -------
+    dict
+        For each n the number of distinct n-grams divided by that of all n-grams; None where there are no n-grams.
+
+    Notes
+    -----
+    Li et al. (2016), A Diversity-Promoting Objective Function for Neural Conversation Models. The share falls with the
+    number of texts, so only sets of one size can be compared.
+
+    Examples
+    --------
+    Two of three words are distinct, and both pairs of words.
+
+    >>> import recapture as rc
+    >>> shares = rc.distinct_n(["no means no"])
+    >>> round(shares[1], 4), shares[2]
+    (0.6667, 1.0)
     """
     listed = checked_texts(texts)
     wanted = [n] if isinstance(n, int) else list(n)
     if not wanted:
         raise InputError("n names no n-gram length")
-    for each in wanted:
-        _check_order(each, "n")
+    for length in wanted:
+        _check_order(length, "n")
     shares = {
         length: len(runs.keys) / len(runs.number) if len(runs.number) else None
         for length, runs in enumerate(Words.of(map(tokenize, listed)).runs(max(wanted)), 1)
     }
-    return {each: shares[each] for each in wanted}
+    return {length: shares[length] for length in wanted}
 
 
-def _check_order(given: Any, name: str) -> None:
-    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-        raise InputError(f"{name} must be a whole number above zero, not {given!r}")
+def _check_order(value: Any, name: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InputError(f"{name} must be a whole number above zero, not {value!r}")
 
 
-def _most_elsewhere(found: Frequencies) -> np.ndarray:
+def _most_elsewhere(ngrams: Frequencies) -> np.ndarray:
     """For every n-gram of every text, how often the other text that has it most often has it."""
-    order = np.lexsort((found.times, found.number))
-    number, times = found.number[order], found.times[order]
+    order = np.lexsort((ngrams.times, ngrams.number))
+    number, times = ngrams.number[order], ngrams.times[order]
     # Entries of one n-gram now stand together, most frequent last: that one looks at the entry before it, if it is of
     # the same n-gram; all others look at the last.
     last = np.flatnonzero(np.diff(number, append=-1))

@@ -1,6 +1,6 @@
 """Cosine similarity of sentence vectors.
 
-Coordinates are first cut to whole numbers of 2^-26 of about the vector's length (below what a float32 vector holds;
+Coordinates are first rounded to whole multiples of about 2^-26 of the vector's length (finer than a float32 vector;
 word counts stay as they are). Their products and sums are then exact in float64, so a score depends on the two vectors
 alone, not on the order of texts, the other texts, threads or the BLAS library, and equal vectors score exactly 1.
 A vector of zeros scores 1 against the same text and 0 against all others.
@@ -25,8 +25,8 @@ _STEPS = 26
 class EmbeddingScorer(Scorer):
     """Cosine similarity, -1 to 1, of the vectors of one encoder.
 
-    An encoder that learns and was named, not given ready-made, learns from the texts compared with each other: those of
-    a group, or hypotheses and references together.
+    An encoder that learns from texts, and was given by name, learns from the texts compared with each other: those of a
+    group, or hypotheses and references together. One given as an object is used as it is.
     """
 
     def __init__(self, encoder: Encoder, named: bool, **encoding: Any) -> None:
@@ -71,7 +71,7 @@ def _similarities(rows: Sequence[str], columns: Sequence[str], own: np.ndarray, 
     scores = np.zeros(lengths.shape)
     np.divide(own @ other.T, lengths, out=scores, where=lengths > 0)
     np.clip(scores, -1, 1, out=scores)
-    without = [np.flatnonzero(each == 0).tolist() for each in squared]
+    without = [np.flatnonzero(squares == 0).tolist() for squares in squared]
     for i in without[0]:
         for j in without[1]:
             scores[i, j] = rows[i] == columns[j]
@@ -93,13 +93,13 @@ def _prepare(encoder: Any, pooling: Any, device: Any, batch_size: Any, offline: 
 
 
 def learning_from(references: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options with an encoder that has learnt, if it learns, from references alone: as in all that has sides."""
-    given = {**METRIC.defaults, **options}
-    if not references or not (given["encoder"] is None or isinstance(given["encoder"], (str, os.PathLike))):
+    """The options with an encoder that has learnt, if it learns, from references alone."""
+    every = {**METRIC.defaults, **options}
+    if not references or not (every["encoder"] is None or isinstance(every["encoder"], (str, os.PathLike))):
         return dict(options)
-    loading = {name: given[name] for name in ("pooling", "device", "offline")}
+    loading = {name: every[name] for name in ("pooling", "device", "offline")}
     kept = {name: value for name, value in options.items() if name not in ("pooling", "device")}
-    return {**kept, "encoder": resolve_encoder(given["encoder"], **loading).fit(references)}
+    return {**kept, "encoder": resolve_encoder(every["encoder"], **loading).fit(references)}
 
 
 METRIC = Similarity(

@@ -1,7 +1,7 @@
 """What a metric between two texts declares about itself.
 
-A metric is one file of this folder that declares `METRIC = Similarity(...)`; triangle ranks, means over candidates and
-dispersions over it follow in contexts.
+A metric is one file of this folder that declares `METRIC = Similarity(...)`. `contexts` then has triangle ranks, means
+over candidates and dispersions of it without further code.
 """
 
 from __future__ import annotations

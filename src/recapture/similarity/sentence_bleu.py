@@ -1,15 +1,15 @@
 """Sentence BLEU by sacrebleu: its tokens, its smoothing (exp) and its formula, for many pairs at once.
 
 Papineni et al. (2002), BLEU: a Method for Automatic Evaluation of Machine Translation. Effective order: a text of fewer
-than four tokens is judged by the orders it has. So every text scores 1 against itself, even an empty one, to which
-sacrebleu gives 0.
+than four tokens is scored by the orders it has. So every text scores 1 against itself, even an empty
+one (sacrebleu: 0).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,7 +21,8 @@ from .scorer import Similarity
 
 _ORDERS = 4
 # The others of sacrebleu fetch models or need further packages.
-TOKENIZERS = ("13a", "intl", "zh", "char", "none")
+Tokenizer = Literal["13a", "intl", "zh", "char", "none"]
+TOKENIZERS: tuple[Tokenizer, ...] = ("13a", "intl", "zh", "char", "none")
 
 
 class BleuScorer(BatchedScorer):
@@ -36,15 +37,15 @@ class BleuScorer(BatchedScorer):
         words = Words.of(map(self._tokens, cells.texts))
         correct = []
         for runs in words.runs(_ORDERS):
-            found = Frequencies.of(runs)
-            correct.append(clipped_sums(cells, found, np.ones(len(found.text))).astype(np.int64).tolist())
+            ngrams = Frequencies.of(runs)
+            correct.append(clipped_sums(cells, ngrams, np.ones(len(ngrams.text))).astype(np.int64).tolist())
         lengths = (words.lengths[cells.row].tolist(), words.lengths[cells.column].tolist())
         return cells.split(np.fromiter(map(bleu_of_counts, *lengths, *correct), np.float64, len(cells.row)))
 
 
 @lru_cache(maxsize=1 << 16)
 def bleu_of_counts(length: int, reference_length: int, *correct: int) -> float:
-    """BLEU, 0 to 1, of a hypothesis of so many tokens, so many of whose n-grams of each order the reference has."""
+    """BLEU, 0 to 1, from numbers of tokens and, for each order, the n-grams of the hypothesis that the reference has."""
     from sacrebleu.metrics.bleu import BLEU
 
     total = [max(0, length - n) for n in range(len(correct))]

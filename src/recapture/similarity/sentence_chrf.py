@@ -37,8 +37,8 @@ class ChrfScorer(BatchedScorer):
         words = Words.of(map(self._characters, cells.texts))
         precision, recall, orders = (np.zeros(len(cells.row)) for _ in range(3))
         for n, runs in enumerate(words.runs(self._order), 1):
-            found = Frequencies.of(runs)
-            matches = clipped_sums(cells, found, np.ones(len(found.text)))
+            ngrams = Frequencies.of(runs)
+            matches = clipped_sums(cells, ngrams, np.ones(len(ngrams.text)))
             counts = np.maximum(words.lengths - n + 1, 0)
             held, wanted = counts[cells.row], counts[cells.column]
             both = (held > 0) & (wanted > 0)

@@ -1,4 +1,4 @@
-"""CIDEr-D: agreement of a caption with references in n-grams that say much because few images have them.
+"""CIDEr-D: n-grams that a caption shares with references, where n-grams of few images count more.
 
 Vedantam, Zitnick and Parikh (2015), CIDEr: Consensus-based Image Description Evaluation, Eqs. 1-2 and Section 6. With
 g_n(x) the vector of tf-idf weights of the n-grams of x, and l the number of its bigrams (as the authors' program has
@@ -8,8 +8,8 @@ it, where the paper says length),
                                              / (|g_n(c)| |g_n(r)|)
 
 A text scores 10 against itself unless it has fewer than four tokens (an order without n-grams scores 0) or an order
-all of whose n-grams are in every document (weight 0). The score is then below 10, as in the authors' program, so
-copies of such a text are at a distance above 0 of each other.
+all of whose n-grams are in every document (weight 0). The score is then below 10, as in the authors' program, so the
+distance between copies of such a text is above 0.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from .batched import BatchedScorer
 from .scorer import Similarity
 
 _ORDERS = 4
-# Squared weights are cut in two, steps of 2^-20 (as real part) and of 2^-52 (as imaginary part): float64 adds up either
-# without rounding, so no sum depends on its order, and scores that are equal by the formula are equal here.
+# Squared weights are cut in two: multiples of 2^-20 (real part) and of 2^-52 (imaginary part). float64 adds up each
+# part without rounding, so no sum depends on its order, and scores that are equal by the formula are equal here.
 _COARSE = 2.0**20
 _FINE = 2.0**52
 
@@ -55,8 +55,8 @@ class CiderScorer(BatchedScorer):
         words = Words.of(map(self._tokenize, cells.texts))
         runs = list(words.runs(_ORDERS))
         scores = np.zeros(len(cells.row))
-        for each, counts in zip(runs, self._df.counts_of(words, runs), strict=True):
-            scores += _cosines(each, self._squared_weights(counts), cells)
+        for runs_of_n, counts in zip(runs, self._df.counts_of(words, runs), strict=True):
+            scores += _cosines(runs_of_n, self._squared_weights(counts), cells)
         # The authors' program takes the number of bigrams for the length.
         length = np.maximum(words.lengths - 1, 0)
         apart = np.abs(length[cells.row] - length[cells.column])
@@ -77,11 +77,11 @@ def _cosines(runs: Runs, weight: np.ndarray, cells: Cells) -> np.ndarray:
 
     weight: the squared weight of each distinct n-gram, cut in two parts.
     """
-    found = Frequencies.of(runs)
-    weighted = found.times * weight[found.number]
-    squares = [np.bincount(found.text, found.times * part, len(cells.texts)) for part in _parts(weighted)]
+    ngrams = Frequencies.of(runs)
+    weighted = ngrams.times * weight[ngrams.number]
+    squares = [np.bincount(ngrams.text, ngrams.times * part, len(cells.texts)) for part in _parts(weighted)]
     squared = squares[0] + squares[1]
-    coarse, fine = _parts(clipped_sums(cells, found, weighted))
+    coarse, fine = _parts(clipped_sums(cells, ngrams, weighted))
     lengths = np.sqrt(squared[cells.row] * squared[cells.column])
     cosines = np.zeros(len(lengths))
     np.divide(coarse + fine, lengths, out=cosines, where=lengths > 0)

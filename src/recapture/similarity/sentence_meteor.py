@@ -138,26 +138,26 @@ def _number(name: str, value: Any, most: float) -> float:
     return float(value)
 
 
-def _tokenizer(given: Any) -> Callable[[str], Sequence[str]]:
-    if callable(given):
-        return given  # type: ignore[no-any-return]
-    if given not in TOKENIZERS:
-        raise InputError(f"there is no tokenizer {given!r}: {nearest_names(str(given), TOKENIZERS)}")
-    return TOKENIZERS[given]
+def _tokenizer(tokenize: Any) -> Callable[[str], Sequence[str]]:
+    if callable(tokenize):
+        return tokenize  # type: ignore[no-any-return]
+    if tokenize not in TOKENIZERS:
+        raise InputError(f"there is no tokenizer {tokenize!r}: {nearest_names(str(tokenize), TOKENIZERS)}")
+    return TOKENIZERS[tokenize]
 
 
-def _wordnet(given: _PathLike) -> WordNet:
-    folder = find_wordnet() if given == "auto" else given
+def _wordnet(place: _PathLike) -> WordNet:
+    folder = find_wordnet() if place == "auto" else place
     if folder is None:
         raise InputError("no WordNet was found on this machine: name its folder, or set WNHOME or WNSEARCHDIR")
     return WordNet(folder)
 
 
-def _name(given: Any) -> str | None:
+def _name(choice: Any) -> str | None:
     """A choice as the signature shows it: a function by its name."""
-    if given is None or isinstance(given, str):
-        return given
-    named = given if hasattr(given, "__qualname__") else type(given)
+    if choice is None or isinstance(choice, str):
+        return choice
+    named = choice if hasattr(choice, "__qualname__") else type(choice)
     return f"{named.__module__}.{named.__qualname__}"
 
 

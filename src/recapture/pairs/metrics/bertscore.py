@@ -1,20 +1,22 @@
-"""BERTScore: each word piece meets the most similar one of the other text.
+"""BERTScore: each word piece is matched with the most similar one of the other text.
 
 Zhang, Kishore, Wu, Weinberger and Artzi (2020), BERTScore: Evaluating Text Generation with BERT. Pieces are compared by
 the cosine of their vectors in one layer of an encoder. Precision is the mean over the candidate's pieces of the best
-cosine with a piece of the reference, recall the same with sides exchanged, F1 their harmonic mean. The tokens that a
-model puts around a text can be met, but count nothing themselves.
+cosine with a piece of the reference, recall the same with sides exchanged, F1 their harmonic mean. Pieces can be
+matched with the tokens that a model puts around a text, but those tokens have no weight themselves.
 
-Numbers are those of the package bert-score 0.3.13, but for cases in which its own depend on chance or fail: there
-padding is met with cosine 0 where all real cosines are below 0, pieces whose idf weights are all 0 make a score NaN
-(here they count alike), and texts longer than the model takes are cut (here they go through it in windows). With
-transformers 4 it also puts a blank before the texts of RoBERTa's and GPT-2's tokenizers; with transformers 5, which
-drops that, and here the first word has none: published scores and baselines of such models were made with it.
+Numbers are those of the package bert-score 0.3.13, except where its own depend on chance or fail. There, pieces are
+matched with padding (cosine 0) if all real cosines are below 0; a text whose idf weights are all 0 scores NaN (here its
+pieces count alike); and texts longer than the model takes are cut (here they go through it in windows).
+
+For the tokenizers of RoBERTa and GPT-2, bert-score puts a blank before the first word with transformers 4, but not with
+transformers 5. Here there is none. Published scores and baselines of such models were made with the blank.
 """
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +26,7 @@ from ...errors import InputError
 from ...similarity.scorer import Rule
 from ..baselines import Baseline, read_baseline
 from ..declaration import INFINITY, Output, PairMetric, TextPairScorer
-from ..evaluate import Shared, pair_function, run_metric
+from ..evaluate import Answer, Candidates, ModelName, References, Shared, pair_function, run_metric
 from ..greedy import greedy, token_table
 from ..idf import Idf, about_windows, idf_caption
 
@@ -59,27 +61,57 @@ _TUNED = {
 
 @pair_function
 def bertscore(
-    references: Any,
-    candidates: Any,
-    encoder: Any = None,
+    references: References,
+    candidates: Candidates,
+    encoder: ModelName | None = None,
     layer: int | None = None,
     idf: bool = False,
-    rescale: Any = None,
+    rescale: str | os.PathLike[str] | None = None,
     *,
     over_references: Rule | None = None,
     device: str | None = None,
     batch_tokens: int | None = None,
     offline: bool | None = None,
-) -> Any:
+) -> Answer:
     """BERTScore of every candidate against its own references, and the mean; higher is better.
 
-    references: one entry per candidate, a text or a list of texts, of which the best counts, for each number by itself
-    (over_references="mean": their mean). candidates: a list of texts, or several by name. encoder: a model by name or
-    folder (default: the one that ships). layer: 0 (embeddings) to the model's last; by default one that does well for a
-    known model, else three quarters of the way up. idf: weigh pieces by how few references have them. rescale: a file
-    of baselines as bert-score has them (LAYER,P,R,F); a score equal to its baseline becomes 0, and 1 stays 1.
+    Parameters
+    ----------
+    references : list of str, or list of lists of str
+        One entry per candidate: a text, or a list of texts, of which the best counts, for each number by itself.
+    candidates : list of str, or mapping of str to lists of str
+        One text per entry of `references`; or several such lists, each under the name of its system.
+    encoder : str or path, optional
+        A model by name or folder (default: all-MiniLM-L6-v2).
+    layer : int, optional
+        0 (embeddings) to the model's last layer. By default one that does well for a known model, else the one three
+        quarters of the way up.
+    idf : bool
+        Whether pieces that few references have weigh more.
+    rescale : path, optional
+        A file of baselines as bert-score has them (LAYER,P,R,F). A score equal to its baseline becomes 0, and 1 stays
+        1.
+    over_references : {"best", "mean"}, optional
+        What several references of one candidate give: the best (default) or the mean.
+    device : str, optional
+        cpu, cuda, mps; by default the best that there is.
+    batch_tokens : int, optional
+        How many tokens go through the model at once.
+    offline : bool, optional
+        True: never touch the network.
 
-    `.f1`, `.precision` and `.recall` are means, `.f1_scores` and so on the scores of single texts.
+    Returns
+    -------
+    Result, or dict of str to Result
+        One Result, or one per system where `candidates` is a mapping. `.f1`, `.precision` and `.recall` are means,
+        `.f1_scores` and so on the scores of single texts.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> result = rc.bertscore(["It rained all day."], ["It rained all day."])
+    >>> round(result.f1, 4), round(result.precision, 4), round(result.recall, 4)
+    (1.0, 1.0, 1.0)
     """
     parameters = {"layer": layer, "idf": idf, "rescale": rescale}
     options = {"encoder": encoder, "device": device, "batch_tokens": batch_tokens, "offline": offline}
@@ -130,19 +162,19 @@ class BERTScorer(TextPairScorer):
         self._store.ensure(texts)
         place = self._store.layers.index(self._layer)
         words = [self._store[text] for text in texts]
-        table = token_table([(each.vectors[place], self._weights(each)) for each in words])
+        table = token_table([(text.vectors[place], self._weights(text)) for text in words])
         number = {text: at for at, text in enumerate(texts)}
         sides = np.array([(number[reference], number[candidate]) for reference, candidate in pairs])
         recall, precision = greedy(table, sides)
-        bare = np.array([len(each.ids) == each.before + each.behind for each in words])[sides].any(axis=1)
+        bare = np.array([len(text.ids) == text.before + text.behind for text in words])[sides].any(axis=1)
         recall[bare] = precision[bare] = math.nan
         total = precision + recall
         f1 = 2 * precision * recall / np.where(total == 0, 1, total)
-        # Numbers of opposite sign have no harmonic mean; what the formula gives for them can be of any size.
-        made = {"f1": np.clip(f1, -1, 1), "precision": precision, "recall": recall}
+        # Numbers of opposite sign have no harmonic mean: the formula may then give a number of any size.
+        scores = {"f1": np.clip(f1, -1, 1), "precision": precision, "recall": recall}
         if self._baseline:
-            made = {name: self._baseline.rescaled(name, column) for name, column in made.items()}
-        return made
+            scores = {name: self._baseline.rescaled(name, column) for name, column in scores.items()}
+        return scores
 
     def warnings(self, texts: Set[str]) -> Sequence[str]:
         return [*self._idf.warnings(), *about_windows(self._store.windowed & texts, self._store.room)]
@@ -152,7 +184,7 @@ class BERTScorer(TextPairScorer):
         own = words.ids[words.own]
         around = np.delete(words.ids, words.own)
         weights = np.zeros(len(words.ids))
-        # Where the name of such a token is written in a text, it counts nothing either.
+        # If a text contains the name of such a token, that has no weight either.
         weights[words.own] = np.where(np.isin(own, around), 0, self._idf.raw(own.tolist()))
         if not weights.any():
             weights[words.own] = 1

@@ -16,9 +16,9 @@ from collections.abc import Sequence, Set
 from typing import Any
 
 from ...errors import InputError, nearest_names
-from ...similarity.sentence_bleu import TOKENIZERS
+from ...similarity.sentence_bleu import TOKENIZERS, Tokenizer
 from ..declaration import Output, PairMetric, PairScores
-from ..evaluate import pair_function, run_metric
+from ..evaluate import Answer, Candidates, References, pair_function, run_metric
 from ..sacrebleu_scorer import SacrebleuScorer, check_flags, sacrebleu_caption
 
 _MANY_TOKENISED = 100
@@ -26,11 +26,44 @@ _MANY_TOKENISED = 100
 
 
 @pair_function
-def bleu(references: Any, candidates: Any, *, tokenize: str = "13a", lowercase: bool = False) -> Any:
-    """BLEU, 0 to 1: `.value` is the corpus's, `.scores` has one sentence score per candidate.
+def bleu(
+    references: References, candidates: Candidates, *, tokenize: Tokenizer = "13a", lowercase: bool = False
+) -> Answer:
+    """BLEU of the candidates, 0 to 1; higher is better.
 
-    references: one entry per candidate, a text or a list of texts. candidates: texts, or several such lists by name.
-    tokenize: a tokenizer of sacrebleu, 13a, intl, zh, char or none. The signature holds sacrebleu's own.
+    Parameters
+    ----------
+    references : list of str, or list of lists of str
+        One entry per candidate: a text, or a list of texts. An n-gram counts if any of them has it.
+    candidates : list of str, or mapping of str to lists of str
+        One text per entry of `references`; or several such lists, each under the name of its system.
+    tokenize : {"13a", "intl", "zh", "char", "none"}
+        A tokenizer of sacrebleu.
+    lowercase : bool
+        Whether upper and lower case are the same.
+
+    Returns
+    -------
+    Result, or dict of str to Result
+        One Result, or one per system where `candidates` is a mapping. `.value` is the corpus's BLEU, `.scores` has one
+        sentence score per candidate. The signature holds sacrebleu's own.
+
+    Notes
+    -----
+    Numbers are sacrebleu's divided by 100. The corpus's BLEU is not the mean of the sentence scores: n-grams are
+    counted over all candidates before the formula is used.
+
+    Examples
+    --------
+    Of the candidate's 1-grams to 4-grams the reference has 5/6, 3/5, 1/4 and 0/3; sacrebleu takes 1/6 for the last.
+
+    >>> import recapture as rc
+    >>> result = rc.bleu(["the cat sat on the mat"], ["the cat is on the mat"])
+    >>> round(result.value, 4), round((5 / 6 * 3 / 5 * 1 / 4 * 1 / 6) ** (1 / 4), 4)
+    (0.3799, 0.3799)
+    >>> results = rc.bleu(["it rained all day"], {"a": ["it rained all day"], "b": ["no rain"]})
+    >>> results["a"].value
+    1.0
     """
     return run_metric(METRIC, references, candidates, {"tokenize": tokenize, "lowercase": lowercase})
 

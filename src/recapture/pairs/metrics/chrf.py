@@ -13,24 +13,57 @@ from typing import Any
 
 from ...errors import InputError
 from ..declaration import Output, PairMetric
-from ..evaluate import pair_function, run_metric
+from ..evaluate import Answer, Candidates, References, pair_function, run_metric
 from ..sacrebleu_scorer import SacrebleuScorer, check_flags, sacrebleu_caption
 
 
 @pair_function
 def chrf(
-    references: Any,
-    candidates: Any,
+    references: References,
+    candidates: Candidates,
     *,
     char_order: int = 6,
     word_order: int = 0,
     beta: int = 2,
     lowercase: bool = False,
-) -> Any:
-    """chrF, 0 to 1: `.value` is the corpus's, `.scores` has one sentence score per candidate.
+) -> Answer:
+    """chrF of the candidates, 0 to 1; higher is better.
 
-    references: one entry per candidate, a text or a list of texts. candidates: texts, or several such lists by name.
-    word_order: 2 for chrF++. The signature holds sacrebleu's own, and beta, which that leaves out.
+    Parameters
+    ----------
+    references : list of str, or list of lists of str
+        One entry per candidate: a text, or a list of texts, of which the one with the best F counts.
+    candidates : list of str, or mapping of str to lists of str
+        One text per entry of `references`; or several such lists, each under the name of its system.
+    char_order : int
+        The longest character n-grams, at least 1.
+    word_order : int
+        The longest word n-grams: 0 for chrF, 2 for chrF++.
+    beta : int
+        How many times as much recall counts as precision, at least 1.
+    lowercase : bool
+        Whether upper and lower case are the same.
+
+    Returns
+    -------
+    Result, or dict of str to Result
+        One Result, or one per system where `candidates` is a mapping. `.value` is the corpus's chrF, `.scores` has one
+        sentence score per candidate. The signature holds sacrebleu's own, and beta, which sacrebleu leaves out.
+
+    Notes
+    -----
+    Numbers are sacrebleu's divided by 100. The corpus's chrF is not the mean of the sentence scores: n-grams are
+    counted over all candidates before the formula is used.
+
+    Examples
+    --------
+    Of single characters the candidate has 2 of 3: precision 1, recall 2/3, F = 5 x 2/3 / (4 + 2/3).
+
+    >>> import recapture as rc
+    >>> round(rc.chrf(["abc"], ["ab"], char_order=1).value, 4), round(5 * 2 / 3 / (4 + 2 / 3), 4)
+    (0.7143, 0.7143)
+    >>> rc.chrf(["it rained all day"], ["it rained all day"], word_order=2).value
+    1.0
     """
     parameters = {"char_order": char_order, "word_order": word_order, "beta": beta, "lowercase": lowercase}
     return run_metric(METRIC, references, candidates, parameters)

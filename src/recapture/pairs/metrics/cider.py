@@ -1,4 +1,4 @@
-"""CIDEr-D of candidates against their own references; the formula is in `pairwise.cider`."""
+"""CIDEr-D of candidates against their own references; the formula is in `similarity.sentence_cider`."""
 
 from __future__ import annotations
 
@@ -11,25 +11,55 @@ from ...lexical.tokens import caption_tokens
 from ...similarity.scorer import Rule
 from ...similarity.sentence_cider import METRIC as SIMILARITY
 from ..declaration import Output, PairMetric
-from ..evaluate import pair_function, run_metric
+from ..evaluate import Answer, Candidates, References, pair_function, run_metric
 from ..from_similarity import SimilarityPairScorer
 
 
 @pair_function
 def cider(
-    references: Any,
-    candidates: Any,
+    references: References,
+    candidates: Candidates,
     *,
     df: DocumentFrequencies | str | os.PathLike[str] | None = None,
     sigma: float = 6.0,
     tokenize: Callable[[str], list[str]] | None = None,
     over_references: Rule | None = None,
-) -> Any:
-    """CIDEr-D of candidates, each against its own reference or list of references: `.value` is the mean over `.scores`.
+) -> Answer:
+    """CIDEr-D of each candidate against its own references, and the mean, 0 to 10; higher is better.
 
-    df: document frequencies or a file of them; without it every entry of `references` is one document.
-    tokenize: from a text to its tokens; without it caption tokens (Penn Treebank style, without punctuation).
-    candidates: texts, or several such lists by name. over_references: "best" for the best reference, not the mean.
+    Parameters
+    ----------
+    references : list of str, or list of lists of str
+        One entry per candidate: a text, or a list of texts, whose mean counts.
+    candidates : list of str, or mapping of str to lists of str
+        One text per entry of `references`; or several such lists, each under the name of its system.
+    df : DocumentFrequencies or path, optional
+        Document frequencies, or a file of them. By default every entry of `references` is one document.
+    sigma : float
+        How much texts of different lengths may differ: the width of the length penalty.
+    tokenize : callable, optional
+        From a text to its tokens. By default caption tokens (Penn Treebank style, without punctuation).
+    over_references : {"best", "mean"}, optional
+        What several references of one candidate give: the mean (default) or the best.
+
+    Returns
+    -------
+    Result, or dict of str to Result
+        One Result, or one per system where `candidates` is a mapping. `.value` is the mean of `.scores`, which has one
+        entry per candidate.
+
+    See Also
+    --------
+    caption_tokens, DocumentFrequencies
+
+    Examples
+    --------
+    An equal text of four tokens or more scores 10 if other documents do not have all of its n-grams.
+
+    >>> import recapture as rc
+    >>> references = [["a dog runs on grass"], ["two people eat lunch outside"]]
+    >>> rc.cider(references, ["a dog runs on grass", "a cat"]).scores.round(4).tolist()
+    [10.0, 0.0]
     """
     return run_metric(METRIC, references, candidates, {"df": df, "sigma": sigma, "tokenize": tokenize}, over_references)
 

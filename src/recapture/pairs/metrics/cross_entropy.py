@@ -1,9 +1,10 @@
 """Cross-entropy under n-gram models: do the texts of one side look likely to a model of the other side?
 
 With p a Kneser-Ney model of some texts (`lexical.kneser_ney`), the cross-entropy of others is the mean over their
-tokens of -ln p, in nats: `forward` of the candidates under a model of the references, which fluent candidates keep low;
-`reverse` of the references under a model of the candidates, which candidates keep low only if they are as varied. Two
-sets of texts are compared, not pairs, so they need not be of one size. Empty texts are left out on both sides.
+tokens of -ln p, in nats. `forward` is that of the candidates under a model of the references; it is low if candidates
+are fluent. `reverse` is that of the references under a model of the candidates; it is low only if candidates are as
+varied as references. Two sets of texts are compared, not pairs, so they may be of different sizes. Empty texts are left
+out on both sides.
 """
 
 from __future__ import annotations
@@ -17,26 +18,50 @@ import numpy as np
 from ...lexical.kneser_ney import Entropy, KneserNey, check_model
 from ...report import Result
 from ..declaration import INFINITY, GroupScorer, Output, PairMetric, PairScores
-from ..evaluate import aligned_texts, is_empty, pair_function, run_metric
+from ..evaluate import Answer, Candidates, References, aligned_texts, is_empty, pair_function, run_metric
 from ..table import array_name
 
 
 @pair_function
 def cross_entropy(
-    references: Any,
-    candidates: Any,
+    references: References,
+    candidates: Candidates,
     *,
     order: int = 3,
     tokenize: Callable[[str], Sequence[str]] | None = None,
-) -> Any:
-    """Nats per token, lower is better: `.forward` and `.reverse` over all tokens of a side.
+) -> Answer:
+    """Cross-entropy of each side under an n-gram model of the other side, in nats per token; lower is better.
 
-    `.forward_scores` has one entry per candidate, `.reverse_scores` one per entry of the references, where several
-    texts give their mean; each is the text's own mean over its tokens, its end among them.
+    Parameters
+    ----------
+    references : list of str, or list of lists of str
+        Texts, or lists of texts.
+    candidates : list of str, or mapping of str to lists of str
+        Texts, as many as references or not; or several such lists, each under the name of its system.
+    order : int
+        How many words the longest n-grams have, 1 to 5.
+    tokenize : callable, optional
+        From a text to its tokens. By default lower-cased words and single punctuation marks.
 
-    references: texts, or lists of texts; candidates: texts, or several such lists by name, as many as references or
-    not. order: words in the longest n-grams, 1 to 5. tokenize: from a text to its tokens; without it lower-cased words
-    and single punctuation marks.
+    Returns
+    -------
+    Result, or dict of str to Result
+        One Result, or one per system where `candidates` is a mapping. `.forward` and `.reverse` are over all tokens of
+        a side: of the candidates under a model of the references, and of the references under a model of the
+        candidates. `.forward_scores` has one entry per candidate, `.reverse_scores` one per entry of the references,
+        where several texts give their mean. Each is the text's own mean over its tokens; the end of a text is one of
+        them.
+
+    Examples
+    --------
+    The model knows three tokens: "a", the end of a text and the unknown word. With the discount 0.75 "a" and the end
+    have the probability (1 - 0.75) / 2 + 0.75 / 3 each.
+
+    >>> import math
+    >>> import recapture as rc
+    >>> result = rc.cross_entropy(["a"], ["a"], order=1)
+    >>> round(result.forward, 4), round(-math.log(0.125 + 0.25), 4)
+    (0.9808, 0.9808)
     """
     parameters = {"order": order, "tokenize": tokenize}
     references = _listed(references)
@@ -77,12 +102,12 @@ def _entropies(model: KneserNey | None, groups: Sequence[Sequence[str]]) -> tupl
     filled = [[text for text in group if not is_empty(text)] for group in groups]
     if model is None:
         return means, math.nan
-    found: Entropy = model.cross_entropy(text for group in filled for text in group)
-    each = iter(found.per_text.tolist())
+    entropy: Entropy = model.cross_entropy(text for group in filled for text in group)
+    per_text = iter(entropy.per_text.tolist())
     for position, group in enumerate(filled):
         if group:
-            means[position] = math.fsum(next(each) for _ in group) / len(group)
-    return means, found.per_token
+            means[position] = math.fsum(next(per_text) for _ in group) / len(group)
+    return means, entropy.per_token
 
 
 def _of_sets(references: Any, candidates: Any, parameters: Mapping[str, Any]) -> Result:
@@ -109,13 +134,13 @@ def _of_sets(references: Any, candidates: Any, parameters: Mapping[str, Any]) ->
     )
 
 
-def _listed(given: Any) -> Any:
-    """A list, so that its length can be asked for; what is no list of texts is left to the checks."""
-    return list(given) if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)) else given
+def _listed(side: Any) -> Any:
+    """A list, since its length is needed; anything that is not a list of texts is left to the checks."""
+    return list(side) if isinstance(side, Iterable) and not isinstance(side, (str, bytes, Mapping)) else side
 
 
 def _as_many(*sides: Any) -> bool:
-    """Aligned, or wrong in a way that the checks of aligned texts name."""
+    """Whether all sides have one length, or are wrong in a way that the checks of aligned texts report."""
     return not all(isinstance(side, list) and side for side in sides) or len(set(map(len, sides))) == 1
 
 

@@ -3,10 +3,10 @@
 Colombo, Clavel and Piantanida (2022), InfoLM: A New Metric to Evaluate Summarization & Data2Text Generation. Every
 token of a text is masked in turn; the model's answers, distributions over its vocabulary at a temperature, are averaged
 with idf weights (from the references, one table for both sides). The two averages are then compared by a measure of
-`information.measures`. All measures are 0 for equal texts, and lower is better.
+`divergences.measures`. All measures are 0 for equal texts, and lower is better.
 
-All is done on logarithms in float64, so no probability becomes 0 and every measure is finite at any temperature, but
-for `alpha` outside (0, 1), whose value may be too large for a float and is then infinite.
+Everything is computed with logarithms in float64. So no probability becomes 0, and every measure is finite at any
+temperature, except `alpha` outside (0, 1): its value may be too large for a float and is then infinite.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from ...divergences.measures import Measure, check_all, declarations
 from ...errors import InputError
 from ...similarity.scorer import Rule
 from ..declaration import Output, PairMetric, TextPairScorer
-from ..evaluate import Shared, pair_function, run_metric
+from ..evaluate import Answer, Candidates, ModelName, References, Shared, pair_function, run_metric
 from ..idf import Idf, about_windows, idf_caption
 
 if TYPE_CHECKING:
     from ...representations.masked import Masked
     from ...representations.masked_model import MaskedModel
+    from ...representations.vector_cache import VectorCache
 
 _TOKENS_AT_ONCE = 32
 """Rows of the vocabulary held at once: enough to be worth reading the projection's weights."""
@@ -38,15 +39,15 @@ _DEEPEST = -600.0
 LOWEST, HIGHEST = 0.05, 10.0
 """Temperatures for which every measure is known to stay finite."""
 COLDEST, HOTTEST = 1e-4, 1e4
-"""Beyond, distributions are a single word or all words alike, as far as a float can tell."""
+"""Beyond these limits a float cannot tell a distribution from a single word, or from all words alike."""
 
 
 @pair_function
 def infolm(
-    references: Any,
-    candidates: Any,
+    references: References,
+    candidates: Candidates,
     measure: str | Sequence[str] = "fisher_rao",
-    model: Any = None,
+    model: ModelName | None = None,
     temperature: float | Sequence[float] = 1.0,
     idf: bool = True,
     alpha: float | None = None,
@@ -56,18 +57,52 @@ def infolm(
     device: str | None = None,
     batch_tokens: int | None = None,
     offline: bool | None = None,
-    cache: Any = True,
-) -> Any:
-    """InfoLM of every candidate against its own references, and the mean; lower is better.
+    cache: bool | ModelName | VectorCache = True,
+) -> Answer:
+    """InfoLM of every candidate against its own references, and the mean; 0 for equal texts, lower is better.
 
-    references: one entry per candidate, a text or a list of texts, of which the nearest counts (over_references="mean":
-    their mean). candidates: a list of texts, or several by name. measure: one or several of kl, jeffreys, alpha, renyi,
-    ab, gamma, l1, l2, linf, fisher_rao; alpha and beta: for those that have them. model: a masked language model by
-    name or folder (default: the one that ships). temperature: one or several, all from one pass. idf: weigh tokens by
-    how few references have them. cache: whether to keep the model's vectors on disk, or the folder to keep them in.
+    Parameters
+    ----------
+    references : list of str, or list of lists of str
+        One entry per candidate: a text, or a list of texts, of which the nearest counts.
+    candidates : list of str, or mapping of str to lists of str
+        One text per entry of `references`; or several such lists, each under the name of its system.
+    measure : str or list of str
+        One or several of kl, jeffreys, alpha, renyi, ab, gamma, l1, l2, linf, fisher_rao; see `list_measures`.
+    model : str or path, optional
+        A masked language model by name or folder (default: recapture-minilm-head).
+    temperature : float or list of float
+        One or several; all of them come from one pass of the model.
+    idf : bool
+        Whether tokens that few references have weigh more.
+    alpha, beta : float, optional
+        Parameters of those measures that have them.
+    over_references : {"best", "mean"}, optional
+        What several references of one candidate give: the nearest (default) or the mean.
+    device : str, optional
+        cpu, cuda, mps; by default the best that there is.
+    batch_tokens : int, optional
+        How many tokens go through the model at once.
+    offline : bool, optional
+        True: never touch the network.
+    cache : bool or path
+        Whether to keep the model's vectors on disk, or the folder to keep them in.
 
-    One measure at one temperature is `.value` and `.scores`; several are named `l2`, `l2@0.5`, ... in `.values`, with
-    `.arrays["l2@0.5_scores"]` for single texts.
+    Returns
+    -------
+    Result, or dict of str to Result
+        One Result, or one per system where `candidates` is a mapping. One measure at one temperature is `.value` and
+        `.scores`. Several are named `l2`, `l2@0.5`, ... in `.values`, and `.arrays["l2@0.5_scores"]` has the scores of
+        single texts.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> texts = ["It rained all day.", "The sun shone."]
+    >>> rc.infolm(texts, texts).value
+    0.0
+    >>> sorted(rc.infolm(texts, texts, ["l1", "l2"], temperature=[0.5, 1]).values)
+    ['l1@0.5', 'l1@1', 'l2@0.5', 'l2@1']
     """
     parameters = {"measure": measure, "temperature": temperature, "idf": idf, "alpha": alpha, "beta": beta}
     options = {"model": model, "device": device, "batch_tokens": batch_tokens, "offline": offline, "cache": cache}
@@ -99,7 +134,7 @@ class InfoLMScorer(TextPairScorer):
         self._known: OrderedDict[str, np.ndarray] = OrderedDict()
         self._infinite: set[tuple[str, str]] = set()
         self.settings = {
-            "measure": [each.name for each in measures],
+            "measure": [measure.name for measure in measures],
             "temperature": list(temperatures),
             "idf": "references" if idf else "none",
             "alpha": alpha,
@@ -111,23 +146,23 @@ class InfoLMScorer(TextPairScorer):
         texts = [text for pair in pairs for text in pair]
         self._store.ensure(texts)
         names = _names(self._measures, self._temperatures)
-        made = {name: np.full(len(pairs), math.nan) for name in names}
+        columns = {name: np.full(len(pairs), math.nan) for name in names}
         for place, (reference, candidate) in enumerate(pairs):
             p, q = self._distributions(reference), self._distributions(candidate)
             if not p.size or not q.size:  # a text without tokens
                 continue
-            found = evaluate(self._measures, p, q, self._alpha, self._beta)
+            values = evaluate(self._measures, p, q, self._alpha, self._beta)
             for at, name in enumerate(names):
                 measure, temperature = divmod(at, len(self._temperatures))
-                made[name][place] = found[self._measures[measure].name][temperature]
-        for column in made.values():
+                columns[name][place] = values[self._measures[measure].name][temperature]
+        for column in columns.values():
             self._infinite.update(pairs[at] for at in np.flatnonzero(np.isinf(column)).tolist())
-        return made
+        return columns
 
     def warnings(self, texts: Set[str]) -> Sequence[str]:
         notes = [*self._idf.warnings()]
         notes += about_windows(self._store.windowed & texts, self._store.model.room)
-        far = [each for each in self._temperatures if not LOWEST <= each <= HIGHEST]
+        far = [temperature for temperature in self._temperatures if not LOWEST <= temperature <= HIGHEST]
         if far:
             notes.append(
                 f"temperature {far[0]:g} is outside {LOWEST:g} to {HIGHEST:g}, where measures are known to hold"
@@ -143,11 +178,11 @@ class InfoLMScorer(TextPairScorer):
             self._known.move_to_end(text)
             return self._known[text]
         masked = self._store[text]
-        made = log_distributions(self._store.model, masked, self._idf.shares(masked.ids.tolist()), self._temperatures)
-        self._known[text] = made
-        if len(self._known) > max(2, _KEPT_BYTES // max(1, made.nbytes)):
+        logs = log_distributions(self._store.model, masked, self._idf.shares(masked.ids.tolist()), self._temperatures)
+        self._known[text] = logs
+        if len(self._known) > max(2, _KEPT_BYTES // max(1, logs.nbytes)):
             self._known.popitem(last=False)
-        return made
+        return logs
 
 
 def log_distributions(
@@ -155,7 +190,7 @@ def log_distributions(
 ) -> np.ndarray:
     """(temperatures, vocabulary): logarithm of the weighted mean of a text's token distributions.
 
-    A few tokens at a time, so memory is that of some rows of the vocabulary, however long the text.
+    A few tokens are computed at a time: a text of any length needs the memory of some rows of the vocabulary.
     """
     import torch
 
@@ -165,17 +200,17 @@ def log_distributions(
     totals: list[Any] = [None] * len(temperatures)
     for some in np.array_split(chosen, math.ceil(len(chosen) / _TOKENS_AT_ONCE)):
         logits = model.logits(masked.vectors[some])
-        double = logits.double() if logits.device.type != "mps" else logits  # which has no float64
+        double = logits.double() if logits.device.type != "mps" else logits  # mps has no float64
         double -= double.amax(dim=1, keepdim=True)
         weights = torch.from_numpy(shares[some]).to(double)
         lowest = float(double.min())
         for at, temperature in enumerate(temperatures):
             part = _mixed(double / temperature, weights, lowest / temperature)
             totals[at] = part if totals[at] is None else torch.logaddexp(totals[at], part)
-    made: np.ndarray = torch.stack(totals).cpu().numpy().astype(np.float64)
-    # Rounding of a long sum is taken out, so that every row sums to 1.
-    made -= np.log(np.exp(made).sum(axis=1, keepdims=True))
-    return made
+    logs: np.ndarray = torch.stack(totals).cpu().numpy().astype(np.float64)
+    # Removes the rounding of a long sum: every row sums to 1.
+    logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
+    return logs
 
 
 def _mixed(scaled: Any, weights: Any, lowest: float) -> Any:
@@ -198,27 +233,27 @@ def _names(measures: Sequence[Measure], temperatures: Sequence[float]) -> list[s
 
 
 def _checked(parameters: Mapping[str, Any]) -> tuple[list[Measure], list[float]]:
-    given = parameters["measure"]
-    if isinstance(given, str):
-        given = [name for name in given.split(",") if name.strip()]
-    elif not isinstance(given, Sequence) or not all(isinstance(each, str) for each in given):
-        raise InputError(f"measure must be a name or a list of names, not {given!r}")
-    measures = declarations(given)
+    names = parameters["measure"]
+    if isinstance(names, str):
+        names = [name for name in names.split(",") if name.strip()]
+    elif not isinstance(names, Sequence) or not all(isinstance(value, str) for value in names):
+        raise InputError(f"measure must be a name or a list of names, not {names!r}")
+    measures = declarations(names)
     check_all(measures, parameters["alpha"], parameters["beta"])
     temperature = parameters["temperature"]
     temperatures = list(temperature) if isinstance(temperature, (list, tuple, np.ndarray)) else [temperature]
     if not temperatures:
         raise InputError("no temperature was given")
-    for each in temperatures:
-        if isinstance(each, bool) or not isinstance(each, (int, float, np.number)) or not math.isfinite(each):
-            raise InputError(f"a temperature must be a number above 0, not {each!r}")
-        if each <= 0:
-            raise InputError(f"a temperature must be above 0, not {each:g}")
-        if not COLDEST <= each <= HOTTEST:
-            raise InputError(f"a temperature must be from {COLDEST:g} to {HOTTEST:g}, not {each:g}")
-    if len({f"{each:g}" for each in temperatures}) < len(temperatures):
+    for value in temperatures:
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
+            raise InputError(f"a temperature must be a number above 0, not {value!r}")
+        if value <= 0:
+            raise InputError(f"a temperature must be above 0, not {value:g}")
+        if not COLDEST <= value <= HOTTEST:
+            raise InputError(f"a temperature must be from {COLDEST:g} to {HOTTEST:g}, not {value:g}")
+    if len({f"{value:g}" for value in temperatures}) < len(temperatures):
         raise InputError("two temperatures are the same")
-    return measures, [float(each) for each in temperatures]
+    return measures, [float(value) for value in temperatures]
 
 
 def _outputs(parameters: Mapping[str, Any]) -> tuple[Output, ...]:
@@ -246,11 +281,11 @@ def _prepare(
 
 
 def _caption(signature: Mapping[str, Any]) -> str:
-    given = {name: signature[name] for name in ("alpha", "beta") if signature.get(name) is not None}
+    parameters = {name: signature[name] for name in ("alpha", "beta") if signature.get(name) is not None}
     parts = [
         ", ".join(signature["measure"]),
         "temperature " + ", ".join(f"{temperature:g}" for temperature in signature["temperature"]),
-        *(f"{name} {value:g}" for name, value in given.items()),
+        *(f"{name} {value:g}" for name, value in parameters.items()),
         idf_caption(signature),
     ]
     return "; ".join(parts)

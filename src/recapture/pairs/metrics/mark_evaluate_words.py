@@ -1,12 +1,12 @@
 """Mark-Evaluate of two texts: each is a population of word-piece vectors.
 
 Mordido and Meinel (2020), Mark-Evaluate: Assessing Language Generation using Population Estimation Methods, Section 6.
-A text's samples are the vectors of its pieces in each of the last five layers of an encoder. `metrics.mark_evaluate`
-has the formulas.
+A text's samples are the vectors of its pieces in each of the last five layers of an encoder. The formulas are in
+`sets.metrics.mark_evaluate`.
 
-Texts that share nothing need not score 0. At k = 1 Petersen, quality and diversity do, and CAPTURE is .75 for long
-texts and up to .9 for the shortest; at k = 2 quality and diversity are .5, CAPTURE .94 to 1. So scores at different k
-cannot be compared, and those of CAPTURE move in a narrow band.
+Texts that share nothing may score above 0. At k = 1 their Petersen, quality and diversity are 0, but CAPTURE is .75 for
+long texts and up to .9 for the shortest; at k = 2 quality and diversity are .5, CAPTURE .94 to 1. So scores at
+different k cannot be compared, and all scores of CAPTURE are in a narrow range.
 """
 
 from __future__ import annotations
@@ -21,33 +21,68 @@ from ...population import mark_evaluate_scores
 from ...sets.metrics.mark_evaluate import METRIC as OF_SETS
 from ...similarity.scorer import Rule
 from ..declaration import Output, PairMetric
-from ..evaluate import Shared, pair_function, run_metric
+from ..evaluate import Answer, Candidates, ModelName, References, Shared, pair_function, run_metric
 from ..word_sets import LIBRARIES, WordSetScorer
 
 
 @pair_function
 def mark_evaluate_words(
-    references: Any,
-    candidates: Any,
+    references: References,
+    candidates: Candidates,
     k: int = 1,
     layers: int = 5,
     *,
-    encoder: Any = None,
+    encoder: ModelName | None = None,
     over_references: Rule | None = None,
     device: str | None = None,
     batch_tokens: int | None = None,
     offline: bool | None = None,
-) -> Any:
-    """Mark-Evaluate of every candidate against its own references, and the mean; in [0, 1], higher is better.
+) -> Answer:
+    """Mark-Evaluate of every candidate's words against those of its references, and means, 0 to 1; higher is better.
 
-    references: one entry per candidate, a text or a list of texts, of which the mean counts (over_references="best":
-    the best). candidates: a list of texts, or several by name. k: how many neighbours a sphere reaches; scores at
-    different k cannot be compared, since even texts that share nothing score more at a larger k. layers: how many of
-    the encoder's last ones are read. encoder: a transformer by name or folder (default: the one that ships).
+    Parameters
+    ----------
+    references : list of str, or list of lists of str
+        One entry per candidate: a text, or a list of texts, whose mean counts.
+    candidates : list of str, or mapping of str to lists of str
+        One text per entry of `references`; or several such lists, each under the name of its system.
+    k : int
+        How many neighbours a sphere reaches. Scores at different k cannot be compared, since even texts that share
+        nothing score more at a larger k.
+    layers : int
+        How many of the encoder's last layers are read.
+    encoder : str or path, optional
+        A transformer by name or folder (default: all-MiniLM-L6-v2).
+    over_references : {"best", "mean"}, optional
+        What several references of one candidate give: the mean (default) or the best.
+    device : str, optional
+        cpu, cuda, mps; by default the best that there is.
+    batch_tokens : int, optional
+        How many tokens go through the model at once.
+    offline : bool, optional
+        True: never touch the network.
 
-    `.capture` (the best to compare systems by), `.petersen` (better for single texts), `.quality` and `.diversity` are
-    means, `.capture_scores` and so on the scores of single texts. A text with k samples or fewer (pieces x layers)
-    cannot be compared and scores worst.
+    Returns
+    -------
+    Result, or dict of str to Result
+        One Result, or one per system where `candidates` is a mapping. `.capture` (the best to compare systems by),
+        `.petersen` (better for single texts), `.quality` and `.diversity` are means, `.capture_scores` and so on the
+        scores of single texts.
+
+    Notes
+    -----
+    A text with k samples or fewer (pieces x layers) cannot be compared and scores worst.
+
+    See Also
+    --------
+    mark_evaluate : the same for two sets of texts
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> result = rc.mark_evaluate_words(["It rained all day."], ["It rained all day."])
+    >>> round(result.petersen, 4), round(result.quality, 4), round(result.diversity, 4)
+    (1.0, 1.0, 1.0)
     """
     options = {"encoder": encoder, "device": device, "batch_tokens": batch_tokens, "offline": offline}
     return run_metric(METRIC, references, candidates, {"k": k, "layers": layers}, over_references, **options)
@@ -59,8 +94,8 @@ class MarkEvaluateScorer(WordSetScorer):
         self._k = k
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
-        found = self.counts(pairs, self._k)
-        return mark_evaluate_scores(found.n, found.m, found.x, found.y, found.a, found.b, self._k)
+        counts = self.counts(pairs, self._k)
+        return mark_evaluate_scores(counts.n, counts.m, counts.x, counts.y, counts.a, counts.b, self._k)
 
 
 def _prepare(

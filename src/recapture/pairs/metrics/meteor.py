@@ -1,15 +1,15 @@
-"""METEOR 1.5 of candidates against their own references; the formula is in `pairwise.meteor`."""
+"""METEOR 1.5 of candidates against their own references; the formula is in `similarity.sentence_meteor`."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from ...similarity.scorer import Rule
 from ...similarity.sentence_meteor import METRIC as SIMILARITY
 from ..declaration import Output, PairMetric
-from ..evaluate import pair_function, run_metric
+from ..evaluate import Answer, Candidates, References, pair_function, run_metric
 from ..from_similarity import SimilarityPairScorer
 
 _PathLike = str | os.PathLike[str]
@@ -17,10 +17,10 @@ _PathLike = str | os.PathLike[str]
 
 @pair_function
 def meteor(
-    references: Any,
-    candidates: Any,
+    references: References,
+    candidates: Candidates,
     *,
-    tokenize: str | Callable[[str], Sequence[str]] = "meteor",
+    tokenize: Literal["meteor", "caption", "split"] | Callable[[str], Sequence[str]] = "meteor",
     stemmer: str | Callable[[str], str] | None = "english",
     wordnet: _PathLike | None = None,
     paraphrases: _PathLike | None = None,
@@ -30,22 +30,51 @@ def meteor(
     gamma: float = 0.6,
     delta: float = 0.75,
     over_references: Rule | None = None,
-) -> Any:
-    """METEOR of each candidate against its own references: a text, or a list of texts of which the best counts.
+) -> Answer:
+    """METEOR 1.5 of each candidate against its own references, and the mean, 0 to 1; higher is better.
 
-    `.value` is the mean over candidates, `.scores` has one entry for each. (The jar's score of a whole system is
-    another number: it pools the counts of all texts.) candidates: texts, or several such lists by name.
+    Parameters
+    ----------
+    references : list of str, or list of lists of str
+        One entry per candidate: a text, or a list of texts, of which the best counts.
+    candidates : list of str, or mapping of str to lists of str
+        One text per entry of `references`; or several such lists, each under the name of its system.
+    tokenize : {"meteor", "caption", "split"} or callable
+        "meteor" (as the Java program with -norm), "caption" (Penn Treebank words without punctuation), "split" (at
+        spaces), or a function from a text to its tokens.
+    stemmer : str, callable or None
+        A Snowball language, or a function from a word to its stem; None: no stem stage.
+    wordnet : path or "auto", optional
+        A WordNet folder for the synonym stage; "auto" takes the first one found on this machine. By default there is no
+        such stage, so that scores are the same on every machine.
+    paraphrases : path, optional
+        A paraphrase table in METEOR's format, plain or .gz. By default there is no such stage.
+    function_words : path or iterable of str, optional
+        The words, or a file with one on each line. By default the list of this package.
+    alpha, beta, gamma, delta : float
+        The formula's parameters: the weight of recall, the exponent and the weight of the penalty for many chunks, and
+        the weight of content words.
+    over_references : {"best", "mean"}, optional
+        What several references of one candidate give: the best (default) or the mean.
 
-    tokenize: "meteor" (the jar's -norm), "caption" (Penn Treebank words without punctuation), "split" (at spaces), or a
-    function from text to tokens.
-    stemmer: a Snowball language, a function from word to stem, or None: no stem stage.
-    wordnet: a WordNet folder for the synonym stage; "auto", the first one found on this machine; or None: no such
-    stage, so that scores are the same on every machine.
-    paraphrases: a table in METEOR's format, plain or .gz; None: no such stage.
-    function_words: words, or a file with one on each line; None: this package's list.
-    over_references: "mean" for the mean over references instead of the best.
+    Returns
+    -------
+    Result, or dict of str to Result
+        One Result, or one per system where `candidates` is a mapping. `.value` is the mean over candidates, `.scores`
+        has one entry per candidate. The signature says which stages ran and from which data.
 
-    The signature says which stages ran and from which data.
+    Notes
+    -----
+    The Java program's score of a whole system is another number: it pools the counts of all texts.
+
+    Examples
+    --------
+    A match of stems counts 0.6.
+
+    >>> import recapture as rc
+    >>> result = rc.meteor(["cat", "it rained all day"], ["cats", "it rained all day"])
+    >>> result.scores.round(4).tolist()
+    [0.6, 1.0]
     """
     parameters = {
         "tokenize": tokenize,

@@ -25,7 +25,7 @@ import math
 import threading
 from collections.abc import Mapping, Sequence, Set
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from ...geometry.parallel import engine_options, one_blas_thread
 from ...geometry.transport import Problem, transport_costs
 from ...similarity.scorer import Rule
 from ..declaration import Output, PairMetric, TextPairScorer
-from ..evaluate import Shared, pair_function, run_metric
+from ..evaluate import Answer, Candidates, ModelName, References, Shared, pair_function, run_metric
 from ..idf import Idf, about_windows, idf_caption
 
 # Pairs and pieces of one tile: enough that its own work costs little, few enough that its vectors stay near the core
@@ -48,10 +48,10 @@ _NO_ROOM = np.empty(0)
 
 @pair_function
 def moverscore(
-    references: Any,
-    candidates: Any,
-    ngram: int = 1,
-    encoder: Any = None,
+    references: References,
+    candidates: Candidates,
+    ngram: Literal[1, 2] = 1,
+    encoder: ModelName | None = None,
     layers: int = 5,
     idf: bool = True,
     *,
@@ -59,13 +59,44 @@ def moverscore(
     device: str | None = None,
     batch_tokens: int | None = None,
     offline: bool | None = None,
-) -> Any:
-    """MoverScore of every candidate against its own references, and the mean; higher is better, 1 for equal texts.
+) -> Answer:
+    """MoverScore of every candidate against its own references, and the mean; 1 for equal texts, higher is better.
 
-    references: one entry per candidate, a text or a list of texts, of which the nearest counts (over_references="mean":
-    their mean). candidates: a list of texts, or several by name. ngram: 1 or 2 pieces are moved as one. encoder: a
-    transformer by name or folder (default: the one that ships). layers: how many of its last ones are read. idf: weigh
-    pieces by how few references have them.
+    Parameters
+    ----------
+    references : list of str, or list of lists of str
+        One entry per candidate: a text, or a list of texts, of which the nearest counts.
+    candidates : list of str, or mapping of str to lists of str
+        One text per entry of `references`; or several such lists, each under the name of its system.
+    ngram : {1, 2}
+        How many pieces are moved as one.
+    encoder : str or path, optional
+        A transformer by name or folder (default: all-MiniLM-L6-v2).
+    layers : int
+        How many of the encoder's last layers are read.
+    idf : bool
+        Whether pieces that few references have weigh more.
+    over_references : {"best", "mean"}, optional
+        What several references of one candidate give: the nearest (default) or the mean.
+    device : str, optional
+        cpu, cuda, mps; by default the best that there is.
+    batch_tokens : int, optional
+        How many tokens go through the model at once.
+    offline : bool, optional
+        True: never touch the network.
+
+    Returns
+    -------
+    Result, or dict of str to Result
+        One Result, or one per system where `candidates` is a mapping. `.value` is the mean over candidates, `.scores`
+        has one entry per candidate.
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> texts = ["It rained all day.", "The sun shone."]
+    >>> rc.moverscore(texts, texts).value
+    1.0
     """
     parameters = {"ngram": ngram, "layers": layers, "idf": idf}
     options = {"encoder": encoder, "device": device, "batch_tokens": batch_tokens, "offline": offline}
@@ -103,15 +134,15 @@ class MoverScorer(TextPairScorer):
         self._store.ensure(texts)
         pieces = dict(zip(texts, self._store.pieces(texts), strict=True))
         lengths = {text: len(piece.own) for text, piece in pieces.items()}
-        filled = [at for at, (one, other) in enumerate(pairs) if lengths[one] and lengths[other]]
+        filled = [at for at, (reference, candidate) in enumerate(pairs) if lengths[reference] and lengths[candidate]]
         costs = np.full(len(pairs), np.nan)
-        costs[filled] = 0.0  # which it is for equal texts
+        costs[filled] = 0.0  # stays so for equal texts
         asked = [at for at in filled if pairs[at][0] != pairs[at][1]]
         places = {text: place for place, text in enumerate(dict.fromkeys(t for at in asked for t in pairs[at]))}
-        given = [
+        tables = [
             PieceTable(self._store.stacked(text, self._layers), self._idf.shares(pieces[text].own)) for text in places
         ]
-        costs[asked] = mover_costs(given, [(places[pairs[at][0]], places[pairs[at][1]]) for at in asked], self._ngram)
+        costs[asked] = mover_costs(tables, [(places[pairs[at][0]], places[pairs[at][1]]) for at in asked], self._ngram)
         return {"value": 1 - costs}
 
     def warnings(self, texts: Set[str]) -> Sequence[str]:
@@ -122,10 +153,10 @@ class MoverScorer(TextPairScorer):
 def mover_costs(texts: Sequence[PieceTable], pairs: Sequence[tuple[int, int]], ngram: int) -> np.ndarray:
     """The transport cost of each pair of texts, given by their places.
 
-    Threads hold each other up at every call, so what can be done for a whole tile in one call is.
+    Threads wait for each other at every call, so as much as possible is done in one call for a whole tile.
     """
     kind = np.result_type(np.float32, *(text.vectors.dtype for text in texts))
-    local = threading.local()  # one buffer a thread: memory new to a process costs more than what fills it
+    local = threading.local()  # one buffer per thread: getting new memory takes longer than filling it
 
     def problems(tile: slice) -> list[Problem]:
         own = list(dict.fromkeys(place for pair in pairs[tile] for place in pair))
@@ -138,10 +169,11 @@ def mover_costs(texts: Sequence[PieceTable], pairs: Sequence[tuple[int, int]], n
         for place, share in zip(own, shares, strict=True):
             gram_vectors(texts[place], ngram, share.kept, points[:, rows[place]])
         weights = dict(zip(own, (share.sums for share in shares), strict=True))
-        sides = [(rows[one], rows[other]) for one, other in pairs[tile]]
+        sides = [(rows[first], rows[second]) for first, second in pairs[tile]]
         costs = _distances(points, _scales(points), sides)
         return [
-            Problem(table, weights[one], weights[other]) for table, (one, other) in zip(costs, pairs[tile], strict=True)
+            Problem(table, weights[first], weights[second])
+            for table, (first, second) in zip(costs, pairs[tile], strict=True)
         ]
 
     with one_blas_thread:  # a product must not depend on how many others there are
@@ -151,12 +183,12 @@ def mover_costs(texts: Sequence[PieceTable], pairs: Sequence[tuple[int, int]], n
 def power_means(vectors: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """(layers, pieces, width) -> (3, pieces, width): the power means over layers with p = 1, +inf and -inf."""
     layers, pieces, width = vectors.shape
-    made = np.empty((3, pieces, width), vectors.dtype) if out is None else out
+    means = np.empty((3, pieces, width), vectors.dtype) if out is None else out
     flat = vectors.reshape(layers, -1)  # long rows: the reductions run at the speed of memory
-    for reduction, part in zip((np.add, np.maximum, np.minimum), made, strict=True):
+    for reduction, part in zip((np.add, np.maximum, np.minimum), means, strict=True):
         reduction.reduce(flat, axis=0, out=part.reshape(-1))
-    made[0] *= 1 / layers
-    return made
+    means[0] *= 1 / layers
+    return means
 
 
 class GramWeights(NamedTuple):
@@ -184,7 +216,7 @@ def gram_vectors(text: PieceTable, n: int, kept: np.ndarray | None, out: np.ndar
         power_means(vectors if kept is None else vectors[:, kept], out)
         return
     means = power_means(vectors.astype(out.dtype, copy=False))
-    # A mean but for its length, which is made 1 anyway.
+    # A sum, not a mean: vectors are scaled to length 1 later.
     windows = _windows(len(weights), n)
     joined = np.sum([weights[window, None].astype(out.dtype) * means[:, window] for window in windows], axis=0)
     out[:] = joined if kept is None else joined[:, kept]
@@ -202,14 +234,15 @@ def _scales(points: np.ndarray) -> np.ndarray:
 
 
 def _distances(points: np.ndarray, scales: np.ndarray, sides: Sequence[tuple[slice, slice]]) -> list[np.ndarray]:
-    """For each pair the Euclidean distances of its sides' points, scaled to length 1; those of zeros stay there."""
-    shapes = [(one.stop - one.start, other.stop - other.start) for one, other in sides]
+    """For each pair the Euclidean distances of its sides' points, scaled to length 1; zeros stay zeros."""
+    shapes = [(first.stop - first.start, second.stop - second.start) for first, second in sides]
     stops = [0, *accumulate(rows * columns for rows, columns in shapes)]
     products = np.empty((3, stops[-1]), points.dtype)
     cosines = np.empty(stops[-1])
-    for (one, other), shape, start, stop in zip(sides, shapes, stops[:-1], stops[1:], strict=True):
-        np.matmul(points[:, one], points[:, other].transpose(0, 2, 1), out=products[:, start:stop].reshape(3, *shape))
-        np.multiply.outer(scales[one], -2 * scales[other], out=cosines[start:stop].reshape(shape))
+    for (first, second), shape, start, stop in zip(sides, shapes, stops[:-1], stops[1:], strict=True):
+        room = products[:, start:stop].reshape(3, *shape)
+        np.matmul(points[:, first], points[:, second].transpose(0, 2, 1), out=room)
+        np.multiply.outer(scales[first], -2 * scales[second], out=cosines[start:stop].reshape(shape))
     squares = products.sum(axis=0, dtype=np.float64)
     squares *= cosines
     squares += 2
@@ -217,9 +250,9 @@ def _distances(points: np.ndarray, scales: np.ndarray, sides: Sequence[tuple[sli
         squares[start:stop].reshape(shape) for start, stop, shape in zip(stops[:-1], stops[1:], shapes, strict=True)
     ]
     if not scales.all():
-        for (one, other), table in zip(sides, tables, strict=True):
-            table -= (scales[one] == 0)[:, None]
-            table -= scales[other] == 0
+        for (first, second), table in zip(sides, tables, strict=True):
+            table -= (scales[first] == 0)[:, None]
+            table -= scales[second] == 0
     close = np.flatnonzero(squares < _CLOSE[points.itemsize])
     for number in np.unique(np.searchsorted(stops, close, "right") - 1).tolist():
         _from_differences(tables[number], *((points[:, side], scales[side]) for side in sides[number]))
@@ -228,10 +261,10 @@ def _distances(points: np.ndarray, scales: np.ndarray, sides: Sequence[tuple[sli
 
 
 def _from_differences(
-    squares: np.ndarray, one: tuple[np.ndarray, np.ndarray], other: tuple[np.ndarray, np.ndarray]
+    squares: np.ndarray, first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray]
 ) -> None:
-    """Take small squared distances from differences: from products they would have lost half their digits."""
-    (points, scales), (others, other_scales) = one, other
+    """Compute small squared distances from differences: computed from products they lose half their digits."""
+    (points, scales), (others, other_scales) = first, second
     close = squares < _CLOSE[points.itemsize]
     for row in np.flatnonzero(close.any(axis=1)).tolist():
         columns = np.flatnonzero(close[row])
@@ -250,7 +283,7 @@ def _room(local: threading.local, shape: tuple[int, ...], kind: np.dtype[Any]) -
 
 
 def _tiles(texts: Sequence[PieceTable], pairs: Sequence[tuple[int, int]]) -> list[slice]:
-    """Runs of pairs, as many in one as keep the pieces of its texts within bounds, but at least one."""
+    """Runs of pairs: as many pairs in one as keep the number of pieces within bounds, but at least one."""
     most = max(1, min(_PAIRS, len(pairs) // (4 * engine_options().thread_count())))
     tiles: list[slice] = []
     start, held, seen = 0, 0, set[int]()

@@ -1,7 +1,7 @@
 """Precision and recall for distributions of two texts: histograms over clusters of their word-piece vectors.
 
 Sajjadi, Bachem, Lucic, Bousquet and Gelly (2018), Assessing Generative Models via Precision and Recall. Samples are
-those of `mark_evaluate_words`; `metrics.prd` has the formulas.
+those of `mark_evaluate_words`; `sets.metrics.prd` has the formulas.
 """
 
 from __future__ import annotations
@@ -17,35 +17,71 @@ from ...sets.metrics.prd import METRIC as OF_SETS
 from ...sets.metrics.prd import f_scores
 from ...similarity.scorer import Rule
 from ..declaration import PairMetric
-from ..evaluate import Shared, pair_function, run_metric
+from ..evaluate import Answer, Candidates, ModelName, References, Shared, pair_function, run_metric
 from ..word_sets import LIBRARIES, WordSetScorer
 
 
 @pair_function
 def prd_words(
-    references: Any,
-    candidates: Any,
+    references: References,
+    candidates: Candidates,
     clusters: int = 20,
     angles: int = 1001,
     clusterings: int = 10,
     layers: int = 5,
     *,
     seed: int = 0,
-    encoder: Any = None,
+    encoder: ModelName | None = None,
     over_references: Rule | None = None,
     device: str | None = None,
     batch_tokens: int | None = None,
     offline: bool | None = None,
-) -> Any:
-    """PRD of every candidate's words against those of its references, and means; in [0, 1], higher is better.
+) -> Answer:
+    """PRD of every candidate's words against those of its references, and means, 0 to 1; higher is better.
 
-    references: one entry per candidate, a text or a list of texts, of which the mean counts (over_references="best":
-    the best). candidates: a list of texts, or several by name. clusters, angles, clusterings, seed: as for `prd`; the
-    clusters are those of one pair of texts. layers: how many of the encoder's last ones are read. encoder: a
-    transformer by name or folder (default: the one that ships).
+    Parameters
+    ----------
+    references : list of str, or list of lists of str
+        One entry per candidate: a text, or a list of texts, whose mean counts.
+    candidates : list of str, or mapping of str to lists of str
+        One text per entry of `references`; or several such lists, each under the name of its system.
+    clusters, angles, clusterings : int
+        As for `prd`; the clusters are those of one pair of texts.
+    layers : int
+        How many of the encoder's last layers are read.
+    seed : int
+        Of the clusterings, as for `prd`.
+    encoder : str or path, optional
+        A transformer by name or folder (default: all-MiniLM-L6-v2).
+    over_references : {"best", "mean"}, optional
+        What several references of one candidate give: the mean (default) or the best.
+    device : str, optional
+        cpu, cuda, mps; by default the best that there is.
+    batch_tokens : int, optional
+        How many tokens go through the model at once.
+    offline : bool, optional
+        True: never touch the network.
 
-    `.f8` (mostly recall) and `.f1_8` (mostly precision) are means, `.f8_scores` and `.f1_8_scores` the scores of single
-    texts. A text with a single sample (one piece, layers=1) cannot be compared and scores worst.
+    Returns
+    -------
+    Result, or dict of str to Result
+        One Result, or one per system where `candidates` is a mapping. `.f8` (mostly recall) and `.f1_8` (mostly
+        precision) are means, `.f8_scores` and `.f1_8_scores` the scores of single texts.
+
+    Notes
+    -----
+    A text with a single sample (one piece, layers=1) cannot be compared and scores worst.
+
+    See Also
+    --------
+    prd : the same for two sets of texts
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> result = rc.prd_words(["It rained all day."], ["It rained all day."])
+    >>> round(result.f8, 4), round(result.f1_8, 4)
+    (1.0, 1.0)
     """
     parameters = {
         "clusters": clusters,
@@ -69,14 +105,14 @@ class PRDScorer(WordSetScorer):
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
         sets, sides = self.sets(pairs)
-        sizes = np.array([len(each) for each in sets])[sides]
+        sizes = np.array([len(samples) for samples in sets])[sides]
         enough = np.flatnonzero(sizes.min(axis=1) >= OF_SETS.least_samples)
-        made = {output.name: np.full(len(pairs), np.nan) for output in OF_SETS.outputs}
+        scores = {output.name: np.full(len(pairs), np.nan) for output in OF_SETS.outputs}
         for pair, histograms in zip(enough, small_histograms(sets, sides[enough], **self._clustering), strict=True):
             if histograms is not None:
-                for name, each in f_scores(histograms, self._angles).items():
-                    made[name][pair] = each.mean()
-        return made
+                for name, by_clustering in f_scores(histograms, self._angles).items():
+                    scores[name][pair] = by_clustering.mean()
+        return scores
 
 
 def _prepare(

@@ -15,33 +15,67 @@ from ...checks import check_count
 from ...sets.metrics.precision_recall import METRIC as OF_SETS
 from ...similarity.scorer import Rule
 from ..declaration import Output, PairMetric
-from ..evaluate import Shared, pair_function, run_metric
+from ..evaluate import Answer, Candidates, ModelName, References, Shared, pair_function, run_metric
 from ..word_sets import LIBRARIES, WordSetScorer
 
 
 @pair_function
 def precision_recall_words(
-    references: Any,
-    candidates: Any,
+    references: References,
+    candidates: Candidates,
     k: int = 3,
     layers: int = 5,
     *,
-    encoder: Any = None,
+    encoder: ModelName | None = None,
     over_references: Rule | None = None,
     device: str | None = None,
     batch_tokens: int | None = None,
     offline: bool | None = None,
-) -> Any:
+) -> Answer:
     """Precision and recall of every candidate's words against those of its references, and means; higher is better.
 
-    references: one entry per candidate, a text or a list of texts, of which the mean counts (over_references="best":
-    the best). candidates: a list of texts, or several by name. k: how many neighbours a sphere reaches (default 3, the
-    paper's and that of `precision_recall`; k=1 looks at the spheres of `mark_evaluate_words`, and in one run takes no
-    more time). layers: how many of the encoder's last ones are read. encoder: a transformer by name or folder (default:
-    the one that ships).
+    Parameters
+    ----------
+    references : list of str, or list of lists of str
+        One entry per candidate: a text, or a list of texts, whose mean counts.
+    candidates : list of str, or mapping of str to lists of str
+        One text per entry of `references`; or several such lists, each under the name of its system.
+    k : int
+        How many neighbours a sphere reaches. The default is the paper's and that of `precision_recall`; k=1 looks at
+        the spheres of `mark_evaluate_words`, and takes no more time if both are in one run.
+    layers : int
+        How many of the encoder's last layers are read.
+    encoder : str or path, optional
+        A transformer by name or folder (default: all-MiniLM-L6-v2).
+    over_references : {"best", "mean"}, optional
+        What several references of one candidate give: the mean (default) or the best.
+    device : str, optional
+        cpu, cuda, mps; by default the best that there is.
+    batch_tokens : int, optional
+        How many tokens go through the model at once.
+    offline : bool, optional
+        True: never touch the network.
 
-    `.precision` and `.recall` are means, `.precision_scores` and `.recall_scores` the scores of single texts. A text
-    with k samples or fewer (pieces x layers) cannot be compared and scores worst.
+    Returns
+    -------
+    Result, or dict of str to Result
+        One Result, or one per system where `candidates` is a mapping. `.precision` and `.recall` are means,
+        `.precision_scores` and `.recall_scores` the scores of single texts.
+
+    Notes
+    -----
+    A text with k samples or fewer (pieces x layers) cannot be compared and scores worst.
+
+    See Also
+    --------
+    precision_recall : the same for two sets of texts
+
+    Examples
+    --------
+    >>> import recapture as rc
+    >>> result = rc.precision_recall_words(["It rained all day."], ["It rained all day."])
+    >>> result.precision, result.recall
+    (1.0, 1.0)
     """
     options = {"encoder": encoder, "device": device, "batch_tokens": batch_tokens, "offline": offline}
     return run_metric(METRIC, references, candidates, {"k": k, "layers": layers}, over_references, **options)
@@ -53,14 +87,14 @@ class PrecisionRecallScorer(WordSetScorer):
         self._k = k
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
-        found = self.counts(pairs, self._k)
+        counts = self.counts(pairs, self._k)
 
         def share(inside: np.ndarray, size: np.ndarray) -> np.ndarray:
             nothing = np.full(len(inside), np.nan)
-            made: np.ndarray = np.divide(inside, size, out=nothing, where=found.enough)
-            return made
+            shares: np.ndarray = np.divide(inside, size, out=nothing, where=counts.enough)
+            return shares
 
-        return {"precision": share(found.x, found.m), "recall": share(found.y, found.n)}
+        return {"precision": share(counts.x, counts.m), "recall": share(counts.y, counts.n)}
 
 
 def _prepare(

@@ -17,11 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import InputError
-
-# The length of a longest common subsequence, in one machine word a row.
 from ...similarity.rouge_l import bit_places, common_length
 from ..declaration import GroupScorer, Output, PairMetric, PairScores
-from ..evaluate import pair_function, run_metric
+from ..evaluate import Answer, Candidates, References, pair_function, run_metric
 
 KINDS = {"rouge1": "words", "rouge2": "pairs of words", "rougeL": "longest common subsequence"}
 _REMEMBERED = 5000
@@ -30,11 +28,39 @@ _NUMBERS = ("", "_precision", "_recall")
 
 
 @pair_function
-def rouge(references: Any, candidates: Any, *, stemmer: bool = False) -> Any:
-    """`.rouge1`, `.rouge2` and `.rougeL` (F1, means over candidates), each with `_precision` and `_recall`.
+def rouge(references: References, candidates: Candidates, *, stemmer: bool = False) -> Answer:
+    """ROUGE-1, ROUGE-2 and ROUGE-L of the candidates, 0 to 1; higher is better.
 
-    `.rouge1_scores`, `.rouge1_recall_scores` and so on have one entry per candidate. references: one entry per
-    candidate, a text or a list of texts. candidates: texts, or several such lists by name. stemmer: Porter's.
+    Parameters
+    ----------
+    references : list of str, or list of lists of str
+        One entry per candidate: a text, or a list of texts, of which the one with the best F1 counts, for each of the
+        three alone.
+    candidates : list of str, or mapping of str to lists of str
+        One text per entry of `references`; or several such lists, each under the name of its system.
+    stemmer : bool
+        Whether words are reduced to their stems by Porter's stemmer.
+
+    Returns
+    -------
+    Result, or dict of str to Result
+        One Result, or one per system where `candidates` is a mapping. `.rouge1`, `.rouge2` and `.rougeL` are F1, means
+        over candidates; `.rouge1_precision`, `.rouge1_recall` and so on go with them. `.rouge1_scores`,
+        `.rouge1_recall_scores` and so on have one entry per candidate.
+
+    Notes
+    -----
+    Tokens and numbers are those of rouge-score: runs of a-z and 0-9 in the lower-cased text. A text without any such
+    token cannot be compared and scores worst.
+
+    Examples
+    --------
+    Two of three words and one of two pairs of words are shared.
+
+    >>> import recapture as rc
+    >>> result = rc.rouge(["the cat sat"], ["the cat ran"])
+    >>> round(result.rouge1, 4), round(result.rouge2, 4), round(result.rougeL, 4)
+    (0.6667, 0.5, 0.6667)
     """
     return run_metric(METRIC, references, candidates, {"stemmer": stemmer})
 
@@ -58,9 +84,10 @@ class RougeScorer(GroupScorer):
         table = np.empty((len(candidates), 3, 3))
         for row, group, candidate in zip(table, references, candidates, strict=True):
             held = self._counts(candidate)
-            each = [_numbers(wanted, held) for wanted in map(self._counts, group) if wanted.tokens and held.tokens]
+            rated = [_numbers(wanted, held) for wanted in map(self._counts, group) if wanted.tokens and held.tokens]
             # The first of equally good references, as rouge-score.
-            row[:] = [max(kind, key=lambda numbers: numbers[0]) for kind in zip(*each, strict=True)] if each else np.nan
+            best = [max(kind, key=lambda numbers: numbers[0]) for kind in zip(*rated, strict=True)]
+            row[:] = best if rated else np.nan
         names = [kind + number for kind in KINDS for number in _NUMBERS]
         return PairScores(dict(zip(names, table.reshape(-1, 9).T, strict=True)))
 
@@ -71,13 +98,13 @@ class RougeScorer(GroupScorer):
 
 def _numbers(reference: _Counts, candidate: _Counts) -> list[tuple[float, float, float]]:
     """F1, precision and recall of each kind."""
-    made = []
+    rates = []
     for wanted, held in zip(reference.ngrams, candidate.ngrams, strict=True):
         shared = sum(min(count, held[ngram]) for ngram, count in wanted.items() if ngram in held)
-        made.append(_rates(shared, wanted.total(), held.total()))
+        rates.append(_rates(shared, wanted.total(), held.total()))
     width = len(reference.tokens)
     common = common_length(candidate.tokens, bit_places(reference.tokens), width)
-    return [*made, _rates(common, width, len(candidate.tokens))]
+    return [*rates, _rates(common, width, len(candidate.tokens))]
 
 
 def _rates(shared: int, wanted: int, held: int) -> tuple[float, float, float]:

@@ -12,23 +12,53 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..declaration import INFINITY, Output, PairMetric
-from ..evaluate import pair_function, run_metric
+from ..evaluate import Answer, Candidates, References, pair_function, run_metric
 from ..sacrebleu_scorer import SacrebleuScorer, check_flags, sacrebleu_caption
 
 
 @pair_function
 def ter(
-    references: Any,
-    candidates: Any,
+    references: References,
+    candidates: Candidates,
     *,
     normalized: bool = False,
     no_punct: bool = False,
     case_sensitive: bool = False,
-) -> Any:
-    """Translation edit rate, lower is better: `.value` is the corpus's, `.scores` has one number per candidate.
+) -> Answer:
+    """Translation edit rate of the candidates; 0 for equal texts, lower is better.
 
-    references: one entry per candidate, a text or a list of texts. candidates: texts, or several such lists by name.
-    normalized: punctuation is split from words first; no_punct: it is dropped. The signature holds sacrebleu's own.
+    Parameters
+    ----------
+    references : list of str, or list of lists of str
+        One entry per candidate: a text, or a list of texts, of which the one that needs the fewest edits counts.
+    candidates : list of str, or mapping of str to lists of str
+        One text per entry of `references`; or several such lists, each under the name of its system.
+    normalized : bool
+        Whether punctuation is split from words first.
+    no_punct : bool
+        Whether punctuation is dropped.
+    case_sensitive : bool
+        Whether upper and lower case differ.
+
+    Returns
+    -------
+    Result, or dict of str to Result
+        One Result, or one per system where `candidates` is a mapping. `.value` is the corpus's rate, `.scores` has one
+        number per candidate. The signature holds sacrebleu's own.
+
+    Notes
+    -----
+    Numbers are sacrebleu's divided by 100. A candidate that is much longer than its references scores above 1.
+
+    Examples
+    --------
+    One of six words has to be replaced.
+
+    >>> import recapture as rc
+    >>> round(rc.ter(["the cat sat on the mat"], ["the cat is on the mat"]).value, 4)
+    0.1667
+    >>> rc.ter(["it rained all day"], ["it rained all day"]).value
+    0.0
     """
     parameters = {"normalized": normalized, "no_punct": no_punct, "case_sensitive": case_sensitive}
     return run_metric(METRIC, references, candidates, parameters)
