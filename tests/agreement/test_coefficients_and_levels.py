@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recapture.agreement.coefficients import COEFFICIENTS, correlation, oriented
-from recapture.agreement.levels import agreement
+from recapture.agreement.data.directions import oriented
+from recapture.agreement.statistics.coefficients import COEFFICIENTS, correlation
+from recapture.agreement.statistics.levels import agreement
 from recapture.errors import InputError
 
 SCIPY = {

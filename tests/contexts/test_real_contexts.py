@@ -22,7 +22,7 @@ def cut(record, size=4):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["cider", "meteor", "bleu", "rouge-l", "chrf"])
+@pytest.mark.parametrize("name", ["cider", "meteor", "sentence-bleu", "rouge-l", "chrf"])
 def test_exact_p_values_of_real_texts(outputs, name):
     """4 v 4 of each context against plain loops over fractions, from distances of texts scored one pair at a time."""
     given = [cut(record) for record in outputs[:4]]

@@ -31,7 +31,7 @@ def test_a_seed_of_its_own_is_that_of_clusterings():
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"frechet": {}}, "options for frechet, which is not among the metrics: prd"),
+        ({"frechet": {}}, "options were given for frechet, which is not among the metrics"),
         ({"prd": {"cluster": 5}}, "prd has no option 'cluster': did you mean clusters"),
         ({"nothing": {}}, "unknown metric"),
     ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -57,7 +57,7 @@ def contexts(
     group: str | None,
     field: str | None,
     interval: float | None,
-    pvalue: bool | int | str,
+    pvalue: bool | int | Literal["exact", "sampled"],
     ties: Any,
     directed: bool,
     cider_df: str | None,

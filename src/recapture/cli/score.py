@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -63,7 +63,7 @@ def score(
     encoder: str | None,
     balance: int | None,
     interval: float | None,
-    pvalue: bool | int | str,
+    pvalue: bool | int | Literal["exact", "sampled"],
     no_ceiling: bool,
     seed: int,
     form: str | None,
