@@ -45,7 +45,7 @@ class BleuScorer(BatchedScorer):
 
 @lru_cache(maxsize=1 << 16)
 def bleu_of_counts(length: int, reference_length: int, *correct: int) -> float:
-    """BLEU, 0 to 1, from numbers of tokens and, for each order, the n-grams of the hypothesis that the reference has."""
+    """BLEU, 0 to 1, from numbers of tokens and, for each order, of the hypothesis's n-grams in the reference."""
     from sacrebleu.metrics.bleu import BLEU
 
     total = [max(0, length - n) for n in range(len(correct))]
