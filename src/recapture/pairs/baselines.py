@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..representations.folder import expanded
+from ..files import expanded
 
 _COLUMNS = ["layer", "p", "r", "f"]
 _OUTPUTS = ("precision", "recall", "f1")

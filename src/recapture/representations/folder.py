@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..files import expanded as expanded  # some callers look for it here
 
 # Everything that can change a vector; other files, such as documentation and other weight formats, are left out.
 _TELLING = {".json", ".txt", ".model", ".safetensors", ".tiktoken", ".jinja", ".bpe", ".vocab", ".spm"}
