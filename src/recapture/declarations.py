@@ -143,7 +143,3 @@ class Registry(Generic[Metric]):
             metric.checked(parameters)
             own[metric.name] |= parameters
         return own
-
-    def forget(self) -> None:
-        """Look through the folder anew next time."""
-        self._metrics = None

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from recapture.divergences.evaluation import evaluate
-from recapture.divergences.measures import check_all, check_parameters, find_measure, list_measures
+from recapture.divergences.measures import check_all, find_measure, list_measures
 from recapture.errors import InputError
 
 NAMES = ("kl", "jeffreys", "alpha", "renyi", "ab", "gamma", "l1", "l2", "linf", "fisher_rao")
@@ -366,7 +366,7 @@ def test_names():
 )
 def test_forbidden_values(name, alpha, beta):
     with pytest.raises(InputError, match=f"the measure {name} does not exist at"):
-        check_parameters(name, alpha, beta)
+        check_all([name], alpha, beta)
     with pytest.raises(InputError, match=f"the measure {name} does not exist at"):
         evaluate(name, np.zeros(1), np.zeros(1), alpha, beta)
 
@@ -374,7 +374,7 @@ def test_forbidden_values(name, alpha, beta):
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1e7, "0.5", True, [0.5], 1j])
 def test_values_that_are_no_numbers(value):
     with pytest.raises(InputError, match="alpha must be a number from -1e\\+06 to 1e\\+06"):
-        check_parameters("alpha", value)
+        check_all(["alpha"], value)
     with pytest.raises(InputError, match="beta must be a number"):
         check_all(["gamma", "kl"], None, value)
 
@@ -384,11 +384,11 @@ def test_missing_and_unused_parameters():
         for parameter in find_measure(name).parameters:
             values = dict.fromkeys(find_measure(name).parameters, 0.5) | {parameter: None}
             with pytest.raises(InputError, match=f"the measure {name} needs {parameter}"):
-                check_parameters(name, **values)
+                check_all([name], **values)
         for parameter in {"alpha", "beta"} - set(find_measure(name).parameters):
             values = dict.fromkeys(find_measure(name).parameters, 0.5) | {parameter: 0.5}
             with pytest.raises(InputError, match=rf"{parameter} = 0.5 is used by none of the measures .*\({name}\)"):
-                check_parameters(name, **values)
+                check_all([name], **values)
     check_all(NAMES, 0.5, np.float32(0.5))
     check_all(["kl", "alpha"], 2)
     with pytest.raises(InputError, match=r"beta = 0.5 is used by none of the measures asked for \(kl, alpha\)"):

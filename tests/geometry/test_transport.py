@@ -14,9 +14,15 @@ from scipy.stats import wasserstein_distance
 from recapture.errors import InputError
 from recapture.geometry import transport
 from recapture.geometry.parallel import engine
-from recapture.geometry.transport import Problem, transport_cost, transport_costs
+from recapture.geometry.transport import Problem, transport_costs
 
 pytest.importorskip("ot", reason="needs POT")
+
+
+def transport_cost(costs, rows, columns, metric=False):
+    """The cost of one problem."""
+    problem = Problem(np.asarray(costs), np.asarray(rows), np.asarray(columns))
+    return float(transport_costs(lambda tile: [problem], 1, metric=metric)[0])
 
 
 def oracle(costs, rows, columns):

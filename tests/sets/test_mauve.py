@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recapture as rc
+from curves import divergence_curve
 from recapture.errors import InputError
 from recapture.geometry.parallel import engine
-from recapture.sets.metrics.mauve import area, divergence_curve, frontier_integral
+from recapture.sets.metrics.mauve import area, frontier_integral
 
 X = np.random.RandomState(0).randn(200, 8)
 Y = np.random.RandomState(1).randn(150, 8) * 1.3 + 0.7

@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from curves import divergence_curve
 from recapture.geometry import histograms
 from recapture.geometry.histograms import Clusterings, Histograms
 from recapture.geometry.labels import Labels
@@ -113,7 +114,7 @@ def test_subsamples_keep_the_clusters_of_all(name):
             else:
                 smooth = (counts + 0.5) / (np.array([[21], [15]]) + clusters.clusters / 2)
                 pairs = (counts[0] / 21, counts[1] / 15), (smooth[0], smooth[1])
-                scores.append([mauve.area(*mauve.divergence_curve(*each)) for each in pairs])
+                scores.append([mauve.area(*divergence_curve(*each)) for each in pairs])
         expected = dict(zip([output.name for output in metric.outputs], np.mean(scores, axis=0), strict=True))
         assert {output: each[number] for output, each in found.items()} == pytest.approx(expected, abs=1e-12)
 

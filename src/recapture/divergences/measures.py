@@ -224,13 +224,8 @@ def find_measure(name: str) -> Measure:
     return known[wanted]
 
 
-def check_parameters(measure: str | Measure, alpha: float | None = None, beta: float | None = None) -> None:
-    """Raise where a measure cannot be computed at these parameters, or does not use one that was given."""
-    check_all([measure], alpha, beta)
-
-
 def check_all(measures: Sequence[str | Measure], alpha: float | None = None, beta: float | None = None) -> None:
-    """The same for several measures at once, of which at least one must use what was given."""
+    """Raise where a measure cannot be computed at these parameters, or none of them uses one that was given."""
     declared = declarations(measures)
     for name, value in (("alpha", alpha), ("beta", beta)):
         using = [measure for measure in declared if name in measure.parameters]

@@ -67,11 +67,6 @@ def transport_costs(
     return costs
 
 
-def transport_cost(costs: Any, rows: Any, columns: Any, *, metric: bool = False) -> float:
-    """The cost of one problem."""
-    return float(_tile([Problem(np.asarray(costs), np.asarray(rows), np.asarray(columns))], 0, metric, _solver())[0])
-
-
 def _tile(problems: Sequence[Problem], first: int, metric: bool, solve: Solver) -> np.ndarray:
     """Costs of a few problems, numbered from `first`.
 

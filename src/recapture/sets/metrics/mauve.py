@@ -111,15 +111,6 @@ def mauve(
     return measure(METRIC, reference, candidate, **parameters, **options)
 
 
-def divergence_curve(
-    reference: np.ndarray, candidate: np.ndarray, scaling: float = 5.0, weights: int = 25
-) -> tuple[np.ndarray, np.ndarray]:
-    """(candidate, reference) coordinates along the curve, ends included, from two histograms over the same bins."""
-    terms = _terms(np.asarray(reference, np.float64), np.asarray(candidate, np.float64), weights)
-    candidate_curve, reference_curve = _curve(terms.sum(axis=0)[None], scaling)
-    return candidate_curve[0], reference_curve[0]
-
-
 def area(candidate: np.ndarray, reference: np.ndarray) -> np.ndarray:
     """Area under curves (along the last axis) that run from (1, 0) to (0, 1)."""
     steps: np.ndarray = (candidate[..., :-1] - candidate[..., 1:]) * (reference[..., :-1] + reference[..., 1:])
