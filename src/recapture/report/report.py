@@ -105,8 +105,9 @@ class Table:
             "|" + "---|" * table.left + "---:|" * (len(table.heads) - table.left),
         ]
         lines += ["| " + " | ".join(map(_markdown, row)) + " |" for row in table.rows]
-        mark = "- " if self.listed else ""
-        lines += ["", *(mark + _TAG.sub("&lt;", _one_line(line)) for line in self.caption)] if self.caption else []
+        if self.caption:
+            below = [_TAG.sub("&lt;", _one_line(line)) for line in self.caption]
+            lines += ["", *("- " + line.replace("|", r"\|") if self.listed else line for line in below)]
         return "\n".join(lines) + "\n"
 
     def to_latex(self) -> str:
