@@ -33,6 +33,9 @@ def nearest_names(wanted: str, known: Iterable[str]) -> str:
     """' Did you mean ...?' for a misspelt name, or the list of all names when nothing is close."""
     names = sorted(known)
     close = difflib.get_close_matches(wanted, names, n=3, cutoff=0.65)
+    if not close:  # the words of a longer name, such as bleu of sentence-bleu
+        parts = set(wanted.split("-"))
+        close = sorted((name for name in names if parts < set(name.split("-"))), key=len)[:3]
     if close:
         return "did you mean " + " or ".join(close) + "?"
     return "known: " + ", ".join(names)

@@ -137,3 +137,28 @@ def test_program_as_a_whole(texts):
     piped = f"{sys.executable} -m recapture list --format json | head -c 1"
     ran = subprocess.run(piped, shell=True, capture_output=True, text=True)
     assert ran.stderr == ""
+
+
+def test_a_package_that_cannot_be_loaded_takes_no_other_command_down(monkeypatch, capsys):
+    """Half removed, or broken: one sentence for its command, and help for all others."""
+    from importlib.metadata import EntryPoint
+
+    from recapture.cli import app
+
+    broken = EntryPoint("reproduce", "no_such_package:command", app.GROUP)
+    monkeypatch.setattr(app, "entry_points", lambda group, name=None: [broken])
+    assert app.run(["--help"]) == 0
+    assert "reproduce" in capsys.readouterr().out
+    assert app.run(["reproduce", "wmt17", "--quick"]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == "" and shown.err.count("\n") == 1 and "no_such_package:command, which cannot be" in shown.err
+
+
+def test_names_that_are_part_of_another_are_pointed_to(capsys):
+    """BLEU of a corpus is no metric of contexts; the mean of sentence scores is."""
+    from recapture.cli.app import run
+
+    for name, meant in (("bleu", "sentence-bleu"), ("trm-bleu", "trm-sentence-bleu")):
+        assert run(["contexts", "no-file.jsonl", "--metrics", name]) == 2
+        assert f"unknown metric of contexts '{name}': did you mean" in (said := capsys.readouterr().err)
+        assert meant in said

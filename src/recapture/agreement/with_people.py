@@ -53,7 +53,8 @@ def correlate(
         "system" correlates systems' means, "text" is the mean over inputs of the correlation across systems, "global"
         correlates all cells as one list. Several as a list.
     coefficient
-        "pearson", "spearman", "kendall" (tau-b), or another treatment of ties. Several as a list.
+        "pearson", "spearman", "kendall" (tau-b), or another treatment of ties: "kendall-a", "kendall-c", "gamma",
+        "acc-eq". Several as a list.
     metrics, criteria
         Which columns of scores, and which ratings (looked for among the ratings, then among the scores). By default all
         ratings, and all metrics; of a `ScoreMatrix` those of which is known which way is better.
@@ -63,7 +64,8 @@ def correlate(
     interval
         A level such as 0.95: percentiles of the bootstrap, with the same resamples for all metrics.
     over
-        What the bootstrap, of intervals and as a test, draws anew; and what the permutation test swaps together.
+        "systems", "inputs" or "both": what the bootstrap, of intervals and as a test, draws anew, and what the
+        permutation test swaps together.
     resamples, seed
         Of all that is drawn.
     tests
@@ -76,7 +78,8 @@ def correlate(
     Returns
     -------
     Correlations
-        Rows of `Correlation`; printed, it is a table, and each other form is a method.
+        Rows of `Correlation`, and `.comparisons`, `.accuracies`, `.matrices` and `.warnings`; printed, it is a table,
+        and each other form is a method.
 
     See Also
     --------

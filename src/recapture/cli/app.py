@@ -46,14 +46,18 @@ class Commands(click.Group):
         if own is not None:
             return own
         for point in entry_points(group=GROUP, name=cmd_name):
-            command = point.load()
+            try:
+                command = point.load()
+            except Exception as error:  # whatever a package half removed or broken does must not take help down, too
+                reason = f"recapture {cmd_name} is in {point.value}, which cannot be loaded: {error}"
+                return _refusing(cmd_name, "(cannot be loaded)", reason)
             if isinstance(command, click.Command):
                 return command
-        return _absent(cmd_name) if cmd_name in _ELSEWHERE else None
+        return _refusing(cmd_name, *_ELSEWHERE[cmd_name]) if cmd_name in _ELSEWHERE else None
 
 
-def _absent(name: str) -> click.Command:
-    short, answer = _ELSEWHERE[name]
+def _refusing(name: str, short: str, answer: str) -> click.Command:
+    """A command that only says why it is not there."""
 
     def refuse(given: tuple[str, ...]) -> None:
         raise InputError(answer)

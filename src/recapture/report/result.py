@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -278,10 +278,7 @@ class Results(dict[str, dict[str, Result]], Reported):
     def _common_signature(self) -> dict[str, Any]:
         """What all metrics and candidates have in common."""
         signatures = [result.signature for by_metric in self.values() for result in by_metric.values()]
-        first = signatures[0] if signatures else {}
-        return {
-            name: value for name, value in first.items() if all(other.get(name) == value for other in signatures[1:])
-        }
+        return _in_all(signatures) if signatures else {}
 
 
 CEILING = "ceiling"
@@ -336,6 +333,18 @@ def _numbers(results: Mapping[str, Mapping[str, Result]]) -> Iterator[_Number]:
                 adjusted = (column.details["adjusted"][name] for column in columns)
                 values = tuple(math.nan if value is None else value for value in adjusted)
                 yield _Number(metric, f"{name} adjusted", result.direction, values)
+
+
+def _in_all(mappings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Entries that all mappings have, mappings inside them likewise."""
+    shared = {}
+    for name, value in mappings[0].items():
+        values = [mapping.get(name) for mapping in mappings]
+        if all(other == value for other in values):
+            shared[name] = value
+        elif all(isinstance(other, Mapping) for other in values) and (inner := _in_all(values)):  # type: ignore[arg-type]
+            shared[name] = inner
+    return shared
 
 
 def _shown(value: float | None) -> str:
