@@ -248,6 +248,9 @@ def test_misspelt_options_name_the_function():
         lambda: rc.evaluate_pairs(["a"], ["a"], "chrf", options={"chrf": {"K": 1}}),
         lambda: rc.aggregate(["a b", "b c"], ["a"], "meteor", K=1),
         lambda: rc.triangle_rank(["a b", "b c"], ["a"], "meteor", K=1),
+        lambda: rc.chrf(["a b"], ["a"], K=1),
+        lambda: rc.infolm(["a b"], ["a"], K=1),
+        lambda: rc.compare_metrics({"m": X, "n": -X}, X, K=1, directions="higher"),
     ):
         with pytest.raises(TypeError, match="has no option 'K'") as refused:
             wrong()
@@ -284,4 +287,28 @@ def test_the_version_is_said_once():
     """What is installed says the version that the source says: pyproject.toml has no number of its own."""
     from importlib.metadata import version
 
-    assert rc.__version__ == version("recapture")
+    assert rc.__version__ == version("recapture") == version("recapture-studies")
+
+
+def test_options_by_metric_are_mappings():
+    for wrong in (["prd"], {"prd": 5}):
+        with pytest.raises(InputError, match="a mapping from"):
+            rc.evaluate(X, Y, "prd", options=wrong)
+
+
+def test_one_name_is_declared_once(monkeypatch):
+    """Two files of one folder with the same metric: which one counts would depend on their names."""
+    from recapture import declarations
+    from recapture.sets.declaration import METRICS as REAL
+    from recapture.sets.declaration import SetMetric
+
+    twice = [*REAL.all().values(), REAL.find("mmd")]
+    monkeypatch.setattr(declarations, "declared", lambda *_: list(twice))
+    with pytest.raises(ValueError, match="declare the metric 'mmd'"):
+        declarations.Registry(SetMetric, "recapture.sets.metrics").all()
+
+
+def test_tables_are_rectangular():
+    for heads, rows in (([], []), (["a"], [["1", "2"]])):
+        with pytest.raises(InputError, match="at least one column"):
+            rc.Table(heads, rows)

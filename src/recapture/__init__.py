@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .contexts.metrics.triangle_rank import triangle_rank as triangle_rank
     from .divergences.measures import list_measures as list_measures
     from .errors import InputError as InputError
+    from .errors import OptionError as OptionError
     from .files import cache_folder as cache_folder
     from .journal import Journal as Journal
     from .labellings.combine import benjamini_hochberg as benjamini_hochberg
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "InputError": "errors",
+    "OptionError": "errors",
     "Result": "report",
     "Results": "report",
     "Table": "report",

@@ -110,7 +110,12 @@ class Registry(Generic[Metric]):
         """The declarations by name, in the order of tables."""
         if self._metrics is None:
             metrics = declared(self._package, "METRIC", self._kind)
-            self._metrics = {metric.name: metric for metric in sorted(metrics, key=lambda one: (one.order, one.name))}
+            metrics.sort(key=lambda metric: (metric.order, metric.name))
+            self._metrics = {metric.name: metric for metric in metrics}
+            if len(self._metrics) < len(metrics):
+                names = [metric.name for metric in metrics]
+                twice = next(name for name in names if names.count(name) > 1)
+                raise ValueError(f"two files of {self._package} declare the {self._what} {twice!r}")
         return dict(self._metrics)
 
     def find(self, name: str) -> Metric:
@@ -136,8 +141,12 @@ class Registry(Generic[Metric]):
     ) -> dict[str, dict[str, Any]]:
         """Parameters by metric; what names no chosen metric, or no parameter of it, is refused."""
         own: dict[str, dict[str, Any]] = {metric.name: {} for metric in chosen}
+        if options is not None and not isinstance(options, Mapping):
+            raise InputError(f"options are a mapping from metrics to their parameters, not {options!r}")
         for name, parameters in (options or {}).items():
-            metric = self.find(name)
+            metric = self.find(str(name))
+            if not isinstance(parameters, Mapping):
+                raise InputError(f"the options of {metric.name} are a mapping from names to values, not {parameters!r}")
             if metric.name not in own:
                 raise InputError(f"options were given for {metric.name}, which is not among the metrics")
             metric.checked(parameters)

@@ -7,6 +7,8 @@ joined, and each system and metric gets one Result.
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast, over
 import numpy as np
 
 from ..checks import check_level, check_seed
-from ..errors import InputError, nearest_names
+from ..errors import InputError, OptionError, nearest_names
 from ..progress import Progress
 from ..report.result import Result
 from ..similarity.scorer import RULES, Rule
@@ -158,8 +160,17 @@ class PairFunction(Protocol[Parameters]):
 
 
 def pair_function(function: Callable[Concatenate[Any, Any, Parameters], Any]) -> PairFunction[Parameters]:
-    """The function as it is, with types that tell one system from several by name."""
-    return cast("PairFunction[Parameters]", function)
+    """The function with types that tell one system from several, and with one kind of error for unknown options."""
+    names = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        for name in kwargs:
+            if name not in names:
+                raise OptionError(f"{function.__name__} has no option {name!r}: {nearest_names(name, names)}")
+        return function(*args, **kwargs)
+
+    return cast("PairFunction[Parameters]", checked)
 
 
 def checked_parameters(

@@ -16,6 +16,7 @@ class PairResults(Results):
     """{system: {metric: Result}} of candidates against their own references."""
 
     kind = "pairs"
+    caption_listed = True
     labels_need_metric = True  # several metrics have a precision, or an f1
 
     def caption(self) -> list[str]:

@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..errors import InputError
 from ..versions import VERSION
 
 SCHEMA = 1
@@ -92,6 +93,10 @@ class Table:
     longest_head: int | None = None
     listed: bool = False
     page: Table | None = None
+
+    def __post_init__(self) -> None:
+        if not self.heads or any(len(row) != len(self.heads) for row in self.rows):
+            raise InputError("a table has at least one column, and as many cells in each row as there are heads")
 
     def to_table(self, width: int | None = None, color: bool = False) -> str:
         """For a terminal, in as many blocks as its width asks for."""

@@ -177,6 +177,8 @@ class Results(dict[str, dict[str, Result]], Reported):
 
     kind = "results"
     """What was compared: see `Report.kind`."""
+    caption_listed = False
+    """Whether the lines below the table are a list in Markdown."""
     labels_need_metric = False
     """Whether several metrics have numbers of one name, so that a page's heads have to say whose they are."""
 
@@ -246,8 +248,7 @@ class Results(dict[str, dict[str, Result]], Reported):
         labels = [f"{number.label(self.labels_need_metric)} {number.arrow}" for number in numbers]
         page = Table(["candidate", *labels], page_rows)
         caption = self.caption()
-        listed = self.labels_need_metric
-        return Table([*heads, *self], rows, caption, 3, len(heads), _LONGEST_HEAD, listed, page)
+        return Table([*heads, *self], rows, caption, 3, len(heads), _LONGEST_HEAD, self.caption_listed, page)
 
     def _records(self) -> Iterator[dict[str, Any]]:
         """One row per candidate and number."""
@@ -336,14 +337,16 @@ def _numbers(results: Mapping[str, Mapping[str, Result]]) -> Iterator[_Number]:
 
 
 def _in_all(mappings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Entries that all mappings have, mappings inside them likewise."""
+    """Entries that all mappings have."""
     shared = {}
     for name, value in mappings[0].items():
         values = [mapping.get(name) for mapping in mappings]
+        if not all(name in mapping for mapping in mappings):
+            continue
         if all(other == value for other in values):
             shared[name] = value
-        elif all(isinstance(other, Mapping) for other in values) and (inner := _in_all(values)):  # type: ignore[arg-type]
-            shared[name] = inner
+        elif name == "versions":  # half an encoder's identity would look like one, but some versions are some versions
+            shared[name] = _in_all([mapping[name] for mapping in mappings])
     return shared
 
 

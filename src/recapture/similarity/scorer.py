@@ -62,7 +62,7 @@ class Similarity(Declaration):
         return self.prepare(**self.checked(parameters))
 
 
-METRICS = Registry(Similarity, __package__, "similarity")
+METRICS = Registry(Similarity, __package__, "pairwise metric")
 
 
 def list_pairwise() -> dict[str, Similarity]:

@@ -177,7 +177,7 @@ def _checked(study: Study, wanted: Mapping[str, Any], preset: bool) -> Setup:
     """What was asked of one study; options that it cannot heed are refused, unless a preset brought them."""
     if not wanted["data"] and study.data:
         raise rc.InputError(
-            f"name the folder that holds {' and '.join(study.data)} with --data (docs/data.md says whence), or try "
+            f"name the folder that holds {' and '.join(study.data)} with --data (docs/data.md says where from), or try "
             "--made-up"
         )
     if wanted["metrics"] is not None and not study.chooses:

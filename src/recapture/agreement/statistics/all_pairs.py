@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...errors import InputError
+from ...errors import InputError, OptionError
 from ...labellings.combine import holm
 from ..data.scores_and_ratings import ScoresAndRatings
 from .argument_checks import check_choice, check_share
@@ -189,7 +189,7 @@ def _checked(test: str, options: Mapping[str, Any]) -> dict[str, Any]:
     }
     for name in options:
         if name not in known[test]:
-            raise InputError(f"{test} has no option {name!r}: it has {', '.join(known[test])}")
+            raise OptionError(f"{test} has no option {name!r}: it has {', '.join(known[test])}")
     if test == "williams":
         return {}
     return {known[test][0]: "both", "resamples": 1000, "seed": 0, **options}

@@ -51,8 +51,8 @@ def triangle_rank(
         The texts of one context: at least two references and one candidate (with a ready matrix of distances only
         their number matters).
     distance : str, callable or array, default "meteor"
-        A pairwise metric's name (meteor, cider, embedding, bleu, rouge-l, chrf), a function d(hypothesis, reference),
-        or a square matrix of distances, references first.
+        A pairwise metric's name (meteor, cider, embedding, sentence-bleu, rouge-l, chrf), a function
+        d(hypothesis, reference), or a square matrix of distances, references first.
     ties : {"split", "paper"}, default "split"
         "split" shares a triangle's credit among equal edges; "paper" is the printed rule, where each takes all.
     directed : bool, default False

@@ -209,7 +209,7 @@ def _claims(found: _Map, groups: Mapping[str, tuple[float | None, Pairs]]) -> li
                 f"alpha, beta (here gamma), AB and Fisher-Rao correlate above {shown(_AMONG)} with each other",
                 _of([value > _AMONG for value in among.values()]),
                 "; ".join(f"{name.partition(':')[0]} at least {shown(value)}" for name, value in among.items()),
-                f"At alpha = beta = {HALF:g} alpha, AB and Fisher-Rao all hang on one sum, that of sqrt(p q): they "
+                f"At alpha = beta = {HALF:g} alpha, AB and Fisher-Rao all depend on one sum, that of sqrt(p q): they "
                 "must be close",
             )
         )
