@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import json
 from pathlib import Path
 from typing import Any
 
@@ -83,16 +82,6 @@ def load_shipped(name: str, weights: Weights) -> Any:
         raise InputError(f"{own_file} does not fit {weights.name}: {(absent or unexpected)[0]}")
     model.tie_weights()
     return model
-
-
-def held_out_figures(name: str) -> dict[str, list[float]]:
-    """By source of the held-out texts: tokens asked for, perplexity, share guessed right."""
-    from safetensors import safe_open
-
-    with safe_open(str(shipped_file()), "numpy") as file:  # only the notes are read: that needs no torch
-        notes = dict(file.metadata() or {})
-    figures: dict[str, list[float]] = json.loads(notes["head_only_held_out" if name == HEAD else "held_out"])
-    return figures
 
 
 def tensors_digest(tensors: dict[str, Any]) -> str:
