@@ -66,6 +66,10 @@ class ContextMetric(Declaration):
     similarity: str | None = None
     """The metric between two texts whose scores it needs."""
     vectors: bool = False
+    ranks_triangles: bool = False
+    """Whether the rule for ties, and `directed`, are about it."""
+    varies_with_size: bool = False
+    """Whether sides of different sizes cannot be compared by it."""
     tested: bool = True
     """Whether it has a p-value."""
 

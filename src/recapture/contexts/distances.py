@@ -47,10 +47,8 @@ def square(
 
 def scorer_for(declared: Similarity, references: Sequence[str], options: Mapping[str, Any]) -> Scorer:
     """The metric made ready; what learns from texts learns from the references alone."""
-    if declared.name == "embedding":
-        from ..similarity.embedding import learning_from
-
-        options = learning_from(references, options)
+    if declared.reference_options is not None:
+        options = declared.reference_options(references, options)
     return declared.scorer(**options)
 
 

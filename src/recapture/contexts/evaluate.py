@@ -145,15 +145,15 @@ class _Run:
                 raise InputError(f"options for {name!r}, but no metric is built on it")
         if asked.pvalue is not False and not any(metric.tested for metric in metrics):
             raise InputError(f"{', '.join(metric.name for metric in metrics)} has no p-value")
-        ranked = any(metric.name.startswith("trm-") for metric in metrics)
-        if not ranked and (settings.directed or settings.ties != "split"):
+        if not any(metric.ranks_triangles for metric in metrics) and (settings.directed or settings.ties != "split"):
             raise InputError(
                 f"{'directed' if settings.directed else 'ties'} is about triangle ranks: name a trm- metric"
             )
         self._check_partitions()
-        needed = any(metric.vectors for metric in metrics) or "embedding" in wanted
-        # Texts are encoded once for all metrics of vectors.
-        self._shared = "embedding" in wanted and "encoder" not in options.get("embedding", {})
+        on_vectors = [name for name in wanted if SIMILARITIES.find(name).on_vectors]
+        needed = bool(on_vectors) or any(metric.vectors for metric in metrics)
+        # Texts are encoded once for all metrics of vectors, unless one has an encoder of its own.
+        self._sharing = {name for name in on_vectors if "encoder" not in options.get(name, {})}
         self._encoder = self._fitted(encoder, loading, needed)
         self._scorers = {name: self._scorer(name, dict(options.get(name, {}))) for name in wanted}
         # What a caller's function depends on is not known, so earlier results may be out of date.
@@ -192,15 +192,13 @@ class _Run:
         return resolved.fit([text for context in self.contexts for text in context.references])
 
     def _scorer(self, name: str, options: dict[str, Any]) -> Scorer:
-        if name == "cider" and "df" not in options:
-            from ..lexical.ngrams import DocumentFrequencies
-
-            # A context without references is no document.
-            groups = [context.references for context in self.contexts if context.references]
-            options["df"] = DocumentFrequencies.from_references(groups or [()])
-        if name == "embedding":
-            options = {"encoder": self._encoder, **self._encoding, **options}
-        return SIMILARITIES.find(name).scorer(**options)
+        similarity = SIMILARITIES.find(name)
+        own: Mapping[str, Any] = options
+        if similarity.corpus_options is not None:
+            own = similarity.corpus_options([context.references for context in self.contexts], own)
+        if similarity.on_vectors:
+            own = {"encoder": self._encoder, **self._encoding, **own}
+        return similarity.scorer(**own)
 
     def signature(self) -> dict[str, Any]:
         """Everything the numbers depend on, apart from the texts."""
@@ -221,17 +219,14 @@ class _Run:
         warnings = [f"{empty:,} of {len(texts):,} texts are empty; they were kept"] if empty else []
         # Not every encoder has notes on texts.
         warnings += getattr(self._encoder, "notes", lambda texts, name: [])(texts, "the contexts")
-        cider = self._scorers.get("cider")
-        alone = [m.name for m in self.metrics if m.name == "self-bleu" or m.name.startswith("distinct-")]
+        alone = [metric.name for metric in self.metrics if metric.varies_with_size]
         uneven = sum(0 < len(context.candidates) != len(context.references) for context in self.contexts)
         if alone and uneven:
             warnings.append(
                 f"{', '.join(alone)}: sides differ in size in {uneven:,} contexts, and more texts look less varied; "
                 "compare dispersion instead"
             )
-        if cider is not None and cider.settings["df"]["documents"] == 1:
-            warnings.append("CIDEr-D's document frequencies come from a single document: all its n-grams weigh 0")
-        return warnings
+        return [*warnings, *(warning for scorer in self._scorers.values() for warning in scorer.warnings())]
 
     def score(self, resume: bool) -> list[Record]:
         texts = json.dumps([asdict(context) for context in self.contexts], ensure_ascii=False)
@@ -295,13 +290,11 @@ class _Run:
 
     def _squares(self, name: str, texts: Sequence[Sequence[str]], vectors: Sequence[np.ndarray]) -> list[np.ndarray]:
         scorer = self._scorers[name]
-        if name == "embedding" and self._shared:
-            return scorer.squares_of(texts, vectors)  # type: ignore[attr-defined, no-any-return]
-        return scorer.squares(texts)
+        return scorer.squares_of(texts, vectors) if name in self._sharing else scorer.squares(texts)
 
     def _any_fits(self, context: Context) -> bool:
         sizes = len(context.references), len(context.candidates)
-        encoded = [m for m in self.metrics if m.vectors or (m.similarity == "embedding" and self._shared)]
+        encoded = [metric for metric in self.metrics if metric.vectors or metric.similarity in self._sharing]
         return any(metric.too_small(*sizes) is None for metric in encoded)
 
     def _vectors(self, chunk: Sequence[Context]) -> dict[str, np.ndarray]:

@@ -108,6 +108,8 @@ METRIC = Similarity(
     prepare=_prepare,
     outputs=(Output("value", "the score of two texts", (-1.0, 1.0)),),
     defaults={"encoder": None, "pooling": None, "device": None, "batch_size": 32, "offline": None, "cache": True},
+    reference_options=learning_from,
+    on_vectors=True,
     order=60,
     citation="Reimers and Gurevych 2019, Sentence-BERT, EMNLP",
 )

@@ -30,6 +30,14 @@ class Scorer(ABC):
     def cross(self, hypotheses: Sequence[str], references: Sequence[str]) -> np.ndarray:
         """(hypotheses, references) float64: the score of every hypothesis against every reference alone."""
 
+    def warnings(self) -> Sequence[str]:
+        """What makes all scores say less than they seem to."""
+        return ()
+
+    def squares_of(self, groups: Sequence[Sequence[str]], vectors: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """`squares` from vectors of the texts that were made before, for a metric that compares vectors."""
+        raise NotImplementedError
+
     def pairs(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """One score for every (reference, candidate)."""
         return np.array([self.cross([candidate], [reference])[0, 0] for reference, candidate in pairs])
@@ -49,6 +57,12 @@ class Similarity(Declaration):
     """(**parameters) -> Scorer"""
     over_references: Rule = "best"
     """The metric's usual rule where a text has several references."""
+    corpus_options: Callable[[Sequence[Sequence[str]], Mapping[str, Any]], Mapping[str, Any]] | None = None
+    """(references by context, options) -> options with what comes from all references of a corpus, such as a table."""
+    reference_options: Callable[[Sequence[str], Mapping[str, Any]], Mapping[str, Any]] | None = None
+    """(references, options) -> options with what is learnt from the references of one context alone."""
+    on_vectors: bool = False
+    """Whether it compares vectors of whole texts, which are then made once for all metrics (`Scorer.squares_of`)."""
 
     @property
     def range(self) -> tuple[float, float]:

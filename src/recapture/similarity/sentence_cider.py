@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,11 @@ class CiderScorer(BatchedScorer):
             "order": _ORDERS,
             "tokenize": "caption tokens" if tokenize is caption_tokens else _name(tokenize),
         }
+
+    def warnings(self) -> Sequence[str]:
+        if self.settings["df"]["documents"] != 1:
+            return ()
+        return ("CIDEr-D's document frequencies come from a single document: all its n-grams weigh 0",)
 
     def blocks(self, pairs: Sequence[Sides]) -> list[np.ndarray]:
         cells = Cells(pairs)
@@ -120,12 +125,20 @@ def _prepare(df: Any, sigma: Any, tokenize: Any) -> CiderScorer:
     return CiderScorer(df, float(sigma), tokenize or caption_tokens)
 
 
+def _with_frequencies(groups: Sequence[Sequence[str]], options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Document frequencies from all references, unless the caller has some. No references are no document."""
+    if "df" in options:
+        return options
+    return {**options, "df": DocumentFrequencies.from_references([group for group in groups if group] or [()])}
+
+
 METRIC = Similarity(
     name="cider",
     title="CIDEr-D",
     prepare=_prepare,
     outputs=(Output("value", "the score of two texts", (0.0, 10.0)),),
     over_references="mean",
+    corpus_options=_with_frequencies,
     defaults={"df": None, "sigma": 6.0, "tokenize": None},
     order=25,
     citation="Vedantam et al. 2015, CIDEr: Consensus-based Image Description Evaluation, CVPR",

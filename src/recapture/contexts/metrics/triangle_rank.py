@@ -182,6 +182,7 @@ def _over(similarity: Similarity) -> ContextMetric:
         outputs=(Output("value", "how far triangles' ranks are from chance", (0.0, 4.0)),),  # 8/3 if ties split
         score=score,
         similarity=similarity.name,
+        ranks_triangles=True,
         libraries=similarity.libraries,
     )
 

@@ -32,6 +32,7 @@ def _of_each_side(
         outputs=outputs,
         score=score,
         least=least,
+        varies_with_size=True,
         tested=False,
         libraries=libraries,
     )
