@@ -59,16 +59,16 @@ def test_unfinished_runs_are_counted_and_removed(folder, capsys):
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        (["--page", "page.md", "--quick", "--output", "o"], "leave --quick out"),
+        (["--page", "page.md", "--quick", "--output", "o"], "leave --quick and --made-up out"),
         (["--page", "page.md"], "name that folder"),
         (["all", "--metrics", "bleu"], "--metrics is for one study"),
         (["all", "--quick"], "name the folder that holds the data"),
-        (["all", "--quick", "--data", "."], "see docs/studies.md for what belongs there"),
+        (["all", "--quick", "--data", "."], "see docs/data.md for what belongs there"),
         (["wmt17", "--quick"], "name the folder that holds"),
     ],
 )
 def test_reproduce_refuses_what_does_not_go_together(folder, capsys, monkeypatch, arguments, sentence):
-    pytest.importorskip("matplotlib", reason="studies draw pictures")
+    pytest.importorskip("recapture_studies", reason="reproduce is in recapture-studies")
     monkeypatch.delenv("RECAPTURE_DATA", raising=False)
     refused(["reproduce", *arguments], capsys, sentence)
 
