@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 BARS = {"recapture": 95.0, "recapture_studies": 93.0}
-"""Of the studies, verdicts have branches for outcomes that made-up data never bring: the bar is to rise, never to fall."""
+"""Verdicts of studies have branches for outcomes that made-up data never bring: their bar is to rise, never to fall."""
 
 
 def main(report):
