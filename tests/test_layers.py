@@ -120,6 +120,11 @@ def test_no_two_files_of_one_name():
         assert counted[room] == 3, f"sets, pairs and contexts each have {room}"
 
 
+def test_no_two_files_of_one_name_in_the_studies():
+    names = [path.stem for path in (ROOT / "studies" / "src").rglob("*.py") if path.stem != "__init__"]
+    assert [name for name, times in Counter(names).items() if times > 1] == []
+
+
 def test_no_two_classes_of_one_name():
     defined = Counter(
         node.name

@@ -19,7 +19,7 @@ from recapture_studies.agreement import COEFFICIENTS, text_level
 from recapture_studies.infolm import summarisation, webnlg
 from recapture_studies.item_scores import Part, Task, fill, making, scores_of
 from recapture_studies.made_up import build
-from recapture_studies.made_up.rated import GOOD
+from recapture_studies.made_up.rated_texts import GOOD
 from recapture_studies.mark_evaluate import wmt17
 from recapture_studies.mark_evaluate.moses import detokenised
 from recapture_studies.rated import shown

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from recapture import InputError
-from recapture_studies.made_up.genres import GENRES, build, source_of
+from recapture_studies.made_up.genre_texts import GENRES, build, source_of
 from recapture_studies.mark_evaluate import genres, k_sweep
 from recapture_studies.mark_evaluate.k_sweep_view import Swept
 from recapture_studies.study import Setup, find_study

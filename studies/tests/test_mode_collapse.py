@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from recapture_studies.made_up.genres import GENRES, build
+from recapture_studies.made_up.genre_texts import GENRES, build
 from recapture_studies.mark_evaluate import genres
 from recapture_studies.mark_evaluate import mode_collapse_draws as draws
 from recapture_studies.mark_evaluate.perturbed import Curve, Track

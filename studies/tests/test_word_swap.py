@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from recapture_studies.made_up.genres import build
+from recapture_studies.made_up.genre_texts import build
 from recapture_studies.mark_evaluate.word_swap import PROBABILITIES, swapped
 from recapture_studies.study import Setup, find_study
 

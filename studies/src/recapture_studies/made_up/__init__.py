@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from . import contexts, generators, genres, rated, summaries
+from . import contexts, generators, genre_texts, rated_texts, summaries
 
 BUILDERS: dict[str, Callable[[Path], None]] = {
-    **dict.fromkeys(genres.FOLDERS, genres.build),
+    **dict.fromkeys(genre_texts.FOLDERS, genre_texts.build),
     **dict.fromkeys(contexts.FOLDERS, contexts.build),
-    **dict.fromkeys(rated.FOLDERS, rated.build),
+    **dict.fromkeys(rated_texts.FOLDERS, rated_texts.build),
     "e2e_nlg": generators.build,
     "realsumm": summaries.build,
 }
