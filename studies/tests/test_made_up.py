@@ -30,6 +30,7 @@ def test_the_same_texts_every_time(tmp_path):
             assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list_studies())
 def test_a_newcomer_needs_no_data(name, tmp_path, capsys, monkeypatch, tiny_bert, own_cache):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
