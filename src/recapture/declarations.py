@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
+import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -75,6 +77,16 @@ def installed_version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "not installed"
+
+
+def fill_docstring(function: Callable[..., Any], parts: Mapping[str, str]) -> None:
+    """Put text that many docstrings share where they say `{name}` on a line of its own, as deep as that line."""
+
+    def indented(place: re.Match[str]) -> str:
+        return textwrap.indent(parts[place[2]].strip("\n"), place[1])
+
+    if function.__doc__:  # none under python -OO
+        function.__doc__ = re.sub(r"^( *)\{(\w+)\}$", indented, function.__doc__, flags=re.MULTILINE)
 
 
 Kind = TypeVar("Kind")

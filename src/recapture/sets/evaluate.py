@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
 import numpy as np
 
 from ..checks import check_draws, check_level, check_seed
+from ..declarations import fill_docstring
 from ..errors import InputError
 from ..geometry.points import PointSet
 from ..labellings.plans import Pvalue
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ..representations.vector_cache import VectorCache
     from ..representations.vectors import SampleSet
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 DRAWS = 10
 """Balanced subsamples, unless the caller says how many."""
 
@@ -38,23 +40,17 @@ class Job(NamedTuple):
 
 
 class PairOptions(TypedDict, total=False):
-    """What the function of every metric takes beside its own parameters."""
+    """What the function of every metric takes beside its own parameters; `_OPTIONS` below says what each means."""
 
     balance: bool | int
-    """Mean over that many subsamples of equal size (True: 10), where the sets differ in size."""
     interval: float | None
-    """A level such as 0.95: adds `.intervals`."""
     pvalue: Pvalue
-    """True, "exact", "sampled" or a number of relabellings: adds `.pvalues` and `.nulls`."""
     ceiling: bool | int
-    """Also score halves of the reference against each other (True: over 10 splits): adds `.ceilings`."""
     seed: int
-    """For all that is drawn at random."""
 
 
 class Options(PairOptions, total=False):
     encoder: EncoderLike | None
-    """What turns texts into vectors; see `encode`."""
 
 
 def evaluate(
@@ -189,6 +185,43 @@ def measure(
     metric.checked(parameters)
     pair, identity, notes = make_pair(reference, candidate, encoder)
     return measure_pair([Job(metric, parameters)], pair, identity, notes=notes, **options)[0]
+
+
+_OPTIONS = """
+    - balance (bool or int, default False): where the sets differ in size, average over that many subsamples of
+      equal size (True: 10).
+    - interval (float, default None): a level such as 0.95; adds `.intervals`.
+    - pvalue (bool, int, "exact" or "sampled", default False): test whether both sets come from one distribution, by
+      relabelling; adds `.pvalues` and `.nulls`. True: all relabellings where there are at most 200,000, else 999
+      random ones. A number: that many, or all where there are no more. "exact": all, "sampled": 999 random ones.
+    - ceiling (bool or int, default False): also score halves of the reference against each other (True: mean over
+      10 splits); adds `.ceilings`.
+    - seed (int, default 0): for all that is drawn at random.
+"""
+_DOCSTRING_PARTS = {
+    "sides": """
+reference : list of str or array of shape (samples, dimensions)
+    The reference set: texts, or ready vectors.
+candidate : list of str or array of shape (samples, dimensions)
+    The candidate set, in the same form.
+""",
+    "options": f"""
+**options
+    What all metrics of two sets take; everything is optional:
+{_OPTIONS}    - encoder (str, path, callable or Encoder, default None): what turns texts into vectors; see `encode`.
+""",
+    "pair_options": f"""
+**options
+    As for `mark_evaluate`; everything is optional:
+{_OPTIONS}""",
+}
+"""What the docstrings of all metrics of two sets say alike."""
+
+
+def set_function(function: Function) -> Function:
+    """The public function of a metric of two sets, with the parts of its docstring that all of them share."""
+    fill_docstring(function, _DOCSTRING_PARTS)
+    return function
 
 
 def make_pair(

@@ -15,7 +15,7 @@ import numpy as np
 from ...geometry.labels import Labels
 from ...report.result import Result
 from ..declaration import INFINITY, Measurement, Output, Relabelled, SetMetric
-from ..evaluate import Options, measure
+from ..evaluate import Options, measure, set_function
 from ..pair import Pair
 
 if TYPE_CHECKING:
@@ -24,30 +24,16 @@ if TYPE_CHECKING:
     from ...representations.vectors import SampleSet
 
 
+@set_function
 def density_coverage(reference: SampleSet, candidate: SampleSet, k: int = 5, **options: Unpack[Options]) -> Result:
     """Density and coverage: how many reference spheres hold a candidate, and how many references have one near.
 
     Parameters
     ----------
-    reference : list of str or array of shape (samples, dimensions)
-        The reference set: texts, or ready vectors.
-    candidate : list of str or array of shape (samples, dimensions)
-        The candidate set, in the same form.
+    {sides}
     k : int, default 5
         Neighbourhood size: a reference's sphere reaches to its k-th nearest neighbour among the references.
-    **options
-        What all metrics of two sets take; everything is optional:
-
-        - balance (bool or int, default False): where the sets differ in size, average over that many subsamples of
-          equal size (True: 10).
-        - interval (float, default None): a level such as 0.95; adds `.intervals`.
-        - pvalue (bool, int, "exact" or "sampled", default False): test whether both sets come from one distribution, by
-          relabelling; adds `.pvalues` and `.nulls`. True: all relabellings where there are at most 200,000, else 999
-          random ones. A number: that many, or all where there are no more. "exact": all, "sampled": 999 random ones.
-        - ceiling (bool or int, default False): also score halves of the reference against each other (True: mean over
-          10 splits); adds `.ceilings`.
-        - seed (int, default 0): for all that is drawn at random.
-        - encoder (str, path, callable or Encoder, default None): what turns texts into vectors; see `encode`.
+    {options}
 
     Returns
     -------

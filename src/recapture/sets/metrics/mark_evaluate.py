@@ -31,7 +31,7 @@ from ...geometry.labels import Labels
 from ...geometry.overlap import OverlapAt
 from ...report.result import Result
 from ..declaration import Measurement, Output, Relabelled, SetMetric
-from ..evaluate import Job, Options, PairOptions, make_pair, measure, measure_pair
+from ..evaluate import Job, Options, PairOptions, make_pair, measure, measure_pair, set_function
 from ..pair import Pair
 
 if TYPE_CHECKING:
@@ -47,30 +47,16 @@ _HIGH_FLOOR = 0.97
 _capture_m0 = lru_cache(maxsize=1 << 14)(population.capture_m0)
 
 
+@set_function
 def mark_evaluate(reference: SampleSet, candidate: SampleSet, k: int = 1, **options: Unpack[Options]) -> Result:
     """Population scores of a candidate set against a reference set, in [0, 1], higher is better.
 
     Parameters
     ----------
-    reference : list of str or array of shape (samples, dimensions)
-        The reference set: texts, or ready vectors.
-    candidate : list of str or array of shape (samples, dimensions)
-        The candidate set, in the same form.
+    {sides}
     k : int, default 1
         Neighbourhood size: a sample's sphere reaches to its k-th nearest neighbour in its own set.
-    **options
-        What all metrics of two sets take; everything is optional:
-
-        - balance (bool or int, default False): where the sets differ in size, average over that many subsamples of
-          equal size (True: 10).
-        - interval (float, default None): a level such as 0.95; adds `.intervals`.
-        - pvalue (bool, int, "exact" or "sampled", default False): test whether both sets come from one distribution, by
-          relabelling; adds `.pvalues` and `.nulls`. True: all relabellings where there are at most 200,000, else 999
-          random ones. A number: that many, or all where there are no more. "exact": all, "sampled": 999 random ones.
-        - ceiling (bool or int, default False): also score halves of the reference against each other (True: mean over
-          10 splits); adds `.ceilings`.
-        - seed (int, default 0): for all that is drawn at random.
-        - encoder (str, path, callable or Encoder, default None): what turns texts into vectors; see `encode`.
+    {options}
 
     Returns
     -------
@@ -94,6 +80,7 @@ def mark_evaluate(reference: SampleSet, candidate: SampleSet, k: int = 1, **opti
     return measure(METRIC, reference, candidate, k=k, **options)
 
 
+@set_function
 def mark_evaluate_sweep(
     reference: SampleSet,
     candidate: SampleSet,
@@ -106,26 +93,12 @@ def mark_evaluate_sweep(
 
     Parameters
     ----------
-    reference : list of str or array of shape (samples, dimensions)
-        The reference set: texts, or ready vectors.
-    candidate : list of str or array of shape (samples, dimensions)
-        The candidate set, in the same form.
+    {sides}
     ks : iterable of int
         Neighbourhood sizes.
     encoder : str, path, callable or Encoder, optional
         What turns texts into vectors; see `encode`.
-    **options
-        As for `mark_evaluate`; everything is optional:
-
-        - balance (bool or int, default False): where the sets differ in size, average over that many subsamples of
-          equal size (True: 10).
-        - interval (float, default None): a level such as 0.95; adds `.intervals`.
-        - pvalue (bool, int, "exact" or "sampled", default False): test whether both sets come from one distribution, by
-          relabelling; adds `.pvalues` and `.nulls`. True: all relabellings where there are at most 200,000, else 999
-          random ones. A number: that many, or all where there are no more. "exact": all, "sampled": 999 random ones.
-        - ceiling (bool or int, default False): also score halves of the reference against each other (True: mean over
-          10 splits); adds `.ceilings`.
-        - seed (int, default 0): for all that is drawn at random.
+    {pair_options}
 
     Returns
     -------

@@ -30,7 +30,7 @@ from ...geometry.kmeans import DESCRIPTION, kmeans
 from ...report.result import Result
 from ..clustered import few_different, kept_clusterings, spread_over_clusterings
 from ..declaration import Measurement, Output, Relabelled, SetMetric
-from ..evaluate import Options, measure
+from ..evaluate import Options, measure, set_function
 from ..pair import Pair
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ _EDGE = 1e-6
 _FEW = 100
 
 
+@set_function
 def mauve(
     reference: SampleSet,
     candidate: SampleSet,
@@ -57,10 +58,7 @@ def mauve(
 
     Parameters
     ----------
-    reference : list of str or array of shape (samples, dimensions)
-        The reference set: texts, or ready vectors.
-    candidate : list of str or array of shape (samples, dimensions)
-        The candidate set, in the same form.
+    {sides}
     clusters : int, optional
         How many clusters (None: a tenth of the smaller set, at least 2).
     variance : float, default 0.9
@@ -71,19 +69,7 @@ def mauve(
         How many mixtures of both histograms the curve goes through.
     clusterings : int, default 4
         How many seeded clusterings the numbers are means over.
-    **options
-        What all metrics of two sets take; everything is optional:
-
-        - balance (bool or int, default False): where the sets differ in size, average over that many subsamples of
-          equal size (True: 10).
-        - interval (float, default None): a level such as 0.95; adds `.intervals`.
-        - pvalue (bool, int, "exact" or "sampled", default False): test whether both sets come from one distribution, by
-          relabelling; adds `.pvalues` and `.nulls`. True: all relabellings where there are at most 200,000, else 999
-          random ones. A number: that many, or all where there are no more. "exact": all, "sampled": 999 random ones.
-        - ceiling (bool or int, default False): also score halves of the reference against each other (True: mean over
-          10 splits); adds `.ceilings`.
-        - seed (int, default 0): for all that is drawn at random.
-        - encoder (str, path, callable or Encoder, default None): what turns texts into vectors; see `encode`.
+    {options}
 
     Returns
     -------

@@ -24,7 +24,7 @@ from ...geometry.parallel import blocks
 from ...geometry.pooled_kernel import PooledKernel
 from ...report.result import Result
 from ..declaration import Measurement, Output, Relabelled, SetMetric
-from ..evaluate import Options, measure
+from ..evaluate import Options, measure, set_function
 from ..pair import Pair
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ _POOL_FOR_MEDIAN = 5000
 _POOL_SEED = 0
 
 
+@set_function
 def mmd(
     reference: SampleSet,
     candidate: SampleSet,
@@ -46,25 +47,10 @@ def mmd(
 
     Parameters
     ----------
-    reference : list of str or array of shape (samples, dimensions)
-        The reference set: texts, or ready vectors.
-    candidate : list of str or array of shape (samples, dimensions)
-        The candidate set, in the same form.
+    {sides}
     bandwidth : float, optional
         The kernel's standard deviation (None: half the median distance between all pairs of the pooled samples).
-    **options
-        What all metrics of two sets take; everything is optional:
-
-        - balance (bool or int, default False): where the sets differ in size, average over that many subsamples of
-          equal size (True: 10).
-        - interval (float, default None): a level such as 0.95; adds `.intervals`.
-        - pvalue (bool, int, "exact" or "sampled", default False): test whether both sets come from one distribution, by
-          relabelling; adds `.pvalues` and `.nulls`. True: all relabellings where there are at most 200,000, else 999
-          random ones. A number: that many, or all where there are no more. "exact": all, "sampled": 999 random ones.
-        - ceiling (bool or int, default False): also score halves of the reference against each other (True: mean over
-          10 splits); adds `.ceilings`.
-        - seed (int, default 0): for all that is drawn at random.
-        - encoder (str, path, callable or Encoder, default None): what turns texts into vectors; see `encode`.
+    {options}
 
     Returns
     -------

@@ -24,7 +24,7 @@ from ...geometry.parallel import blocks
 from ...report.result import Result
 from ..clustered import few_different, kept_clusterings, spread_over_clusterings
 from ..declaration import Measurement, Output, Relabelled, SetMetric
-from ..evaluate import Options, measure
+from ..evaluate import Options, measure, set_function
 from ..pair import Pair
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ _BETAS = {"f8": 8.0, "f1_8": 1 / 8}
 _AT_ONCE = 1024
 
 
+@set_function
 def prd(
     reference: SampleSet,
     candidate: SampleSet,
@@ -49,29 +50,14 @@ def prd(
 
     Parameters
     ----------
-    reference : list of str or array of shape (samples, dimensions)
-        The reference set: texts, or ready vectors.
-    candidate : list of str or array of shape (samples, dimensions)
-        The candidate set, in the same form.
+    {sides}
     clusters : int, default 20
         How many clusters of both sets together.
     angles : int, default 1001
         How many points the curve has.
     clusterings : int, default 10
         How many seeded clusterings the numbers are means over.
-    **options
-        What all metrics of two sets take; everything is optional:
-
-        - balance (bool or int, default False): where the sets differ in size, average over that many subsamples of
-          equal size (True: 10).
-        - interval (float, default None): a level such as 0.95; adds `.intervals`.
-        - pvalue (bool, int, "exact" or "sampled", default False): test whether both sets come from one distribution, by
-          relabelling; adds `.pvalues` and `.nulls`. True: all relabellings where there are at most 200,000, else 999
-          random ones. A number: that many, or all where there are no more. "exact": all, "sampled": 999 random ones.
-        - ceiling (bool or int, default False): also score halves of the reference against each other (True: mean over
-          10 splits); adds `.ceilings`.
-        - seed (int, default 0): for all that is drawn at random.
-        - encoder (str, path, callable or Encoder, default None): what turns texts into vectors; see `encode`.
+    {options}
 
     Returns
     -------

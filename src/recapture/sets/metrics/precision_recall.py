@@ -15,7 +15,7 @@ import numpy as np
 from ...geometry.labels import Labels
 from ...report.result import Result
 from ..declaration import Measurement, Output, Relabelled, SetMetric
-from ..evaluate import Options, measure
+from ..evaluate import Options, measure, set_function
 from ..pair import Pair
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ...representations.vectors import SampleSet
 
 
+@set_function
 def precision_recall(reference: SampleSet, candidate: SampleSet, k: int = 3, **options: Unpack[Options]) -> Result:
     """Share of candidates that look like references, and of references that the candidates reach.
 
@@ -32,25 +33,10 @@ def precision_recall(reference: SampleSet, candidate: SampleSet, k: int = 3, **o
 
     Parameters
     ----------
-    reference : list of str or array of shape (samples, dimensions)
-        The reference set: texts, or ready vectors.
-    candidate : list of str or array of shape (samples, dimensions)
-        The candidate set, in the same form.
+    {sides}
     k : int, default 3
         Neighbourhood size: a sample's sphere reaches to its k-th nearest neighbour in its own set.
-    **options
-        What all metrics of two sets take; everything is optional:
-
-        - balance (bool or int, default False): where the sets differ in size, average over that many subsamples of
-          equal size (True: 10).
-        - interval (float, default None): a level such as 0.95; adds `.intervals`.
-        - pvalue (bool, int, "exact" or "sampled", default False): test whether both sets come from one distribution, by
-          relabelling; adds `.pvalues` and `.nulls`. True: all relabellings where there are at most 200,000, else 999
-          random ones. A number: that many, or all where there are no more. "exact": all, "sampled": 999 random ones.
-        - ceiling (bool or int, default False): also score halves of the reference against each other (True: mean over
-          10 splits); adds `.ceilings`.
-        - seed (int, default 0): for all that is drawn at random.
-        - encoder (str, path, callable or Encoder, default None): what turns texts into vectors; see `encode`.
+    {options}
 
     Returns
     -------
