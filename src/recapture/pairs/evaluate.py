@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast, over
 import numpy as np
 
 from ..checks import check_level, check_seed
+from ..declarations import fill_docstring
 from ..errors import InputError, OptionError, nearest_names
 from ..progress import Progress
 from ..report.result import Result
@@ -159,8 +160,34 @@ class PairFunction(Protocol[Parameters]):
     ) -> Result: ...
 
 
+_DOCSTRING_PARTS = {
+    "candidates": """
+candidates : list of str, or mapping of str to lists of str
+    One text per entry of `references`; or several such lists, each under the name of its system.
+""",
+    "encoder": """
+encoder : str or path, optional
+    A transformer by name or folder (default: all-MiniLM-L6-v2).
+""",
+    "loading": """
+device : str, optional
+    cpu, cuda, mps; by default the best that there is.
+batch_tokens : int, optional
+    How many tokens go through the model at once.
+offline : bool, optional
+    True: never touch the network.
+""",
+}
+"""What the docstrings of metrics of aligned texts say alike."""
+
+
 def pair_function(function: Callable[Concatenate[Any, Any, Parameters], Any]) -> PairFunction[Parameters]:
-    """The function with types that tell one system from several, and with one kind of error for unknown options."""
+    """The public function of a metric of aligned texts.
+
+    It gets types that tell one system from several, one kind of error for unknown options, and the parts of its
+    docstring that all of them share.
+    """
+    fill_docstring(function, _DOCSTRING_PARTS)
     names = list(inspect.signature(function).parameters)
 
     @functools.wraps(function)

@@ -79,8 +79,7 @@ def bertscore(
     ----------
     references : list of str, or list of lists of str
         One entry per candidate: a text, or a list of texts, of which the best counts, for each number by itself.
-    candidates : list of str, or mapping of str to lists of str
-        One text per entry of `references`; or several such lists, each under the name of its system.
+    {candidates}
     encoder : str or path, optional
         A model by name or folder (default: all-MiniLM-L6-v2).
     layer : int, optional
@@ -93,12 +92,7 @@ def bertscore(
         1.
     over_references : {"best", "mean"}, optional
         What several references of one candidate give: the best (default) or the mean.
-    device : str, optional
-        cpu, cuda, mps; by default the best that there is.
-    batch_tokens : int, optional
-        How many tokens go through the model at once.
-    offline : bool, optional
-        True: never touch the network.
+    {loading}
 
     Returns
     -------

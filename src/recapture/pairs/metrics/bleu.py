@@ -35,8 +35,7 @@ def bleu(
     ----------
     references : list of str, or list of lists of str
         One entry per candidate: a text, or a list of texts. An n-gram counts if any of them has it.
-    candidates : list of str, or mapping of str to lists of str
-        One text per entry of `references`; or several such lists, each under the name of its system.
+    {candidates}
     tokenize : {"13a", "intl", "zh", "char", "none"}
         A tokenizer of sacrebleu.
     lowercase : bool

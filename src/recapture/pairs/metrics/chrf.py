@@ -33,8 +33,7 @@ def chrf(
     ----------
     references : list of str, or list of lists of str
         One entry per candidate: a text, or a list of texts, of which the one with the best F counts.
-    candidates : list of str, or mapping of str to lists of str
-        One text per entry of `references`; or several such lists, each under the name of its system.
+    {candidates}
     char_order : int
         The longest character n-grams, at least 1.
     word_order : int

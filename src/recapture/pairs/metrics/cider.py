@@ -31,8 +31,7 @@ def cider(
     ----------
     references : list of str, or list of lists of str
         One entry per candidate: a text, or a list of texts, whose mean counts.
-    candidates : list of str, or mapping of str to lists of str
-        One text per entry of `references`; or several such lists, each under the name of its system.
+    {candidates}
     df : DocumentFrequencies or path, optional
         Document frequencies, or a file of them. By default every entry of `references` is one document.
     sigma : float

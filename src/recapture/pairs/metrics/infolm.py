@@ -65,8 +65,7 @@ def infolm(
     ----------
     references : list of str, or list of lists of str
         One entry per candidate: a text, or a list of texts, of which the nearest counts.
-    candidates : list of str, or mapping of str to lists of str
-        One text per entry of `references`; or several such lists, each under the name of its system.
+    {candidates}
     measure : str or list of str
         One or several of kl, jeffreys, alpha, renyi, ab, gamma, l1, l2, linf, fisher_rao; see `list_measures`.
     model : str or path, optional
@@ -79,12 +78,7 @@ def infolm(
         Parameters of those measures that have them.
     over_references : {"best", "mean"}, optional
         What several references of one candidate give: the nearest (default) or the mean.
-    device : str, optional
-        cpu, cuda, mps; by default the best that there is.
-    batch_tokens : int, optional
-        How many tokens go through the model at once.
-    offline : bool, optional
-        True: never touch the network.
+    {loading}
     cache : bool or path
         Whether to keep the model's vectors on disk, or the folder to keep them in.
 

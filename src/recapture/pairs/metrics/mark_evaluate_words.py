@@ -44,23 +44,16 @@ def mark_evaluate_words(
     ----------
     references : list of str, or list of lists of str
         One entry per candidate: a text, or a list of texts, whose mean counts.
-    candidates : list of str, or mapping of str to lists of str
-        One text per entry of `references`; or several such lists, each under the name of its system.
+    {candidates}
     k : int
         How many neighbours a sphere reaches. Scores at different k cannot be compared, since even texts that share
         nothing score more at a larger k.
     layers : int
         How many of the encoder's last layers are read.
-    encoder : str or path, optional
-        A transformer by name or folder (default: all-MiniLM-L6-v2).
+    {encoder}
     over_references : {"best", "mean"}, optional
         What several references of one candidate give: the mean (default) or the best.
-    device : str, optional
-        cpu, cuda, mps; by default the best that there is.
-    batch_tokens : int, optional
-        How many tokens go through the model at once.
-    offline : bool, optional
-        True: never touch the network.
+    {loading}
 
     Returns
     -------

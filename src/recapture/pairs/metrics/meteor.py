@@ -37,8 +37,7 @@ def meteor(
     ----------
     references : list of str, or list of lists of str
         One entry per candidate: a text, or a list of texts, of which the best counts.
-    candidates : list of str, or mapping of str to lists of str
-        One text per entry of `references`; or several such lists, each under the name of its system.
+    {candidates}
     tokenize : {"meteor", "caption", "split"} or callable
         "meteor" (as the Java program with -norm), "caption" (Penn Treebank words without punctuation), "split" (at
         spaces), or a function from a text to its tokens.

@@ -66,24 +66,17 @@ def moverscore(
     ----------
     references : list of str, or list of lists of str
         One entry per candidate: a text, or a list of texts, of which the nearest counts.
-    candidates : list of str, or mapping of str to lists of str
-        One text per entry of `references`; or several such lists, each under the name of its system.
+    {candidates}
     ngram : {1, 2}
         How many pieces are moved as one.
-    encoder : str or path, optional
-        A transformer by name or folder (default: all-MiniLM-L6-v2).
+    {encoder}
     layers : int
         How many of the encoder's last layers are read.
     idf : bool
         Whether pieces that few references have weigh more.
     over_references : {"best", "mean"}, optional
         What several references of one candidate give: the nearest (default) or the mean.
-    device : str, optional
-        cpu, cuda, mps; by default the best that there is.
-    batch_tokens : int, optional
-        How many tokens go through the model at once.
-    offline : bool, optional
-        True: never touch the network.
+    {loading}
 
     Returns
     -------

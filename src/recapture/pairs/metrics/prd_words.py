@@ -43,24 +43,17 @@ def prd_words(
     ----------
     references : list of str, or list of lists of str
         One entry per candidate: a text, or a list of texts, whose mean counts.
-    candidates : list of str, or mapping of str to lists of str
-        One text per entry of `references`; or several such lists, each under the name of its system.
+    {candidates}
     clusters, angles, clusterings : int
         As for `prd`; the clusters are those of one pair of texts.
     layers : int
         How many of the encoder's last layers are read.
     seed : int
         Of the clusterings, as for `prd`.
-    encoder : str or path, optional
-        A transformer by name or folder (default: all-MiniLM-L6-v2).
+    {encoder}
     over_references : {"best", "mean"}, optional
         What several references of one candidate give: the mean (default) or the best.
-    device : str, optional
-        cpu, cuda, mps; by default the best that there is.
-    batch_tokens : int, optional
-        How many tokens go through the model at once.
-    offline : bool, optional
-        True: never touch the network.
+    {loading}
 
     Returns
     -------

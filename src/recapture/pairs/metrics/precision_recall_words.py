@@ -38,23 +38,16 @@ def precision_recall_words(
     ----------
     references : list of str, or list of lists of str
         One entry per candidate: a text, or a list of texts, whose mean counts.
-    candidates : list of str, or mapping of str to lists of str
-        One text per entry of `references`; or several such lists, each under the name of its system.
+    {candidates}
     k : int
         How many neighbours a sphere reaches. The default is the paper's and that of `precision_recall`; k=1 looks at
         the spheres of `mark_evaluate_words`, and takes no more time if both are in one run.
     layers : int
         How many of the encoder's last layers are read.
-    encoder : str or path, optional
-        A transformer by name or folder (default: all-MiniLM-L6-v2).
+    {encoder}
     over_references : {"best", "mean"}, optional
         What several references of one candidate give: the mean (default) or the best.
-    device : str, optional
-        cpu, cuda, mps; by default the best that there is.
-    batch_tokens : int, optional
-        How many tokens go through the model at once.
-    offline : bool, optional
-        True: never touch the network.
+    {loading}
 
     Returns
     -------

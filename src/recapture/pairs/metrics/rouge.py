@@ -36,8 +36,7 @@ def rouge(references: References, candidates: Candidates, *, stemmer: bool = Fal
     references : list of str, or list of lists of str
         One entry per candidate: a text, or a list of texts, of which the one with the best F1 counts, for each of the
         three alone.
-    candidates : list of str, or mapping of str to lists of str
-        One text per entry of `references`; or several such lists, each under the name of its system.
+    {candidates}
     stemmer : bool
         Whether words are reduced to their stems by Porter's stemmer.
 

@@ -31,8 +31,7 @@ def ter(
     ----------
     references : list of str, or list of lists of str
         One entry per candidate: a text, or a list of texts, of which the one that needs the fewest edits counts.
-    candidates : list of str, or mapping of str to lists of str
-        One text per entry of `references`; or several such lists, each under the name of its system.
+    {candidates}
     normalized : bool
         Whether punctuation is split from words first.
     no_punct : bool
