@@ -2,6 +2,7 @@
 
 import doctest
 import inspect
+import re
 
 import pytest
 
@@ -50,3 +51,8 @@ def test_examples_run(name, tmp_path, monkeypatch):
     for case in found:
         runner.run(case, out=told.append)
     assert runner.summarize(verbose=False).failed == 0, "".join(told)
+
+
+@pytest.mark.parametrize("name", rc.__all__)
+def test_shared_parts_of_docstrings_are_filled_in(name):
+    assert not re.search(r"^ *\{\w+\}$", getattr(rc, name).__doc__ or "", re.MULTILINE)
