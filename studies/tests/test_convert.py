@@ -179,3 +179,21 @@ def test_descriptions_meet_their_ratings_without_raters(tmp_path, capsys):
     capsys.readouterr()
     assert main(["webnlg2020_en", str(tmp_path), str(tmp_path / "data")]) == 2
     assert "has 1 lines" in capsys.readouterr().err
+
+
+def test_what_does_not_fit_is_a_sentence(tmp_path, capsys):
+    """Two files that could be meant, and a score that is no number."""
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "dataset.json").write_text("[]")
+    assert main(["captions_coco1000", str(tmp_path), str(tmp_path / "data")]) == 2
+    assert "could both be meant" in capsys.readouterr().err
+    assert not (tmp_path / "data").exists()
+    outputs = tmp_path / "system-outputs/cs-en"
+    outputs.mkdir(parents=True)
+    (outputs / "newstest2017.s.1.cs-en").write_text("one\n")
+    (tmp_path / "newstest2017-csen-ref.en").write_text("one\n")
+    (tmp_path / "DA-syslevel.csv").write_text("LP HUMAN SYSTEM\ncs-en 0.1 s.1\n")
+    (tmp_path / "testset_cs-en.tsv").write_text("LP\ttranslation\treference\tHUMAN_score\ncs-en\ta\tb\tnone\n")
+    assert main(["wmt17_to_english", str(tmp_path), str(tmp_path / "data")]) == 2
+    assert "HUMAN_score is no number but 'none'" in capsys.readouterr().err

@@ -55,6 +55,21 @@ def _found(folder: Path, *patterns: str) -> list[Path]:
     raise rc.InputError(f"{folder} has no file {patterns[0]}")
 
 
+def _one(folder: Path, *patterns: str) -> Path:
+    """The one file of that name."""
+    first, *others = _found(folder, *patterns)
+    if others:
+        raise rc.InputError(f"{first} and {others[0]} could both be meant: leave one of them")
+    return first
+
+
+def _number(text: str, path: Path, field: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise rc.InputError(f"{path}: {field} is no number but {text!r}") from None
+
+
 def _table(path: Path, columns: Iterable[str], delimiter: str = ",") -> list[dict[str, str]]:
     """The rows of a CSV or TSV file with a head that names these columns."""
     quoting: Any = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
@@ -83,7 +98,7 @@ def _xnli(downloaded: Path) -> Files:
         number = 0
         for split in ("dev", "test"):
             before = None
-            (path,) = _found(downloaded, f"my.genre.{split}.tsv")
+            path = _one(downloaded, f"my.genre.{split}.tsv")
             for row in _table(path, ("genre", "label", "sentence1_en", "sentence2_en"), "\t"):
                 head = {"split": split, "genre": row["genre"]}
                 if row["sentence1_en"] != before:  # a premise stands before its three hypotheses
@@ -97,7 +112,7 @@ def _xnli(downloaded: Path) -> Files:
 
 def _brown(downloaded: Path) -> Files:
     def rows() -> Iterator[dict[str, Any]]:
-        (cats,) = _found(downloaded, "cats.txt")
+        cats = _one(downloaded, "cats.txt")
         for _, line in lines_of(cats):
             file, _, genre = line.strip().partition(" ")
             if not genre:
@@ -114,7 +129,7 @@ def _brown(downloaded: Path) -> Files:
 
 
 def _abstract(downloaded: Path) -> Files:
-    (path,) = _found(downloaded, "abstract48S.json")
+    path = _one(downloaded, "abstract48S.json")
     by_image: dict[str, list[str]] = {}
     for item in _json_list(path, ("image_id", "caption")):
         by_image.setdefault(str(item["image_id"]), []).append(item["caption"])
@@ -122,7 +137,7 @@ def _abstract(downloaded: Path) -> Files:
 
 
 def _captions(downloaded: Path) -> Files:
-    (path,) = _found(downloaded, "dataset.json")
+    path = _one(downloaded, "dataset.json")
     items = _json_list(path, ("references", "candidates"))
     return {
         "captions.jsonl.gz": (
@@ -141,7 +156,7 @@ def _references(path: Path) -> dict[str, list[str]]:
 
 
 def _e2e_dev(downloaded: Path) -> Files:
-    (path,) = _found(downloaded, "devset.csv")
+    path = _one(downloaded, "devset.csv")
     references = _references(path)
     outputs = [
         [line.rstrip("\n") for _, line in lines_of(file)] for file in _found(downloaded, "*seed*/predictions.epoch*")
@@ -158,7 +173,7 @@ def _e2e_dev(downloaded: Path) -> Files:
 
 
 def _e2e_test(downloaded: Path) -> Files:
-    (path,) = _found(downloaded, "testset_w_refs.csv")
+    path = _one(downloaded, "testset_w_refs.csv")
     references = _references(path)
     place = {meaning: at for at, meaning in enumerate(references)}
 
@@ -176,13 +191,13 @@ def _e2e_test(downloaded: Path) -> Files:
                     raise rc.InputError(f"{file} line {number}: its meaning representation is not in {path.name}")
 
     def ratings(criterion: str) -> Iterator[dict[str, Any]]:
-        (file,) = _found(downloaded, f"human_ratings/{criterion}.csv", f"{criterion}.csv")
+        file = _one(downloaded, f"human_ratings/{criterion}.csv", f"{criterion}.csv")
         columns = [f"{what}{at}" for what in ("sys", criterion) for at in range(1, 6)]
         for row in _table(file, ("mr_id", *columns)):
             yield {
-                "id": int(row["mr_id"]) - 1,
+                "id": int(_number(row["mr_id"], file, "mr_id")) - 1,
                 "systems": [row[f"sys{at}"] for at in range(1, 6)],
-                "scores": [float(row[f"{criterion}{at}"]) for at in range(1, 6)],
+                "scores": [_number(row[f"{criterion}{at}"], file, criterion) for at in range(1, 6)],
             }
 
     return {
@@ -195,17 +210,24 @@ def _e2e_test(downloaded: Path) -> Files:
     }
 
 
+def _first_result(item: dict[str, Any], path: Path) -> str:
+    results = item["generated_result"]
+    if not isinstance(results, dict) or not isinstance(results.get("0"), str):
+        raise rc.InputError(f"{path}: generated_result has no text '0'")
+    return str(results["0"])
+
+
 def _continuations(downloaded: Path) -> Files:
     def rows(domain: str) -> Iterator[dict[str, Any]]:
-        (path,) = _found(downloaded, f"{domain}_contrastive_k_*_alpha_0.6_result.json")
+        path = _one(downloaded, f"{domain}_contrastive_k_*_alpha_0.6_result.json")
         for item in _json_list(path, ("prefix_text", "reference_text", "generated_result")):
             yield {
                 "prompt": item["prefix_text"],
                 "human": item["reference_text"],
-                "gpt2xl_contrastive_search": item["generated_result"]["0"],
+                "gpt2xl_contrastive_search": _first_result(item, path),
             }
 
-    (votes,) = _found(downloaded, "human_evaluation_annotations.json")
+    votes = _one(downloaded, "human_evaluation_annotations.json")
     return {
         "book.jsonl.gz": rows("book"),
         "wikitext.jsonl.gz": rows("wikitext"),
@@ -222,7 +244,7 @@ def _translations(downloaded: Path) -> Files:
     pairs = sorted({path.parent.name for path in _found(downloaded, "system-outputs/*-en/newstest2017.*")})
     references = {}
     for pair in pairs:
-        (path,) = _found(downloaded, f"newstest2017-{pair.replace('-', '')}-ref.en*")
+        path = _one(downloaded, f"newstest2017-{pair.replace('-', '')}-ref.en*")
         references[pair] = texts(path)
 
     def outputs() -> Iterator[dict[str, Any]]:
@@ -237,12 +259,12 @@ def _translations(downloaded: Path) -> Files:
 
     def segment_judgements() -> Iterator[dict[str, Any]]:
         for pair in pairs:
-            (path,) = _found(downloaded, f"testset_{pair}.tsv")
+            path = _one(downloaded, f"testset_{pair}.tsv")
             for row in _table(path, ("LP", "translation", "reference", "HUMAN_score"), "\t"):
-                score = float(row["HUMAN_score"])
+                score = _number(row["HUMAN_score"], path, "HUMAN_score")
                 yield {"lp": pair, "reference": row["reference"], "hyp": row["translation"], "human_da": score}
 
-    (judged,) = _found(downloaded, "DA-syslevel.csv")
+    judged = _one(downloaded, "DA-syslevel.csv")
     systems = [row for row in _table(judged, ("LP", "HUMAN", "SYSTEM"), " ") if row["LP"] in references]
     return {
         "segments.jsonl.gz": (
@@ -260,7 +282,7 @@ def _descriptions(downloaded: Path) -> Files:
     """WebNLG+ 2020: the n-th line of a submission describes the test item called Idn; raters' names are left out."""
     from xml.etree import ElementTree
 
-    (path,) = _found(downloaded, "rdf-to-text-generation-test-data-with-refs-en.xml")
+    path = _one(downloaded, "rdf-to-text-generation-test-data-with-refs-en.xml")
     try:
         entries = ElementTree.parse(path).iter("entry")
         references = {
