@@ -19,7 +19,7 @@ from ..journal import Journal
 from ..labellings.plans import Pvalue
 from ..progress import Progress
 from ..similarity.scorer import METRICS as SIMILARITIES
-from ..similarity.scorer import Scorer
+from ..similarity.scorer import Scorer, VectorScorer
 from ..texts.context_files import Context, given_contexts
 from ..versions import VERSION
 from .declaration import METRICS, Batch, ContextMetric, Settings, check_ties
@@ -290,7 +290,9 @@ class _Run:
 
     def _squares(self, name: str, texts: Sequence[Sequence[str]], vectors: Sequence[np.ndarray]) -> list[np.ndarray]:
         scorer = self._scorers[name]
-        return scorer.squares_of(texts, vectors) if name in self._sharing else scorer.squares(texts)
+        if name in self._sharing and isinstance(scorer, VectorScorer):
+            return scorer.squares_of(texts, vectors)
+        return scorer.squares(texts)
 
     def _any_fits(self, context: Context) -> bool:
         sizes = len(context.references), len(context.candidates)

@@ -13,6 +13,7 @@ import io
 import json
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -248,11 +249,12 @@ class Report:
         ]
 
 
-class Reported:
+class Reported(ABC):
     """A result that shows itself and writes itself down."""
 
+    @abstractmethod
     def report(self) -> Report:
-        raise NotImplementedError
+        """Its parts, from which every form is written."""
 
     def __str__(self) -> str:
         return self.report().to_table()

@@ -17,12 +17,12 @@ import numpy as np
 from ..declarations import Output
 from ..representations.encode import encode
 from ..representations.encoder import Encoder, resolve_encoder
-from .scorer import Scorer, Similarity
+from .scorer import Similarity, VectorScorer
 
 _STEPS = 26
 
 
-class EmbeddingScorer(Scorer):
+class EmbeddingScorer(VectorScorer):
     """Cosine similarity, -1 to 1, of the vectors of one encoder.
 
     An encoder that learns from texts, and was given by name, learns from the texts compared with each other: those of a

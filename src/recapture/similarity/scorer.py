@@ -34,10 +34,6 @@ class Scorer(ABC):
         """What makes all scores say less than they seem to."""
         return ()
 
-    def squares_of(self, groups: Sequence[Sequence[str]], vectors: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """`squares` from vectors of the texts that were made before, for a metric that compares vectors."""
-        raise NotImplementedError
-
     def pairs(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """One score for every (reference, candidate)."""
         return np.array([self.cross([candidate], [reference])[0, 0] for reference, candidate in pairs])
@@ -45,6 +41,14 @@ class Scorer(ABC):
     def squares(self, groups: Sequence[Sequence[str]]) -> list[np.ndarray]:
         """For every group, its texts (rows, as hypotheses) against its own texts (columns, as references)."""
         return [self.cross(group, group) for group in groups]
+
+
+class VectorScorer(Scorer):
+    """One that compares vectors of whole texts, which others may have made before."""
+
+    @abstractmethod
+    def squares_of(self, groups: Sequence[Sequence[str]], vectors: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """`squares` from the vectors of each group's texts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +66,7 @@ class Similarity(Declaration):
     reference_options: Callable[[Sequence[str], Mapping[str, Any]], Mapping[str, Any]] | None = None
     """(references, options) -> options with what is learnt from the references of one context alone."""
     on_vectors: bool = False
-    """Whether it compares vectors of whole texts, which are then made once for all metrics (`Scorer.squares_of`)."""
+    """Whether it compares vectors of whole texts, which are then made once for all metrics: `prepare` gives a VectorScorer."""
 
     @property
     def range(self) -> tuple[float, float]:

@@ -192,9 +192,12 @@ def _over(similarity: Similarity, rule: Rule, suffix: str) -> ContextMetric:
     )
 
 
-def METRIC() -> Iterator[ContextMetric]:  # noqa: N802 - the name that declarations have
+def _family() -> Iterator[ContextMetric]:
     """Three over every metric between two texts: by its own rule over references, and by each rule."""
     for similarity in SIMILARITIES.all().values():
         yield _over(similarity, similarity.over_references, "")
         for rule in RULES:
             yield _over(similarity, rule, f"-{rule}")
+
+
+METRIC = _family

@@ -58,6 +58,9 @@ def _on_vectors(metric: sets.SetMetric) -> ContextMetric:
     )
 
 
-def METRIC() -> Iterator[ContextMetric]:  # noqa: N802 - the name that declarations have
+def _family() -> Iterator[ContextMetric]:
     """One for every metric of two sets."""
     return map(_on_vectors, sets.METRICS.all().values())
+
+
+METRIC = _family

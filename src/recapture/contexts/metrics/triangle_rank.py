@@ -187,6 +187,9 @@ def _over(similarity: Similarity) -> ContextMetric:
     )
 
 
-def METRIC() -> Iterator[ContextMetric]:  # noqa: N802 - the name that declarations have
+def _family() -> Iterator[ContextMetric]:
     """One over every metric between two texts."""
     return map(_over, SIMILARITIES.all().values())
+
+
+METRIC = _family
