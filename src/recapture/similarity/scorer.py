@@ -66,7 +66,7 @@ class Similarity(Declaration):
     reference_options: Callable[[Sequence[str], Mapping[str, Any]], Mapping[str, Any]] | None = None
     """(references, options) -> options with what is learnt from the references of one context alone."""
     on_vectors: bool = False
-    """Whether it compares vectors of whole texts, which are then made once for all metrics: `prepare` gives a VectorScorer."""
+    """Whether it compares vectors of whole texts, made once for all metrics: `prepare` then gives a VectorScorer."""
 
     @property
     def range(self) -> tuple[float, float]:
