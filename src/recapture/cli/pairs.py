@@ -127,7 +127,7 @@ def pairs(
     options = _options(chosen, parameters, seed)
     _check_uses(chosen, {"model": model, "encoder": encoder, "device": device, "batch-tokens": batch_tokens})
     if over_references is not None and all(metric.over_references is None for metric in chosen):
-        raise InputError(f"--over-references: {_listed(chosen)} have rules of their own for several references")
+        raise InputError(f"--over-references: no metric of {_listed(chosen)} takes a rule for several references")
     checked_parameters([(metric, options.get(metric.name, {})) for metric in chosen], over_references)
     files = read_aligned(
         reference,
