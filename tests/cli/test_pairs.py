@@ -267,7 +267,7 @@ CASES = {
     "encoder for none": ([*REAL, "infolm", "--encoder", "x"], ["--encoder is for me-words"]),
     "device for none": ([*REAL, "bleu,rouge", "--device", "cpu"], ["--device is for infolm, me-words"]),
     "tokens for none": ([*REAL, "bleu", "--batch-tokens", "9"], ["--batch-tokens is for infolm"]),
-    "rule for none": ([*REAL, "bleu,rouge", "--over-references", "mean"], ["bleu, rouge takes a rule for several references"]),
+    "rule for none": ([*REAL, "bleu,rouge", "--over-references", "mean"], ["bleu, rouge takes a rule"]),
     "unknown rule": ([*INFOLM, "--over-references", "max"], ["best or mean, not 'max'"]),
     "interval": ([*INFOLM, "--interval", "95"], ["--interval", "between 0 and 1"]),
     "candidate twice": ([*ANY, "-c", "a.txt"], ["a.txt", "twice"]),
