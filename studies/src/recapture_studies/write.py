@@ -60,13 +60,13 @@ def write_findings(study: Study, findings: Findings, setup: Setup, output: Path)
 
 def made_with(study: Study, setup: Setup) -> dict[str, str]:
     """The models, by what they are."""
-    made = {}
+    models = {}
     if study.encodes:
         pooling = setup.encoding.get("pooling")
-        made["encoder"] = _name(setup.encoder, DEFAULT_ENCODER) + (f", {pooling} pooling" if pooling else "")
+        models["encoder"] = _name(setup.encoder, DEFAULT_ENCODER) + (f", {pooling} pooling" if pooling else "")
     if study.masked:
-        made["masked language model"] = _name(setup.model, " and ".join(MASKED_MODELS))
-    return made
+        models["masked language model"] = _name(setup.model, " and ".join(MASKED_MODELS))
+    return models
 
 
 def _name(given: Any, default: str) -> str:
