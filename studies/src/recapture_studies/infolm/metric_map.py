@@ -71,15 +71,13 @@ class _Map:
         return mean(rc.correlation(self.totals[one], self.totals[other]) for one, other in pairs)
 
     def lowest_of(self, pairs: Pairs) -> float:
-        return min((rc.correlation(self.totals[one], self.totals[other]) for one, other in pairs), default=math.nan)
+        return float(min(rc.correlation(self.totals[one], self.totals[other]) for one, other in pairs))
 
     def text_level_of(self, pairs: Pairs) -> float:
         return mean(text_level(self.items[other], self.items[one]).value for one, other in pairs)
 
     def interval_of(self, pairs: Pairs, seed: int) -> tuple[float, float]:
         """95 % of the mean over pairs when systems are drawn anew."""
-        if not pairs:
-            return math.nan, math.nan
         count = len(self.totals[pairs[0][0]])
         drawn = np.random.default_rng(seed).integers(0, count, (_RESAMPLES, count))
         each = [rc.correlation(self.totals[one][drawn], self.totals[other][drawn], "pearson") for one, other in pairs]
