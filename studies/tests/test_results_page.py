@@ -42,6 +42,15 @@ def test_page_has_claims_tables_and_links(folder, tmp_path):
     assert "Not run: " in page and "k-sweep" in page.split("Not run: ")[1]
 
 
+def test_a_study_without_claims_and_tables_of_its_own(tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    silent = Findings([Section("more", Table(["k"], [["1"]]))], lambda figure: None, ["Said in a sentence."])
+    write_findings(find_study("wmt17"), silent, Setup(tmp_path), tmp_path)
+    page = results_page(tmp_path, tmp_path / "results.md")
+    assert "## Mark-Evaluate" in page and "Said in a sentence." in page
+    assert "the paper says" not in page and "What the papers do not have" not in page and "beside the paper" not in page
+
+
 def test_page_alone_is_one_command(folder, tmp_path, capsys):
     page = tmp_path / "results.md"
     assert run(["reproduce", "--output", str(folder), "--page", str(page)]) == 0
