@@ -20,7 +20,7 @@ esac
 
 @pytest.fixture
 def oldest(tmp_path):
-    """Runs the script in a folder of its own, where nothing but a few tools is on the path: no Python 3.10, no pyenv."""
+    """Runs the script in a folder of its own, with nothing but a few tools on the path: no Python 3.10, no pyenv."""
     if any(shutil.which(tool) is None for tool in TOOLS):
         pytest.skip(f"not all of {', '.join(TOOLS)} are here")
     tools = tmp_path / "tools"
