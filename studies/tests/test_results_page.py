@@ -90,7 +90,13 @@ def test_pictures_are_small_and_there_once():
     assert {path.stem for path in evidence.glob("*.svg")} == set(list_studies()) and not list(evidence.glob("*.png"))
     for path in evidence.glob("*.svg"):
         assert path.stat().st_size < 100_000, path.name
+        assert "<text" in path.read_text(encoding="utf-8"), f"{path.name} is a picture of a drawing"
         assert f"({path.name})" in path.with_suffix(".md").read_text(encoding="utf-8")
+
+
+def test_files_of_the_evidence_begin_with_the_number_of_their_shape():
+    for path in (ROOT / "docs" / "evidence").glob("*.json"):
+        assert next(iter(json.loads(path.read_text(encoding="utf-8")).items())) == ("schema", 1), path.name
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,8 @@ from .models import DEFAULT_ENCODER, MASKED_MODELS
 from .study import Claim, Findings, Setup, Study
 from .svg import slim
 
+SCHEMA = 1
+"""Of NAME.json: grows when a reader of the old one would misread the new one."""
 MADE_UP = "all texts were made up by the program, to try the machinery: numbers and verdicts say nothing"
 
 
@@ -30,6 +32,7 @@ def write_findings(study: Study, findings: Findings, setup: Setup, output: Path)
     texts = {output / f"{study.name}.md": _page(study, findings, setup)}
     texts |= {output / f"{study.name}-{table.name}.csv": table.table.to_csv() for table in findings.tables}
     content = {
+        "schema": SCHEMA,
         "recapture": rc.__version__,
         "study": study.name,
         "title": study.title,

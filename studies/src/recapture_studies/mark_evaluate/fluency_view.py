@@ -10,12 +10,13 @@ import numpy as np
 
 import recapture as rc
 
+from ..agreement import Coefficient
 from ..rated import shown
 from .e2e_ratings import CRITERIA, Rated
 from .fluency_paper import BEST_K, DEFAULT_K
 from .fluency_scores import METHODS, Sizes
 
-COEFFICIENTS = ("pearson", "kendall", "spearman")
+COEFFICIENTS: tuple[Coefficient, ...] = ("pearson", "kendall", "spearman")
 """In the paper's order."""
 
 
