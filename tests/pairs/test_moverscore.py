@@ -227,8 +227,7 @@ def test_long_texts_are_not_cut(encoder):
 
 def test_empty_texts_score_worst(encoder):
     found = score(encoder, ["the cat", "", "the dog"], ["", "the cat", "the dog"])
-    # Pieces at right angles are sqrt(2) apart.
-    assert found.arrays["scores"] == pytest.approx([1 - math.sqrt(2), 1 - math.sqrt(2), 1], abs=1e-15)
+    assert found.arrays["scores"].tolist() == [-1, -1, 1]
     assert len(found.warnings) == 2
     assert score(encoder, ["", "a cat"], [" ", "a cat"]).arrays["scores"].tolist() == [1, 1]
 
@@ -236,7 +235,7 @@ def test_empty_texts_score_worst(encoder):
 def test_texts_without_pieces_cannot_be_compared(encoder):
     """Control characters: not blank, but nothing is left of them behind the tokenizer."""
     found = score(encoder, ["the cat", "\u200d\u0007"], ["\u200d\u0007", "\u200d\u0007"])
-    assert found.arrays["scores"] == pytest.approx([1 - math.sqrt(2), 1], abs=1e-15)  # the second are equal
+    assert found.arrays["scores"].tolist() == [-1, 1]  # the second are equal
     assert any("1 of 2 pairs could not be compared" in warning for warning in found.warnings)
 
 

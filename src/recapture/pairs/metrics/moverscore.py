@@ -17,7 +17,7 @@ Where this is not what the authors' program does:
 - It cuts long texts off; here they go through the model in overlapping windows.
 - It adds small numbers to what it divides by; here a text whose weights are all 0 has equal ones, and so have both
   texts where idf is 0 for every piece of the references, as with a single one.
-- Here an empty text scores as if all pieces stood at right angles, 1 - sqrt(2), and two empty ones score 1.
+- Here an empty text scores as if every piece had its opposite, -1, and two empty ones score 1.
 - Its model is BERT fine-tuned on MNLI; here any encoder will do, and scores of different encoders cannot be compared.
 """
 
@@ -316,7 +316,6 @@ METRIC = PairMetric(
     direction="higher",
     prepare=_prepare,
     defaults={"ngram": 1, "layers": 5, "idf": True, "encoder": None},
-    empty={"value": 1 - math.sqrt(2)},  # all pieces at right angles: they share no direction, nor are they opposites
     order=40,
     libraries=("numpy", "torch", "transformers", "POT"),
     caption=_caption,
