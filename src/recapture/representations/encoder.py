@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..declarations import declared
+from ..declarations import declared, function_name
 from ..errors import InputError
 from ..files import expanded
 
@@ -74,7 +74,7 @@ class FunctionEncoder:
 
     def __init__(self, function: Callable[[list[str]], Any]) -> None:
         self._function = function
-        self.name = str(getattr(function, "__qualname__", type(function).__qualname__))
+        self.name = function_name(function)
 
     def identity(self) -> dict[str, str]:
         return {"encoder": self.name, "kind": "function", "revision": "unknown"}

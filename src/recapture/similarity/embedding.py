@@ -74,7 +74,7 @@ def _similarities(rows: Sequence[str], columns: Sequence[str], own: np.ndarray, 
     without = [np.flatnonzero(squares == 0).tolist() for squares in squared]
     for i in without[0]:
         for j in without[1]:
-            scores[i, j] = rows[i] == columns[j]
+            scores[i, j] = rows[i].split() == columns[j].split()  # two blank texts are equal, too
     return scores
 
 
