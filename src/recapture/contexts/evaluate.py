@@ -23,7 +23,7 @@ from ..similarity.scorer import Scorer, VectorScorer
 from ..texts.context_files import Context, given_contexts
 from ..versions import VERSION
 from .declaration import METRICS, Batch, ContextMetric, Settings, check_ties
-from .table import ContextResults, totals_of
+from .table import ContextResults, totals_of, without_pvalues
 from .uncertainty import Asked, ContextScores, pvalue_name, relabelled_name, smallest_name
 
 if TYPE_CHECKING:
@@ -143,8 +143,8 @@ class _Run:
         for name in options:
             if name not in wanted:
                 raise InputError(f"options for {name!r}, but no metric is built on it")
-        if asked.pvalue is not False and not any(metric.tested for metric in metrics):
-            raise InputError(f"{', '.join(metric.name for metric in metrics)} has no p-value")
+        if asked.wanted and not any(metric.tested for metric in metrics):
+            raise InputError("; ".join(without_pvalues({metric.name: metric.no_pvalue for metric in metrics})))
         if not any(metric.ranks_triangles for metric in metrics) and (settings.directed or settings.ties != "split"):
             raise InputError(
                 f"{'directed' if settings.directed else 'ties'} is about triangle ranks: name a trm- metric"
