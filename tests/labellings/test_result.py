@@ -51,15 +51,10 @@ def test_several_numbers_have_several():
 
 def test_shown_with_all_that_stands_beside():
     made = result(**ALL)
-    assert (
-        made.shown("value")
-        == "0.2500 [0.2000, 0.3000] p 0.031 (parts of equal size: 0.0200, human 0.0001 [-0.1000, 0.1000], 25% inside)"
-    )
+    parts = "(parts of equal size: 0.0200, human 0.0001 [-0.1000, 0.1000], 25% inside)"
+    assert made.shown("value") == f"0.2500 [0.2000, 0.3000] p 0.031 {parts}"
     assert made.beside("value") == "[0.2000, 0.3000] p 0.031"
-    assert (
-        str(made).splitlines()[1]
-        == "  value  0.2500 [0.2000, 0.3000] p 0.031 (parts of equal size: 0.0200, human 0.0001 [-0.1000, 0.1000], 25% inside)"
-    )
+    assert str(made).splitlines()[1] == f"  value  0.2500 [0.2000, 0.3000] p 0.031 {parts}"
     assert "p 0.031" in made._repr_html_()
 
 

@@ -89,8 +89,8 @@ def test_paired_items_swap_within_the_item():
     rng = np.random.default_rng(0)
     prompt = 5 * rng.standard_normal((30, 2))
     reference, candidate = prompt, prompt + 0.8
-    assert rc.mmd(reference, candidate, pvalue=199, bandwidth=3.0).pvalue > 0.2
-    paired = rc.mmd(reference, candidate, pvalue=199, bandwidth=3.0, paired=True)
+    assert rc.mmd(reference, candidate, pvalue=199, bandwidth=30.0).pvalue > 0.2
+    paired = rc.mmd(reference, candidate, pvalue=199, bandwidth=30.0, paired=True)
     assert paired.pvalue == 1 / 200
     assert paired.inference["pvalues"]["groups"]["both"] == 30
 

@@ -161,7 +161,7 @@ def test_a_second_human_set_stands_for_human_texts():
 
 
 def test_groups_are_split_whole_and_candidates_get_other_prompts():
-    """Prompts on both sides: a candidate's part answers prompts that the reference's part does not, as the human one."""
+    """Prompts on both sides: a candidate's part answers prompts that the reference's part does not, as human ones."""
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(12), 3)
     made = HumanSplits(

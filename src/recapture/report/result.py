@@ -279,7 +279,8 @@ class Results(dict[str, dict[str, Result]], Reported):
         labels = [f"{number.label(self.labels_need_metric)} {number.arrow}" for number in numbers]
         page = Table(["candidate", *labels], page_rows)
         heads = ["metric", "number", "", *columns]
-        return Table(heads, rows, caption, 3, 3, _LONGEST_HEAD, self.caption_listed, page, title)
+        repeated = 4 if HUMAN in columns[:1] else 3
+        return Table(heads, rows, caption, 3, repeated, _LONGEST_HEAD, self.caption_listed, page, title)
 
     def _records(self) -> Iterator[dict[str, Any]]:
         """One row per candidate and number."""
