@@ -24,11 +24,16 @@ class Encoded(NamedTuple):
     """Sentences about each set's texts."""
 
 
-def vectors_of(sets: Sequence[Any], names: Sequence[str], encoder: Any = None, **encoding: Any) -> Encoded:
+def vectors_of(
+    sets: Sequence[Any], names: Sequence[str], encoder: Any = None, *, blind: bool = False, **encoding: Any
+) -> Encoded:
     """Vectors of every set, with the encoder's identity and what there is to say about the texts.
 
     The first set is the reference: an encoder that learns learns from it alone, so that a candidate's vectors do not
     depend on which other candidates are scored beside it.
+
+    blind: let it learn from all texts instead. A space made from one side fits that side better, so that even sides
+    of one distribution would differ in it: tests, intervals and human bands need one that does not know sides.
     """
     sets = [list(samples) if isinstance(samples, Iterator) else samples for samples in sets]
     texts = [holds_texts(samples) for samples in sets]
@@ -49,13 +54,15 @@ def vectors_of(sets: Sequence[Any], names: Sequence[str], encoder: Any = None, *
 
     listed = [_checked(samples, name) for samples, name in zip(sets, names, strict=True)]
     options = {key: encoding.pop(key) for key in ("pooling", "device", "offline") if key in encoding}
-    resolved = resolve_encoder(encoder, **options).fit(listed[0])
+    named = resolve_encoder(encoder, **options)
+    resolved = named.fit([text for texts in listed for text in texts] if blind else listed[0])
+    learnt = {} if resolved is named else {"learnt from": "all texts, blind to sides" if blind else "the reference"}
     together = encode([text for texts in listed for text in texts], resolved, **encoding)
     ends = np.cumsum([len(texts) for texts in listed])[:-1]
     # Not every encoder has notes on texts.
     said: Callable[[list[str], str], list[str]] = getattr(resolved, "notes", lambda texts, name: [])
     notes = [[*_notes(texts, name), *said(texts, name)] for texts, name in zip(listed, names, strict=True)]
-    return Encoded(np.split(together, ends), dict(resolved.identity()), notes)
+    return Encoded(np.split(together, ends), {**resolved.identity(), **learnt}, notes)
 
 
 def _notes(texts: list[str], name: str) -> list[str]:
