@@ -26,7 +26,7 @@ class MadeFor(NamedTuple):
     """Those of the languages, by Unicode's names; empty where they are not known."""
 
     def __str__(self) -> str:
-        length = f"{self.length} pieces at once" if self.length else "no limit of length known"
+        length = f"{self.length} pieces at once" if self.length else "no known limit of length"
         order = "it is not known how much it sees of word order"
         return f"{self.languages}; {length}; {order if self.order == 'unknown' else f'{self.order} to word order'}"
 
