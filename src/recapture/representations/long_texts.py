@@ -24,7 +24,7 @@ from .pieces import Pieces
 from .windows import windows
 
 
-class _Row(NamedTuple):
+class _WindowRow(NamedTuple):
     """One window on its way through the model."""
 
     text: int
@@ -68,7 +68,7 @@ class LongTexts:
         import torch
 
         seen = [_Pooled() for _ in texts]
-        waiting: list[_Row] = []
+        waiting: list[_WindowRow] = []
         steps = 0
         with torch.inference_mode():
             for row in self._rows(texts):
@@ -85,7 +85,7 @@ class LongTexts:
             vectors: np.ndarray = features["sentence_embedding"].float().cpu().numpy()
         return vectors[:, : getattr(self._model, "truncate_dim", None)]
 
-    def _rows(self, texts: Sequence[Pieces]) -> Iterator[_Row]:
+    def _rows(self, texts: Sequence[Pieces]) -> Iterator[_WindowRow]:
         for number, text in enumerate(texts):
             prompt = max(0, self._prompt - len(text.before))
             before, own = (*text.before, *text.own[:prompt]), text.own[prompt:]
@@ -97,9 +97,9 @@ class LongTexts:
                 if part is parts[-1]:
                     last += len(text.behind)
                 ids = (*before, *own[part.start : part.stop], *text.behind)
-                yield _Row(number, ids, slice(first, last), part.last - part.first)
+                yield _WindowRow(number, ids, slice(first, last), part.last - part.first)
 
-    def _forward(self, rows: Sequence[_Row], seen: Sequence[_Pooled]) -> int:
+    def _forward(self, rows: Sequence[_WindowRow], seen: Sequence[_Pooled]) -> int:
         """Adds windows to what has been seen of their texts; how many steps of the model made one vector of each."""
         import torch
 
