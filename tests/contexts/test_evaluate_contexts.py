@@ -105,6 +105,8 @@ def test_what_is_too_small_is_counted_named_and_left_out_of_means(toys):
         "mmd": {"lonely": "1 candidate, needs 2", "nothing": "0 candidates, needs 2", "half": "1 reference, needs 2"},
     }
     assert sorted(results.notes) == [
+        # 29 words, of which dd, cc, a, c and aa are in no reference.
+        "17.2% of the words of the contexts are unknown to bag-of-words: it does not see how texts differ in them",
         "2 contexts too small, left out of trm-toy: nothing (0 candidates, needs 1), half (1 reference, needs 2)",
         "3 contexts too small, left out of mmd: lonely (1 candidate, needs 2), nothing (0 candidates, needs 2), "
         "half (1 reference, needs 2)",

@@ -56,6 +56,7 @@ def evaluate_contexts(
     device: str | None = None,
     batch_size: int | None = None,
     offline: bool | None = None,
+    truncate: bool = False,
     cache: bool | str | os.PathLike[str] | VectorCache | None = None,
 ) -> ContextResults:
     """Scores of every context and their totals, by many metrics.
@@ -86,7 +87,7 @@ def evaluate_contexts(
         For all that is drawn at random.
     resume : bool, default True
         Keep finished contexts on disk until the run is complete; the same call, repeated, goes on from there.
-    pooling, device, batch_size, offline, cache
+    pooling, device, batch_size, offline, truncate, cache
         For `encode`.
 
     Returns
@@ -104,7 +105,7 @@ def evaluate_contexts(
     """
     check_ties(ties)
     level = check_level(interval)
-    loading = {"pooling": pooling, "device": device, "offline": offline}
+    loading = {"pooling": pooling, "device": device, "offline": offline, "truncate": truncate or None}
     encoding = {"batch_size": batch_size, "cache": cache}
     run = _Run(
         given_contexts(contexts),
@@ -180,7 +181,7 @@ class _Run:
     def _fitted(self, encoder: Any, loading: Mapping[str, Any], needed: bool) -> Any:
         """The encoder, which has learnt from all references if it learns."""
         if not needed:
-            useless = [name for name in ("pooling", "device") if name in loading]
+            useless = [name for name in ("pooling", "device", "truncate") if name in loading]
             useless += ["batch_size"] if "batch_size" in self._encoding else []
             if encoder is not None or useless:
                 what = "an encoder" if encoder is not None else useless[0]
@@ -217,8 +218,10 @@ class _Run:
         texts = [text for context in self.contexts for text in (*context.references, *context.candidates)]
         empty = sum(not text.strip() for text in texts)
         warnings = [f"{empty:,} of {len(texts):,} texts are empty; they were kept"] if empty else []
-        # Not every encoder has notes on texts.
-        warnings += getattr(self._encoder, "notes", lambda texts, name: [])(texts, "the contexts")
+        if self._encoder is not None:
+            from ..representations.facts import notes_on
+
+            warnings += notes_on(self._encoder, texts, "the contexts")
         alone = [metric.name for metric in self.metrics if metric.varies_with_size]
         uneven = sum(0 < len(context.candidates) != len(context.references) for context in self.contexts)
         if alone and uneven:

@@ -85,6 +85,7 @@ def evaluate(
     device: str | None = None,
     batch_size: int | None = None,
     offline: bool | None = None,
+    truncate: bool = False,
     cache: bool | str | os.PathLike[str] | VectorCache | None = None,
     reference_name: str = "reference",
 ) -> SetResults:
@@ -130,7 +131,7 @@ def evaluate(
     options : mapping of str to mapping, optional
         Parameters of single metrics, by name, such as {"prd": {"clusters": 10}}; a seed there is that of the metric's
         own clusterings alone.
-    pooling, device, batch_size, offline, cache
+    pooling, device, batch_size, offline, truncate, cache
         For `encode`.
     reference_name : str
         What messages call the reference.
@@ -170,6 +171,7 @@ def evaluate(
         raise InputError(f"k was given, but {', '.join(metric.name for metric in chosen)} has no neighbourhoods")
     own = METRICS.own_parameters(chosen, options)
     asked = {"pooling": pooling, "device": device, "batch_size": batch_size, "offline": offline, "cache": cache}
+    asked |= {"truncate": truncate or None}  # what was not asked for is not said: vectors would refuse it
     encoding = {name: value for name, value in asked.items() if value is not None}
     blind = bool(splits or interval or _asked(pvalue))
     vectors = vectors_of(every_set, labels, encoder, blind=blind, **encoding)
