@@ -139,7 +139,7 @@ def _word() -> re.Pattern[str]:
     return re.compile(rf"[{_CHARACTERS}]|[^\W_{_CHARACTERS}](?:[^\W_{_CHARACTERS}]|[{marks}])*")
 
 
-class Runs(NamedTuple):
+class WordRuns(NamedTuple):
     """All runs of words of some texts, in the order of the texts."""
 
     hashes: np.ndarray
@@ -155,7 +155,7 @@ class Runs(NamedTuple):
 class Index:
     """Which texts have a run of words."""
 
-    def __init__(self, runs: Runs) -> None:
+    def __init__(self, runs: WordRuns) -> None:
         self.visited = 0
         """How often it was looked at two texts that share a run: the work, for whoever wants to count it."""
         self._words = runs.words
@@ -169,7 +169,7 @@ class Index:
         self._hashes, self._starts, self._texts = hashes[starts], starts, texts
         self._counts = np.minimum(counts, MOST_TEXTS)
 
-    def near(self, runs: Runs, *, within: bool = False) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    def near(self, runs: WordRuns, *, within: bool = False) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Texts that are near one of the index, that one, and how many words are shared; some thousand at a time.
 
         within: the texts are those of the index; none is compared with itself.
@@ -206,7 +206,7 @@ class Index:
         nth = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
         other = self._texts[self._starts[at][which] + nth]
         mine, begins = text[which], place[which]
-        # Runs come in the order of texts and places, so a stable sort by the pair keeps places in order.
+        # WordRuns come in the order of texts and places, so a stable sort by the pair keeps places in order.
         pair = mine.astype(np.int64) * len(self._words) + other
         order = np.argsort(pair, kind="stable")
         pair, begins = pair[order], begins[order]
@@ -274,7 +274,7 @@ class _Groups:
         return text
 
 
-def _runs(texts: Mapping[str, int], hashes: _Hashes) -> Runs:
+def _runs(texts: Mapping[str, int], hashes: _Hashes) -> WordRuns:
     numbers = array("Q")
     words = np.zeros(len(texts), np.int64)
     for number, text in enumerate(texts):
@@ -292,7 +292,7 @@ def _runs(texts: Mapping[str, int], hashes: _Hashes) -> Runs:
     for step in range(RUN):
         inside = step < length
         value = value * _FACTOR + np.where(inside, flat[np.where(inside, start + step, 0)], np.uint64(0))
-    return Runs(value, owner, place, words)
+    return WordRuns(value, owner, place, words)
 
 
 class _Hashes(dict[str, int]):
