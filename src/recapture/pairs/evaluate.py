@@ -23,6 +23,7 @@ from ..errors import InputError, OptionError, nearest_names
 from ..progress import Progress
 from ..report.result import Result
 from ..similarity.scorer import RULES, Rule
+from ..texts.objects import checked_entries, is_missing, samples_of
 from .declaration import METRICS, GroupScorer, Output, PairMetric, PairScorer, PairScores, TextPairScorer
 from .table import PairResults, array_name
 from .uncertainty import Intervals
@@ -262,10 +263,8 @@ def is_empty(text: str) -> bool:
 
 
 def _texts(texts: Any, name: str) -> list[str]:
-    listed = _list(texts, name)
+    listed = checked_entries(_list(texts, name), name, "entry")
     for position, text in enumerate(listed):
-        if not isinstance(text, str):
-            raise InputError(f"entry {position} of {name} is not a string but {type(text).__name__}")
         _check_unicode(text, position, name)
     return listed
 
@@ -273,6 +272,8 @@ def _texts(texts: Any, name: str) -> list[str]:
 def _group(entry: Any, position: int) -> list[str]:
     if isinstance(entry, str):
         group = [entry]
+    elif is_missing(entry):
+        raise InputError(f"entry {position} of references is missing ({entry}): leave such items out of both sides")
     elif not isinstance(entry, Iterable) or isinstance(entry, (bytes, Mapping)):
         raise InputError(f"entry {position} of references is neither a text nor a list of texts: {entry!r}")
     else:
@@ -301,9 +302,10 @@ def _kind(value: Any) -> str:
 def _list(entries: Any, name: str) -> list[Any]:
     if isinstance(entries, (str, bytes)):
         raise InputError(f"{name} must be a list with one entry per item, not one string")
-    if not isinstance(entries, Iterable) or isinstance(entries, (Mapping, Set)):
+    listed = entries if isinstance(entries, (Mapping, Set)) else samples_of(entries, name)
+    if not isinstance(listed, Iterable) or isinstance(listed, (str, Mapping, Set)):
         raise InputError(f"{name} must be a list with one entry per item, not {_kind(entries)}")
-    return list(entries)
+    return list(listed)
 
 
 # What the metrics of one run have in common

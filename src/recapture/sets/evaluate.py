@@ -14,6 +14,7 @@ from ..geometry.points import PointSet
 from ..labellings.plans import Pvalue
 from ..progress import Progress
 from ..report.result import Result
+from ..texts.objects import samples_of
 from . import uncertainty
 from .declaration import METRICS, Measurement, SetMetric
 from .pair import Pair, check_k
@@ -134,9 +135,9 @@ def evaluate(
     named = _named(candidates)
     from ..representations.vectors import holds_texts, vectors_of
 
-    every_set: list[Any] = [references, *named.values()]
     labels = [reference_name, *map(_label, named)]
-    if k is not None and holds_texts(references) and all(map(len, every_set)):
+    every_set = [samples_of(each, label) for each, label in zip([references, *named.values()], labels, strict=True)]
+    if k is not None and holds_texts(every_set[0]) and all(map(len, every_set)):
         # Before texts are encoded, which may take long.
         check_k(k, *zip(labels, map(len, every_set), strict=True))
     if k is not None and not any(metric.uses_neighbours for metric in chosen):
