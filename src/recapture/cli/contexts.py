@@ -93,13 +93,13 @@ def contexts(
     from ..contexts.evaluate import evaluate_contexts
     from ..files import write_text
 
-    form = chosen_form(form, output)
     inputs = _inputs(file, reference, candidate, group, field)
     named = {"--id-field": id_field, "--references-field": references_field, "--candidates-field": candidates_field}
     useless = [option for option, value in named.items() if file is None and value not in _USUAL]
     if useless:
         raise InputError(f"{useless[0]} goes with a file of contexts, not with two files of single texts")
     check_targets(output, per_item, inputs)
+    form = chosen_form(form, output)
     chosen = METRICS.choose(metrics)
     listed: list[Context]
     if file is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from ..errors import InputError
+from .candidates import WithCandidates, candidate_files
 from .options import (
     FORMS,
     candidate_names,
@@ -46,9 +47,11 @@ def _names(_: click.Context, __: click.Parameter, text: str | None) -> list[str]
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
-@click.command()
+@click.command(cls=WithCandidates)
 @click.option("--reference", "-r", required=True, multiple=True, metavar="FILE", help="Repeatable; - for stdin.")
-@click.option("--candidate", "-c", required=True, multiple=True, metavar="FILE", help="A system's; repeatable.")
+@click.option(
+    "--candidate", "-c", required=True, multiple=True, metavar="FILE...", help="One a system; files, patterns, folders."
+)
 @click.option("--name", multiple=True, metavar="NAME", help="What to call each system, in order (default: its file).")
 @click.option("--metrics", metavar="NAMES", help="Comma-separated (default: the common ones; see recapture list).")
 @input_options
@@ -116,9 +119,10 @@ def pairs(
     from ..pairs.evaluate import checked_parameters, evaluate_pairs
     from ..texts.aligned import check_distinct, read_aligned
 
-    form = chosen_form(form, output)
+    candidate = candidate_files(candidate, input_format)
     check_stdin(*reference, *candidate)
     check_targets(output, per_item, (*reference, *candidate))
+    form = chosen_form(form, output)
     names = candidate_names(candidate, name)
     for path in reference:
         if reference.count(path) > 1:

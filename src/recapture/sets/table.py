@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from ..report.report import HIGHER_LOWER, short_p
 from ..report.result import CEILING, Result, Results, model_name, neighbourhoods
 from .declaration import METRICS
@@ -11,6 +14,12 @@ class SetResults(Results):
     """{candidate: {metric: Result}} of sets against one reference set."""
 
     kind = "sets"
+
+    def state(self, **settings: Any) -> None:
+        """Add settings to every signature: what was done to the sets before they came here."""
+        for by_metric in self.values():
+            for name, result in by_metric.items():
+                by_metric[name] = replace(result, signature={**result.signature, **settings})
 
     def caption(self) -> list[str]:
         columns = [next(iter(by_metric.values())) for by_metric in self.values()]
@@ -24,6 +33,8 @@ class SetResults(Results):
             f"vectors: {model_name(first.signature['encoder'])}",
             *neighbourhoods(by_metric),
         ]
+        if sample := first.signature.get("sample"):
+            parts.append(f"a sample of {sample['size']:,} of each set with more, seed {sample['seed']}")
         if balance := first.signature.get("balance"):
             parts.append(
                 f"means over {balance['draws']} subsamples of {balance['size']:,} a side, seed {balance['seed']}"
