@@ -115,7 +115,7 @@ def pairs(
       recapture pairs -r refs.txt -c a.txt --metrics me-words,meteor --interval 0.95 --format md
     """
     from ..files import write_text
-    from ..pairs.declaration import METRICS
+    from ..pairs.declaration import METRICS, usual_metrics
     from ..pairs.evaluate import checked_parameters, evaluate_pairs
     from ..texts.aligned import check_distinct, read_aligned
 
@@ -127,7 +127,12 @@ def pairs(
     for path in reference:
         if reference.count(path) > 1:
             raise InputError(f"reference {path} is given twice")
-    chosen = METRICS.choose(metrics)
+    if metrics is None:
+        chosen, left_out = usual_metrics(encoder, model, offline or None)
+        if left_out:
+            say(left_out)
+    else:
+        chosen = METRICS.choose(metrics)
     options = _options(chosen, parameters, seed)
     _check_uses(chosen, {"model": model, "encoder": encoder, "device": device, "batch-tokens": batch_tokens})
     if over_references is not None and all(metric.over_references is None for metric in chosen):

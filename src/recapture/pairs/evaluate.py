@@ -11,6 +11,7 @@ import functools
 import inspect
 import math
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast, overload
@@ -24,7 +25,7 @@ from ..progress import Progress
 from ..report.result import Result
 from ..similarity.scorer import RULES, Rule
 from ..texts.objects import checked_entries, is_missing, samples_of
-from .declaration import METRICS, GroupScorer, Output, PairMetric, PairScorer, PairScores, TextPairScorer
+from .declaration import METRICS, GroupScorer, Output, PairMetric, PairScorer, PairScores, TextPairScorer, usual_metrics
 from .table import PairResults, array_name
 from .uncertainty import Intervals
 
@@ -80,7 +81,8 @@ def evaluate_pairs(
     candidates
         One text per item, or a mapping of names to such lists.
     metrics
-        Names, as a list or separated by commas (default: the common ones; see `list_pair_metrics`).
+        Names, as a list or separated by commas (default: the common ones that this installation can run; see
+        `list_pair_metrics`).
     options
         Parameters by metric, such as {"infolm": {"measure": "l2"}}.
     over_references
@@ -111,7 +113,12 @@ def evaluate_pairs(
     >>> [round(score, 2) for score in results["a"]["ter"].scores.tolist()]
     [0.0, 1.0]
     """
-    chosen = METRICS.choose(metrics)
+    if metrics is None:
+        chosen, left_out = usual_metrics(encoder, model, offline)
+        if left_out:
+            warnings.warn(left_out, stacklevel=2)
+    else:
+        chosen = METRICS.choose(metrics)
     own = METRICS.own_parameters(chosen, options)
     shared = Shared(encoder, model, device=device, batch_tokens=batch_tokens, offline=offline, cache=cache)
     texts = aligned_texts(references, candidates)
