@@ -12,7 +12,7 @@ import importlib
 import pkgutil
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -97,6 +97,10 @@ def fill_docstring(function: Callable[..., Any], parts: Mapping[str, str]) -> No
         function.__doc__ = re.sub(r"^( *)\{(\w+)\}$", indented, function.__doc__, flags=re.MULTILINE)
 
 
+def _it(names: Sequence[str]) -> str:
+    return "it" if len(names) == 1 else "them"
+
+
 Kind = TypeVar("Kind")
 Metric = TypeVar("Metric", bound=Declaration)
 
@@ -155,6 +159,23 @@ class Registry(Generic[Metric]):
         if not chosen:
             raise InputError("no metric was named")
         return list(chosen.values())
+
+    def usual_that_run(self, mending: Callable[[Metric], str | None]) -> tuple[list[Metric], str]:
+        """The usual metrics that this installation can run, and a sentence about the others ("" where there are none).
+
+        mending: the command that brings what a metric lacks, None where it lacks nothing.
+        """
+        usual = self.choose(None)
+        commands = {metric.name: mending(metric) for metric in usual}
+        lacking: dict[str, list[str]] = {}
+        for name, command in commands.items():
+            if command is not None:
+                lacking.setdefault(command, []).append(name)
+        if len(usual) == sum(map(len, lacking.values())):
+            return usual, ""  # nothing is left: whoever runs them says what is wrong
+        left = "; ".join(f"{', '.join(names)} (to have {_it(names)}: {command})" for command, names in lacking.items())
+        chosen = [metric for metric in usual if commands[metric.name] is None]
+        return chosen, f"left out for what is not installed: {left}" if left else ""
 
     def own_parameters(
         self, chosen: Iterable[Metric], options: Mapping[str, Mapping[str, Any]] | None

@@ -85,9 +85,9 @@ def correlate(
     from ..agreement.data.scores_and_ratings import no_metrics
     from ..agreement.with_people import correlate as library_call
 
-    form = chosen_form(form, output)
     check_stdin(*files, *human_file)
     check_targets(output, None, (*files, *human_file))
+    form = chosen_form(form, output)
     read = read_scores(
         files,
         human_files=human_file or None,

@@ -128,7 +128,16 @@ def terminal_width() -> int | None:
 
 
 def chosen_form(form: str | None, output: str | None) -> str:
-    return form or _ENDINGS.get(Path(output or "").suffix, "table")
+    """The form that was asked for, or that of the file's ending; never a table under a name that promises another."""
+    ending = Path(output or "").suffix.lower()
+    if form not in (None, "table"):
+        return str(form)
+    if ending not in (*_ENDINGS, ".txt", ""):
+        known = ", ".join(_ENDINGS)
+        raise InputError(
+            f"cannot write {output}: no form has the ending {ending}; there are {known}, and .txt for a table"
+        )
+    return form or _ENDINGS.get(ending, "table")
 
 
 def check_stdin(*inputs: str) -> None:

@@ -9,6 +9,8 @@ import click
 from ..errors import InputError
 from ..sets.evaluate import DRAWS
 from ..texts import read_samples, read_together
+from ..texts.sampling import sample_places
+from .candidates import WithCandidates, candidate_files
 from .options import (
     FORMS,
     candidate_names,
@@ -24,9 +26,16 @@ from .options import (
 )
 
 
-@click.command()
+@click.command(cls=WithCandidates)
 @click.option("--reference", "-r", required=True, metavar="FILE", help="Human texts or vectors; - for stdin.")
-@click.option("--candidate", "-c", required=True, multiple=True, metavar="FILE", help="Generated ones; repeatable.")
+@click.option(
+    "--candidate",
+    "-c",
+    required=True,
+    multiple=True,
+    metavar="FILE...",
+    help="Generated ones; files, patterns, folders.",
+)
 @click.option(
     "--name", multiple=True, metavar="NAME", help="What to call each candidate, in order (default: its file)."
 )
@@ -44,6 +53,7 @@ from .options import (
     metavar="[DRAWS]",
     help=f"Average over equal-size subsamples of the larger set ({DRAWS} unless said).",
 )
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="N texts, chosen by --seed, of each set with more.")
 @inference_options
 @click.option("--no-ceiling", is_flag=True, help="Do not score halves of the reference against each other.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="For all that is drawn at random.")
@@ -62,6 +72,7 @@ def score(
     reference_format: str | None,
     encoder: str | None,
     balance: int | None,
+    sample: int | None,
     interval: float | None,
     pvalue: bool | int | Literal["exact", "sampled"],
     no_ceiling: bool,
@@ -81,6 +92,7 @@ def score(
       recapture score --reference human.txt --candidate model.txt
       recapture score -r human.txt -c a.txt -c b.jsonl --field text --metrics mark-evaluate,precision-recall --k 1
       recapture score -r human.jsonl --reference-field text -c model.jsonl --field output --name "model 7"
+      recapture score -r human.txt -c runs/*.txt --sample 5000
       recapture score -r human.npy -c model.npy --interval 0.95 --pvalue --output scores.json
       generate | recapture score -r human.txt -c - --encoder bag-of-words
     """
@@ -88,11 +100,12 @@ def score(
     from ..sets.declaration import METRICS
     from ..sets.evaluate import evaluate
 
+    candidate = candidate_files(candidate, input_format)
+    if output:
+        check_writable(output, keep=(reference, *candidate))
     form = chosen_form(form, output)
     if arrays and form != "json":
         raise InputError(f"--arrays goes with --format json, not {form}")
-    if output:
-        check_writable(output, keep=(reference, *candidate))
     chosen = [metric.name for metric in METRICS.choose(metrics)]
     names = candidate_names(candidate, name)
     check_stdin(reference, *candidate)
@@ -104,6 +117,10 @@ def score(
         candidates = read_together(candidate, formats[1:], field=field)
     for note in dict.fromkeys(note for samples in (references, *candidates) for note in samples.notes):
         say(note)
+    if sample is not None:
+        references, *candidates = (
+            samples.take(sample_places(len(samples), sample, seed)) for samples in (references, *candidates)
+        )
     results = evaluate(
         references.content,
         {name: samples.content for name, samples in zip(names, candidates, strict=True)},
@@ -118,4 +135,6 @@ def score(
         reference_name=f"reference {references.source}",
         **chosen_encoding(**encoding),
     )
+    if sample is not None:
+        results.state(sample={"size": sample, "seed": seed})
     deliver(results, form, output, results.notes, **({"arrays": True} if arrays else {}))

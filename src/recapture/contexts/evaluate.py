@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -22,7 +23,7 @@ from ..similarity.scorer import METRICS as SIMILARITIES
 from ..similarity.scorer import Scorer, VectorScorer
 from ..texts.context_files import Context, given_contexts
 from ..versions import VERSION
-from .declaration import METRICS, Batch, ContextMetric, Settings, check_ties
+from .declaration import METRICS, Batch, ContextMetric, Settings, check_ties, usual_metrics
 from .table import ContextResults, totals_of, without_pvalues
 from .uncertainty import Asked, ContextScores, pvalue_name, relabelled_name, smallest_name
 
@@ -71,7 +72,8 @@ def evaluate_contexts(
     metrics : str or iterable of str, optional
         Names, as a list or separated by commas: trm-NAME, dispersion-NAME, NAME, NAME-best and NAME-mean for every
         pairwise metric (see `list_pairwise`); every metric of two sets (see `list_metrics`); self-bleu, distinct-1,
-        distinct-2. Default: triangle ranks over METEOR, CIDEr-D and embeddings, MMD, Fréchet, MAUVE, METEOR, CIDEr-D.
+        distinct-2. Default: triangle ranks over METEOR, CIDEr-D and embeddings, MMD, Fréchet, MAUVE, METEOR, CIDEr-D,
+        without those that need an encoder where none can run.
     pvalue : bool, int, "exact" or "sampled", default False
         As for `triangle_rank`.
     interval : float, optional
@@ -105,11 +107,17 @@ def evaluate_contexts(
     """
     check_ties(ties)
     level = check_level(interval)
+    if metrics is None:
+        chosen, left_out = usual_metrics(encoder, offline)
+        if left_out:
+            warnings.warn(left_out, stacklevel=2)
+    else:
+        chosen = METRICS.choose(metrics)
     loading = {"pooling": pooling, "device": device, "offline": offline, "truncate": truncate or None}
     encoding = {"batch_size": batch_size, "cache": cache}
     run = _Run(
         given_contexts(contexts),
-        METRICS.choose(metrics),
+        chosen,
         Settings(ties, directed, check_seed(seed)),
         Asked(pvalue, seed, nulls=False),
         encoder,

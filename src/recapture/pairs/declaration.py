@@ -106,6 +106,18 @@ METRICS = Registry(
 )
 
 
+def usual_metrics(encoder: Any = None, model: Any = None, offline: bool | None = None) -> tuple[list[PairMetric], str]:
+    """The usual metrics that can run here by the models that were named, and a sentence about those left out."""
+    from ..representations.available import mending
+
+    def missing(metric: PairMetric) -> str | None:
+        default = {name: name in metric.defaults and given is None for name, given in named.items()}
+        return mending(metric.libraries, **default, offline=offline)
+
+    named = {"encoder": encoder, "model": model}
+    return METRICS.usual_that_run(missing)
+
+
 def list_pair_metrics() -> dict[str, PairMetric]:
     """The declarations of all metrics of aligned texts, by name.
 

@@ -11,6 +11,7 @@ import functools
 import inspect
 import math
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast, overload
@@ -23,7 +24,8 @@ from ..errors import InputError, OptionError, nearest_names
 from ..progress import Progress
 from ..report.result import Result
 from ..similarity.scorer import RULES, Rule
-from .declaration import METRICS, GroupScorer, Output, PairMetric, PairScorer, PairScores, TextPairScorer
+from ..texts.objects import checked_entries, is_missing, samples_of
+from .declaration import METRICS, GroupScorer, Output, PairMetric, PairScorer, PairScores, TextPairScorer, usual_metrics
 from .table import PairResults, array_name
 from .uncertainty import Intervals
 
@@ -79,7 +81,8 @@ def evaluate_pairs(
     candidates
         One text per item, or a mapping of names to such lists.
     metrics
-        Names, as a list or separated by commas (default: the common ones; see `list_pair_metrics`).
+        Names, as a list or separated by commas (default: the common ones that this installation can run; see
+        `list_pair_metrics`).
     options
         Parameters by metric, such as {"infolm": {"measure": "l2"}}.
     over_references
@@ -110,7 +113,12 @@ def evaluate_pairs(
     >>> [round(score, 2) for score in results["a"]["ter"].scores.tolist()]
     [0.0, 1.0]
     """
-    chosen = METRICS.choose(metrics)
+    if metrics is None:
+        chosen, left_out = usual_metrics(encoder, model, offline)
+        if left_out:
+            warnings.warn(left_out, stacklevel=2)
+    else:
+        chosen = METRICS.choose(metrics)
     own = METRICS.own_parameters(chosen, options)
     shared = Shared(encoder, model, device=device, batch_tokens=batch_tokens, offline=offline, cache=cache)
     texts = aligned_texts(references, candidates)
@@ -262,10 +270,8 @@ def is_empty(text: str) -> bool:
 
 
 def _texts(texts: Any, name: str) -> list[str]:
-    listed = _list(texts, name)
+    listed = checked_entries(_list(texts, name), name, "entry")
     for position, text in enumerate(listed):
-        if not isinstance(text, str):
-            raise InputError(f"entry {position} of {name} is not a string but {type(text).__name__}")
         _check_unicode(text, position, name)
     return listed
 
@@ -273,6 +279,8 @@ def _texts(texts: Any, name: str) -> list[str]:
 def _group(entry: Any, position: int) -> list[str]:
     if isinstance(entry, str):
         group = [entry]
+    elif is_missing(entry):
+        raise InputError(f"entry {position} of references is missing ({entry}): leave such items out of both sides")
     elif not isinstance(entry, Iterable) or isinstance(entry, (bytes, Mapping)):
         raise InputError(f"entry {position} of references is neither a text nor a list of texts: {entry!r}")
     else:
@@ -301,9 +309,10 @@ def _kind(value: Any) -> str:
 def _list(entries: Any, name: str) -> list[Any]:
     if isinstance(entries, (str, bytes)):
         raise InputError(f"{name} must be a list with one entry per item, not one string")
-    if not isinstance(entries, Iterable) or isinstance(entries, (Mapping, Set)):
+    listed = entries if isinstance(entries, (Mapping, Set)) else samples_of(entries, name)
+    if not isinstance(listed, Iterable) or isinstance(listed, (str, Mapping, Set)):
         raise InputError(f"{name} must be a list with one entry per item, not {_kind(entries)}")
-    return list(entries)
+    return list(listed)
 
 
 # What the metrics of one run have in common

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..progress import Progress
+from ..texts.objects import checked_entries, samples_of
 from .batches import CHARACTERS
 from .encoder import Encoder, EncoderLike, resolve_encoder
 from .vector_cache import VectorCache
@@ -84,21 +85,26 @@ def checked_texts(texts: Iterable[str]) -> list[str]:
     """The texts as a list, once it is certain that they are texts."""
     if isinstance(texts, (str, bytes)):
         raise InputError("expected a list of texts, got a single one")
-    listed = list(texts)
+    given = samples_of(texts, "the set of texts")
+    if isinstance(given, np.ndarray) or not isinstance(given, Iterable):
+        raise InputError(f"expected a list of texts, got {type(texts).__name__}")
+    listed = checked_entries(list(given), "")
     if not listed:
         raise InputError("there are no texts to encode")
     for position, text in enumerate(listed):
-        if not isinstance(text, str):
-            raise InputError(f"text {position} is not a string but {type(text).__name__}")
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise InputError(f"text {position} is not valid Unicode: it has half of a surrogate pair") from None
+        _check_unicode(text, position)
     return listed
 
 
 def _effort(text: str) -> int:
     return len(text) // CHARACTERS + 1
+
+
+def _check_unicode(text: str, position: int) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"text {position} is not valid Unicode: it has half of a surrogate pair") from None
 
 
 class _Encoding:

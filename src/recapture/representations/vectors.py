@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
+from ..texts.objects import checked_entries, is_missing, samples_of
 from .facts import TextFacts, facts_of, notes_on
 
 SampleSet = Sequence[str] | ArrayLike
@@ -38,7 +40,7 @@ def vectors_of(
     blind: let it learn from all texts instead. A space made from one side fits that side better, so that even sides
     of one distribution would differ in it: tests, intervals and human bands need one that does not know sides.
     """
-    sets = [list(samples) if isinstance(samples, Iterator) else samples for samples in sets]
+    sets = [samples_of(samples, name) for samples, name in zip(sets, names, strict=True)]
     texts = [holds_texts(samples) for samples in sets]
     if not any(texts):
         # Without texts, offline and cache have no effect; the rest would be a mistake.
@@ -83,17 +85,15 @@ def holds_texts(samples: Any) -> bool:
         return samples.dtype.kind in "UT"
     if not isinstance(samples, Iterable) or type(samples).__module__.partition(".")[0] == "torch":
         return False
-    some = [item for _, item in zip(range(100), samples, strict=False)]
+    # Missing texts tell nothing: they may come first.
+    some = list(islice((item for item in samples if not is_missing(item)), 100))
     if any(isinstance(item, (list, tuple)) and item and isinstance(item[0], str) for item in some):
         raise InputError("a set must be a list of texts, not a list of lists of texts; name several sets in a mapping")
-    return any(isinstance(item, str) for item in some) or (isinstance(samples, (list, tuple)) and not some)
+    return any(isinstance(item, (str, Mapping)) for item in some) or (isinstance(samples, (list, tuple)) and not some)
 
 
 def _checked(samples: Any, name: str) -> list[str]:
     texts = list(samples)
     if not texts:
         raise InputError(f"{name} is empty: it has no texts")
-    for position, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise InputError(f"text {position} of {name} is not a string but {type(text).__name__}")
-    return texts
+    return checked_entries(texts, name)

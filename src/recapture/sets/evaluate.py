@@ -19,6 +19,7 @@ from ..labellings.plans import Pvalue
 from ..labellings.step_down import holm
 from ..progress import Progress
 from ..report.result import Result
+from ..texts.objects import samples_of
 from . import uncertainty
 from .declaration import METRICS, Measurement, SetMetric
 from .grouping import Labelled, SetGroups
@@ -162,9 +163,10 @@ def evaluate(
     named = _named(candidates)
     from ..representations.vectors import holds_texts, vectors_of
 
-    every_set: list[Any] = [references, *([] if human is None else [human]), *named.values()]
+    given: list[Any] = [references, *([] if human is None else [human]), *named.values()]
     labels = [reference_name, *([] if human is None else ["human"]), *map(_label, named)]
-    if k is not None and holds_texts(references) and all(map(len, every_set)):
+    every_set = [samples_of(each, label) for each, label in zip(given, labels, strict=True)]
+    if k is not None and holds_texts(every_set[0]) and all(map(len, every_set)):
         # Before texts are encoded, which may take long.
         check_k(k, *zip(labels, map(len, every_set), strict=True))
     if k is not None and not any(metric.uses_neighbours for metric in chosen):

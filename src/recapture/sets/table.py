@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..report.report import HIGHER_LOWER, Table, short, short_p
@@ -14,6 +15,12 @@ class SetResults(Results):
     """{candidate: {metric: Result}} of sets against one reference set."""
 
     kind = "sets"
+
+    def state(self, **settings: Any) -> None:
+        """Add settings to every signature: what was done to the sets before they came here."""
+        for by_metric in self.values():
+            for name, result in by_metric.items():
+                by_metric[name] = replace(result, signature={**result.signature, **settings})
 
     @property
     def any_difference(self) -> dict[str, float]:
@@ -70,6 +77,8 @@ class SetResults(Results):
             f"vectors: {model_name(first.signature['encoder'])}",
             *neighbourhoods(by_metric),
         ]
+        if sample := first.signature.get("sample"):
+            parts.append(f"a sample of {sample['size']:,} of each set with more, seed {sample['seed']}")
         measured = [result for of_candidate in self.values() for result in of_candidate.values()]
         if balance := next((result.signature["balance"] for result in measured if "balance" in result.signature), None):
             parts.append(
