@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..texts.objects import checked_entries, is_missing, samples_of
-from .facts import TextFacts, facts_of, notes_on
+from .facts import MadeFor, TextFacts, facts_of, notes_on
 
 SampleSet = Sequence[str] | ArrayLike
 """One set of samples: texts, or ready vectors (samples x dimensions)."""
@@ -27,6 +27,8 @@ class Encoded(NamedTuple):
     """Sentences about each set's texts."""
     facts: list[TextFacts]
     """What the encoder sees of each set's texts."""
+    made_for: MadeFor | None = None
+    """What the encoder was made for; None where it does not say."""
 
 
 def vectors_of(
@@ -69,7 +71,9 @@ def vectors_of(
         [*_notes(texts, name), *notes_on(resolved, texts, name, about)]
         for texts, name, about in zip(listed, names, facts, strict=True)
     ]
-    return Encoded(np.split(together, ends), {**resolved.identity(), **learnt}, notes, facts)
+    return Encoded(
+        np.split(together, ends), {**resolved.identity(), **learnt}, notes, facts, getattr(resolved, "made_for", None)
+    )
 
 
 def _notes(texts: list[str], name: str) -> list[str]:

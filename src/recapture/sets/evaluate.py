@@ -24,6 +24,7 @@ from . import uncertainty
 from .declaration import METRICS, Measurement, SetMetric
 from .grouping import Labelled, SetGroups
 from .human import SPLITS, HumanSplits, HumanTerms
+from .inputs import inputs_of, same_as_reference
 from .pair import Pair, check_k
 from .table import SetResults
 from .uncertainty import Sureness
@@ -135,12 +136,15 @@ def evaluate(
     pooling, device, batch_size, offline, truncate, cache
         For `encode`.
     reference_name : str
-        What messages call the reference.
+        What messages and `inputs` call the reference.
 
     Returns
     -------
     SetResults
-        {candidate: {metric: Result}}, as a dict that also shows itself as a table and writes itself down.
+        {candidate: {metric: Result}}, as a dict that also shows itself as a table and writes itself down. `.inputs`
+        says what went in, for each candidate and for the reference under its name: `copied`, `near_copied`, `repeated`,
+        `near_repeated` and `beyond_limit` (numbers of texts), `unseen_tokens` and `unknown_pieces` (shares);
+        `.any_difference` has one p-value a candidate, where p-values were asked for.
 
     See Also
     --------
@@ -164,7 +168,8 @@ def evaluate(
     from ..representations.vectors import holds_texts, vectors_of
 
     given: list[Any] = [references, *([] if human is None else [human]), *named.values()]
-    labels = [reference_name, *([] if human is None else ["human"]), *map(_label, named)]
+    of_reference = reference_name if reference_name == "reference" else f"reference {reference_name}"
+    labels = [of_reference, *([] if human is None else ["human"]), *map(_label, named)]
     every_set = [samples_of(each, label) for each, label in zip(given, labels, strict=True)]
     if k is not None and holds_texts(every_set[0]) and all(map(len, every_set)):
         # Before texts are encoded, which may take long.
@@ -204,6 +209,18 @@ def evaluate(
             human_groups=groups.human,
         )
     results = SetResults()
+    without_human = [place for place in range(len(every_set)) if human is None or place != 1]
+    names = [reference_name if reference_name not in named else of_reference, *named]
+    results.inputs = inputs_of(
+        names,
+        [every_set[place] for place in without_human],
+        [vectors.facts[place] for place in without_human],
+        vectors.identity is not None,
+    )
+    results.made_for = vectors.made_for
+    for label, samples in zip(labels[-len(named) :], every_set[-len(named) :], strict=True):
+        if same_as_reference(every_set[0], samples):
+            notes[label].append(f"{label} holds the samples of {of_reference}, in the same order: is it the same file?")
     while pairs:
         name = next(iter(pairs))
         pair = pairs.pop(name)  # its neighbourhoods are not kept while others are measured

@@ -9,12 +9,21 @@ from typing import Any
 
 from ..report.report import HIGHER_LOWER, Table, short, short_p
 from ..report.result import HUMAN, Number, Result, Results, model_name, neighbourhoods, numbers_of
+from ..representations.facts import MadeFor
+from .inputs import Inputs, footnotes
 
 
 class SetResults(Results):
     """{candidate: {metric: Result}} of sets against one reference set."""
 
     kind = "sets"
+
+    def __init__(self, *results: Any) -> None:
+        super().__init__(*results)
+        self.inputs: Inputs = {}
+        """What went in, by set: see `evaluate`."""
+        self.made_for: MadeFor | None = None
+        """What the encoder was made for; None for ready vectors and for encoders that do not say."""
 
     def state(self, **settings: Any) -> None:
         """Add settings to every signature: what was done to the sets before they came here."""
@@ -86,7 +95,24 @@ class SetResults(Results):
             )
         over_clusterings = any("±" in result.rounded(name) for result in measured for name in result.values)
         spread = ["value ± its standard error over clusterings"] if over_clusterings else []
-        return ["; ".join(parts), *spread, *_intervals(measured), *self._pvalues(measured), HIGHER_LOWER]
+        sure = [*_intervals(measured), *self._pvalues(measured)]
+        return ["; ".join(parts), *self._footnotes(), *spread, *sure, HIGHER_LOWER]
+
+    def _footnotes(self) -> list[str]:
+        first = next(iter(next(iter(self.values())).values()))
+        sizes = dict.fromkeys(self.inputs, first.sizes["reference"])
+        sizes |= {name: next(iter(by_metric.values())).sizes["candidate"] for name, by_metric in self.items()}
+        blind = []
+        if self.made_for is not None and self.made_for.order in ("blind", "nearly blind"):
+            blind = [
+                f"these vectors are {self.made_for.order} to the order of words: a text and its shuffled words score "
+                "alike; cross-entropy, or word-level metrics of aligned texts, tell them apart"
+            ]
+        return [*footnotes(self.inputs, sizes), *blind]
+
+    def _more(self) -> dict[str, Any]:
+        """What JSON says of all metrics together."""
+        return {"inputs": self.inputs, **({"any_difference": self.any_difference} if self.any_difference else {})}
 
     def _parts_caption(self) -> list[str]:
         records = {
