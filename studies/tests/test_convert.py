@@ -197,3 +197,35 @@ def test_what_does_not_fit_is_a_sentence(tmp_path, capsys):
     (tmp_path / "testset_cs-en.tsv").write_text("LP\ttranslation\treference\tHUMAN_score\ncs-en\ta\tb\tnone\n")
     assert main(["wmt17_to_english", str(tmp_path), str(tmp_path / "data")]) == 2
     assert "HUMAN_score is no number but 'none'" in capsys.readouterr().err
+
+
+def converted(name, folder, capsys):
+    assert main([name, str(folder), str(folder / "data")]) == 2
+    return capsys.readouterr().err
+
+
+def test_files_of_another_form_are_refused_with_a_sentence(tmp_path, capsys):
+    for split in ("dev", "test"):
+        (tmp_path / f"my.genre.{split}.tsv").write_text("genre\tlabel\tsentence1_en\nnews\tneutral\tA.\n")
+    assert "my.genre.dev.tsv has no column 'sentence2_en'" in converted("xnli_en_genres", tmp_path, capsys)
+    for content in ({"image_id": 1}, [{"image_id": 1}], ["caption"]):
+        (tmp_path / "abstract48S.json").write_text(json.dumps(content))
+        assert "is no list of objects with the field" in converted("abstract48s", tmp_path, capsys)
+
+
+def test_lines_without_a_genre_name_no_document(tmp_path):
+    (tmp_path / "cats.txt").write_text("ca01 news\n\nca02\n")
+    (tmp_path / "ca01").write_text("\tFine/jj ./.\n")
+    assert main(["brown_genres", str(tmp_path), str(tmp_path / "data")]) == 0
+    assert [row["text"] for row in rows(tmp_path / "data/brown_genres/sentences.jsonl.gz")] == ["Fine."]
+
+
+def test_continuations_need_a_text(tmp_path, capsys):
+    item = {"prefix_text": "a", "reference_text": "b"}
+    votes = [{"prompt": "a", "domain": "book", "human_annotation": {}}]
+    (tmp_path / "human_evaluation_annotations.json").write_text(json.dumps(votes))
+    for results in (["c"], {"0": 1}, {"1": "c"}):
+        for domain in ("book", "wikitext"):
+            path = tmp_path / f"{domain}_contrastive_k_5_alpha_0.6_result.json"
+            path.write_text(json.dumps([{**item, "generated_result": results}]))
+        assert "generated_result has no text '0'" in converted("gpt2xl_contrastive_search", tmp_path, capsys)

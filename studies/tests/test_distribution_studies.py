@@ -5,9 +5,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from recapture import InputError
+from recapture_studies.distribution_aware import decoding_sets, embeddings
 from recapture_studies.distribution_aware.captions import Scoring
 from recapture_studies.distribution_aware.single_candidate_paper import equal_shares
+from recapture_studies.encoders import RememberingEncoder
 from recapture_studies.made_up.contexts import build
+from recapture_studies.made_up.writing import write_records
 from recapture_studies.study import Setup, find_study
 
 
@@ -259,3 +263,66 @@ def test_missing_folders_are_named(name, tmp_path):
     assert set(study.layout) == set(study.data) and study.takes
     with pytest.raises(InputError, match="it should hold"):
         study.run(Setup(tmp_path, quick=True))
+
+
+def test_continuations_and_votes_that_are_too_few_or_of_others(tmp_path):
+    folder = tmp_path / "gpt2xl_contrastive_search"
+    row = {"prompt": "a", "human": "b", "gpt2xl_contrastive_search": "c"}
+    for domain in ("book", "wikitext"):
+        write_records(folder / f"{domain}.jsonl.gz", [row] * 19)
+    setup = Setup(tmp_path, quick=True, encoder="bag-of-words")
+    with pytest.raises(InputError, match="has 19 continuations; the study needs at least 20"):
+        decoding_sets.continuations(setup, 5)
+    vote = {"prompt": "a", "domain": "book", "system_a_name": "contrastive_search", "system_a_result": "a x",
+            "system_b_name": "contrastive_decoding", "system_b_result": "a y",
+            "human_annotation": {"1": "System A is better", "2": "System B is better", "3": "neither"}}  # fmt: skip
+    won = {**vote, "human_annotation": {"1": "system b is better"}, "prompt": "unknown"}
+    write_records(folder / "human_pairwise.jsonl.gz", [vote, won])
+    judged = decoding_sets.votes(setup, None)
+    # One prompt even, one for contrastive decoding; one voice against two, one for neither; one prompt is known.
+    assert judged.prompts == {"book": (0, 1, 1)} and judged.voices == (1, 2, 1)
+    assert judged.matched == 1 and judged.beside == {}
+    write_records(folder / "human_pairwise.jsonl.gz", [{**vote, "system_b_name": "beam_search"}])
+    with pytest.raises(InputError, match="not contrastive search, beam search"):
+        decoding_sets.votes(setup, None)
+
+
+def of_encoder(last, people, speed=100.0):
+    curves = {label: [-0.5] * 5 + [last] for label in ("seeds", "strangers")}
+    return embeddings._Found(curves, {"seeds": 0.5, "strangers": 0.5, "people": 0.0}, people, 0.01, speed)
+
+
+def test_what_is_said_of_encoders_that_differ_and_of_some_that_do_not():
+    """People against people .434 and .6 are 17 standard errors apart; -2.5 and -1 at seven candidates differ, too."""
+    differ = {"my-CLIP": of_encoder(-2.5, -0.434), "bag-of-words": of_encoder(-1.0, -0.6, 400.0)}
+    assert [claim.holds for claim in embeddings._claims(differ, "my-CLIP")] == ["holds"] * 3
+    alike = {"a": of_encoder(-1.0, -0.434), "b": of_encoder(-1.05, -0.44)}
+    assert [claim.holds for claim in embeddings._claims(alike, None)] == [
+        "does not hold", "cannot be told", "does not hold",
+    ]  # fmt: skip
+    worse = {"clip": of_encoder(-1.0, -0.434), "b": of_encoder(-1.05, -0.44)}
+    assert embeddings._claims(worse, "clip")[1].holds == "does not hold"
+    lines = embeddings._verdict(differ, ["all-MiniLM, cls"])
+    assert "most sensitive first, my-CLIP (mean log10 p -2.50); bag-of-words (mean log10 p -1.00)." in lines[0]
+    assert "fastest first: bag-of-words (400 texts a second), my-CLIP (100 texts a second)" in lines[3]
+    assert lines[4] == "Left out, since their weights are not on this machine: all-MiniLM, cls."
+    assert len(embeddings._verdict(differ, [])) == 4
+
+
+def test_texts_that_were_not_remembered_are_encoded_when_asked_for(own_cache):
+    setup = Setup(None, encoder="bag-of-words", encoding={"cache": False})
+    references = ["a red fox", "the blue sea"]
+    remembered, asked = (RememberingEncoder(setup, references) for _ in range(2))
+    remembered.remember(["a fox", "a sea"])
+    np.testing.assert_array_equal(asked.encode_batch(["a sea", "a fox"]), remembered.encode_batch(["a sea", "a fox"]))
+
+
+def test_scores_of_words_need_no_vectors():
+    """METEOR alone: nothing is encoded; a text against itself has the best score of a context."""
+    references = [["a red fox ran home", "the blue sea"], ["one two three four", "five six"]]
+    scoring = Scoring(Setup(None), ["meteor"], references)
+    scoring.prepare(references)
+    assert scoring.encoder is None
+    same, other = ([context["meteor"]["value"] for context in scoring.scores(references, candidates, pvalue=False)]
+                   for candidates in (references, references[::-1]))  # fmt: skip
+    assert min(same) > 0.9 and other == [0.0, 0.0]

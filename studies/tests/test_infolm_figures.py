@@ -1,5 +1,8 @@
 """metric-map, score-distributions and calibration on made-up summaries, against scipy, and on the real ones."""
 
+import gzip
+import json
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -7,6 +10,7 @@ from scipy import stats
 from recapture_studies.infolm.calibration import path, temperature_parts
 from recapture_studies.infolm.metric_map import PEOPLE, summaries
 from recapture_studies.made_up.summaries import build
+from recapture_studies.made_up.writing import write_records
 from recapture_studies.rated import shown
 from recapture_studies.study import Setup, find_study
 from recapture_studies.write import write_findings
@@ -73,6 +77,26 @@ def test_the_map_against_rouge_score(data, own_cache):
     names = [row.partition(". ")[2] for row in rows]
     one, other = names.index("rouge rouge1"), names.index("rouge rouge2")
     assert list(rows.values())[one][str(other + 1)] == shown(stats.pearsonr(means["rouge1"], means["rouge2"])[0])
+
+
+def test_a_map_without_stored_scores(data, tmp_path, own_cache):
+    """People and the one metric that was asked for: two rows, no claims, and r as scipy has it."""
+    from sacrebleu.metrics import CHRF
+
+    for name, dropped in (("documents", ()), ("summaries", ("auto_scores",))):
+        with gzip.open(data / "realsumm" / f"{name}.jsonl.gz", "rt") as stream:
+            rows = [json.loads(line) for line in stream]
+        kept = [{field: value for field, value in row.items() if field not in dropped} for row in rows]
+        write_records(tmp_path / "realsumm" / f"{name}.jsonl.gz", kept)
+    setup = Setup(tmp_path, quick=True, metrics=("chrf",), model="none", encoding={"cache": False, "offline": True})
+    findings = find_study("metric-map").run(setup)
+    rows = table(findings, "system-level")
+    assert list(rows) == [f"1. {PEOPLE}", "2. chrf"] and not findings.claims
+    (part,) = summaries(setup, "abs")
+    scorer = CHRF(lowercase=True)
+    scores = [scorer.corpus_score(texts, [part.references]).score for texts in part.systems.values()]
+    expected = {shown(stats.pearsonr(part.human["litepyramid"].mean(axis=1), scores)[0])}
+    assert {rows[f"1. {PEOPLE}"]["2"], rows["2. chrf"]["1"]} == expected
 
 
 def test_claims_of_the_map_follow_from_its_table(quick):

@@ -10,7 +10,7 @@ import pytest
 from recapture import InputError
 from recapture_studies.made_up.genre_texts import GENRES, build, source_of
 from recapture_studies.mark_evaluate import genres, k_sweep
-from recapture_studies.mark_evaluate.k_sweep_view import Swept
+from recapture_studies.mark_evaluate.k_sweep_view import Swept, beside_table
 from recapture_studies.study import Setup, find_study
 
 
@@ -157,3 +157,17 @@ def test_contrast_is_between_like_and_other():
     # Variances .02 each, so a gap of .4 is .4 / sqrt(.02) = 2.828; no spread, no answer.
     assert swept.separation("quality")[0] == pytest.approx(0.4 / np.sqrt(0.02))
     assert np.isnan(swept.separation("quality")[1])
+
+
+def test_the_paper_stands_beside_only_where_there_is_its_k():
+    """Four estimators at k = 1, 2 with estimates 1.1 to 1.4; the paper's k = 40 is not among ours."""
+    numbers = {"petersen": 1.1, "quality": 1.2, "diversity": 1.3, "capture": 1.4}
+    sweep = {
+        "estimate": {name: [value, 1.0] for name, value in numbers.items()},
+        "score": {name: [1 / value, 1.0] for name, value in numbers.items()},
+    }
+    rows = beside_table({"XNLI": Swept({"whole": [sweep]}, 50, 20)}, (1, 2)).table.rows
+    assert [row[:2] + row[3:] for row in rows] == [
+        ["1", "estimate / true size", "1.100 to 1.400"],
+        ["1", "score", "0.714 to 0.909"],
+    ]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from recapture_studies.made_up.genre_texts import GENRES, build
-from recapture_studies.mark_evaluate import genres
+from recapture_studies.mark_evaluate import genres, mode_collapse
 from recapture_studies.mark_evaluate import mode_collapse_draws as draws
-from recapture_studies.mark_evaluate.perturbed import Curve, Track
+from recapture_studies.mark_evaluate.perturbed import CURVES, Curve, Track
 from recapture_studies.study import Setup, find_study
 
 
@@ -118,3 +118,91 @@ def test_moves():
     assert Track(score, falling).change() == pytest.approx(-0.5)
     late = np.array([[0.6, 0.6, 0.61, 0.6, 0.6, 0.1]]) + noise
     assert Track(score, late).seen(-2) == "stays" and Track(score, late).change(-2) == pytest.approx(-0.5)
+
+
+TITLES = ("XNLI", "XNLI, no partners", "Brown")
+
+
+def tracks(**means):
+    """By the curve's name (underscores for blanks), else by what it asks for: its mean at each step, in two draws."""
+    noise = np.array([[1e-4], [-1e-4]])
+    by_name = {}
+    for curve in CURVES:
+        mean = means.get(curve.name.replace(" ", "_"), means.get("distance") if not curve.bounded else None)
+        by_name[curve.name] = Track(curve, np.array(means[curve.asks] if mean is None else mean) + noise)
+    return by_name
+
+
+def as_the_paper_says():
+    """Quality stays until two topics are left, all else gets worse, most of all in the last step."""
+    return tracks(
+        quality=[0.8, 0.8, 0.8, 0.8, 0.79],
+        diversity=[0.9, 0.85, 0.8, 0.75, 0.4],
+        both=[0.9, 0.85, 0.8, 0.75, 0.4],
+        distance=[0.1, 0.2, 0.3, 0.4, 0.9],
+        ME_Schnabel_quality=[0.8, 0.8, 0.8, 0.8, 0.3],
+        IMPAR_precision=[0.8, 0.8, 0.8, 0.8, 0.4],
+        **{"PRD_precision_(F1/8)": [0.9, 0.8, 0.7, 0.6, 0.5]},
+    )
+
+
+def the_other_way_round():
+    """Everything gets a little better, most of all in the first step."""
+    rising = [0.3, 0.35, 0.36, 0.365, 0.368]
+    return tracks(quality=rising, diversity=rising, both=rising, distance=[0.4, 0.35, 0.34, 0.335, 0.332])
+
+
+def test_all_claims_hold_where_all_is_as_the_paper_says():
+    own = as_the_paper_says()
+    claims = mode_collapse._claims(dict.fromkeys(TITLES[1:], own), own)
+    assert [claim.holds for claim in claims] == ["holds"] * 7 and not any(claim.why for claim in claims)
+    count = 2 * sum(curve.asks != "quality" for curve in CURVES)
+    assert claims[5].here == f"the last step is the steepest for {count} of {count} numbers for diversity or both"
+    assert "IMPAR precision -0.40, ME Schnabel quality -0.50, ME Schnabel diversity -0.50" in claims[6].here
+
+
+def test_no_claim_holds_where_all_is_the_other_way_round():
+    own = the_other_way_round()
+    claims = mode_collapse._claims(dict.fromkeys(TITLES[1:], own), own)
+    assert [claim.holds for claim in claims] == ["does not hold"] * 7 and all(claim.why for claim in claims)
+
+
+def test_claims_hold_in_part_where_data_sets_differ():
+    by_data = {TITLES[1]: as_the_paper_says(), TITLES[2]: the_other_way_round()}
+    assert {claim.holds for claim in mode_collapse._claims(by_data, as_the_paper_says())} == {"holds in part"}
+
+
+def test_words_on_what_falls_and_what_stays():
+    lines = mode_collapse._verdict(dict.fromkeys(TITLES, as_the_paper_says()))
+    assert "diversity or for both, all fall" in lines[0]
+    assert lines[0].endswith("for quality, ME Schnabel, k = 3, adjusted quality, Density, coverage density stay.")
+    # By how much farther diversity falls than quality: .49, .49, .10, .10 and, of ME Schnabel, 0.
+    assert "XNLI ME Schnabel, k = 3, adjusted +0.49, Density, coverage +0.49, " in lines[4]
+    better = mode_collapse._verdict(dict.fromkeys(TITLES, the_other_way_round()))
+    assert "diversity or for both, none fall; of those for quality, none stay." in better[0]
+    assert better[-1].endswith("Brown: none.")
+
+
+def test_which_sentences_full_and_quick_forms_use():
+    side = {f"g{at}": [f"{at} {number}" for number in range(1200 - at)] for at in range(6)}
+    brown, xnli = (genres.Genres(title, side, side) for title in ("Brown", "XNLI"))
+    full = Setup(None)
+    assert mode_collapse._limited(xnli, full) is xnli
+    limited = mode_collapse._limited(brown, full)
+    assert {name: texts[:300] for name, texts in side.items()} == limited.reference
+    assert {name: texts[:1000] for name, texts in side.items()} == limited.candidate
+    few = mode_collapse._limited(brown, Setup(None, quick=True))
+    assert list(few.candidate) == list(few.reference) == ["g0", "g1", "g2", "g3"]  # the largest
+    assert few.candidate["g3"] == side["g3"][:96]
+
+
+def test_vectors_do_not_depend_on_when_they_are_asked_for(own_cache):
+    """A bag of words learns from the references alone, whatever is encoded first."""
+    setup = Setup(None, encoder="bag-of-words", encoding={"cache": False})
+    references = ["a red fox", "the blue sea", "a red sea"]
+    others = ["the fox", "a blue bird"]
+    together, apart = (genres.Space(setup, references) for _ in range(2))
+    together.prepare([*others, *references])
+    first = apart.rows(references)
+    np.testing.assert_array_equal(apart.rows(others), together.rows(others))
+    np.testing.assert_array_equal(first, together.rows(references))

@@ -34,6 +34,7 @@ def test_quick_form_writes_everything(name, data, tmp_path, capsys, own_cache):
     written = {path.name for path in output.iterdir()}
     assert {f"{name}.md", f"{name}.json", f"{name}.svg"} <= written
     content = json.loads((output / f"{name}.json").read_text())
+    assert next(iter(content.items())) == ("schema", 1)
     assert content["study"] == name and content["quick"] is True and content["verdict"]
     for table, rows in content["tables"].items():
         with (output / f"{name}-{table}.csv").open() as stream:
@@ -80,6 +81,12 @@ def test_listing(capsys):
         (["intervals", "--metrics", "bleu"], "leave --metrics out"),
         (["wmt17", "--data", ".", "--metrics", "blue"], "did you mean bleu?"),
         (["wmt17", "--data", "nowhere"], "it should hold segments.jsonl.gz"),
+        (["wmt17", "--data", ".", "--metrics", " , "], "no metric was named"),
+        (["wmt17", "--data", ".", "--preset", "bert-base", "--encoder", "x"], "brings the encoder bert-base-uncased"),
+        (["wmt17", "--data", "nowhere", "--preset", "bert-base"], "it should hold segments.jsonl.gz"),
+        (["sensitivity", "--data", "nowhere", "--pooling", "max"], "it should hold contexts.jsonl.gz"),
+        (["metric-map", "--data", "nowhere", "--pooling", "max"], "--pooling is for vectors of whole texts"),
+        (["all", "--data", "."], "for what belongs there"),
     ],
 )
 def test_bad_input(arguments, message, capsys, tmp_path, monkeypatch):
@@ -87,6 +94,25 @@ def test_bad_input(arguments, message, capsys, tmp_path, monkeypatch):
     assert run(["reproduce", *arguments]) == 2
     assert message in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_all_studies_need_all_folders_before_the_first_begins(tmp_path, capsys, monkeypatch):
+    from recapture_studies import cli
+
+    monkeypatch.delenv("RECAPTURE_DATA", raising=False)
+    assert run(["reproduce", "all", "--output", str(tmp_path / "out")]) == 2
+    assert "name the folder that holds the data" in capsys.readouterr().err
+    needed = sorted({folder for study in list_studies().values() for folder in study.data})
+    for name in needed[1:]:
+        (tmp_path / name).mkdir()
+    arguments = ["reproduce", "all", "--data", str(tmp_path), "--output", str(tmp_path / "out")]
+    assert run(arguments) == 2
+    assert f"has no {needed[0]}: see docs/data.md" in capsys.readouterr().err
+    (tmp_path / needed[0]).mkdir()
+    begun = []
+    monkeypatch.setattr(cli, "_carry_out", lambda study, setup, target: begun.append((study.name, setup.data)))
+    assert run(arguments) == 0
+    assert begun == [(name, tmp_path) for name in list_studies()]
 
 
 def test_damaged_and_small_files(data, tmp_path, capsys, monkeypatch):

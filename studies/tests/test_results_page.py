@@ -42,6 +42,15 @@ def test_page_has_claims_tables_and_links(folder, tmp_path):
     assert "Not run: " in page and "k-sweep" in page.split("Not run: ")[1]
 
 
+def test_a_study_without_claims_and_tables_of_its_own(tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    silent = Findings([Section("more", Table(["k"], [["1"]]))], lambda figure: None, ["Said in a sentence."])
+    write_findings(find_study("wmt17"), silent, Setup(tmp_path), tmp_path)
+    page = results_page(tmp_path, tmp_path / "results.md")
+    assert "## Mark-Evaluate" in page and "Said in a sentence." in page
+    assert "the paper says" not in page and "What the papers do not have" not in page and "beside the paper" not in page
+
+
 def test_page_alone_is_one_command(folder, tmp_path, capsys):
     page = tmp_path / "results.md"
     assert run(["reproduce", "--output", str(folder), "--page", str(page)]) == 0
@@ -81,7 +90,13 @@ def test_pictures_are_small_and_there_once():
     assert {path.stem for path in evidence.glob("*.svg")} == set(list_studies()) and not list(evidence.glob("*.png"))
     for path in evidence.glob("*.svg"):
         assert path.stat().st_size < 100_000, path.name
+        assert "<text" in path.read_text(encoding="utf-8"), f"{path.name} is a picture of a drawing"
         assert f"({path.name})" in path.with_suffix(".md").read_text(encoding="utf-8")
+
+
+def test_files_of_the_evidence_begin_with_the_number_of_their_shape():
+    for path in (ROOT / "docs" / "evidence").glob("*.json"):
+        assert next(iter(json.loads(path.read_text(encoding="utf-8")).items())) == ("schema", 1), path.name
 
 
 @pytest.mark.parametrize(

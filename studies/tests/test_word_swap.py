@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from recapture_studies.made_up.genre_texts import build
+from recapture_studies.mark_evaluate import word_swap
+from recapture_studies.mark_evaluate.perturbed import CURVES, Track
 from recapture_studies.mark_evaluate.word_swap import PROBABILITIES, swapped
 from recapture_studies.study import Setup, find_study
 
@@ -98,3 +100,17 @@ def test_an_encoder_that_sees_all_of_it(data, own_cache):
     assert float(rows["Fréchet", "-"]["1"]) > float(rows["Fréchet", "-"]["0.3"]) > float(rows["Fréchet", "-"]["0"])
     summary = curves(findings, "summary")
     assert summary["IMPAR", "precision"]["seen"] == summary["ME Schnabel", "quality"]["seen"] == "falls"
+
+
+@pytest.mark.parametrize("recall, said", [([0.8, 0.6, 0.4], True), ([0.8, 0.8, 0.8], False)])
+def test_sentences_that_move_together_are_told_of(recall, said):
+    """Precision stays and recall falls: order is lost, but it looks like variety. Where both stay, not a word."""
+    noise = np.array([[1e-4], [-1e-4]])
+    by_name = {curve.name: Track(curve, np.array([0.8, 0.8, 0.8]) + noise) for curve in CURVES}
+    by_name["IMPAR recall"] = Track(by_name["IMPAR recall"].curve, np.array(recall) + noise)
+    lines = word_swap._verdict(by_name, 2)
+    assert (
+        any("(precision 0.80 to 0.80) but reach fewer references (recall 0.80 to 0.40)" in line for line in lines)
+        is said
+    )
+    assert lines[3] == "Quality falls, and by more than diversity, for none of the methods that tell the two apart."

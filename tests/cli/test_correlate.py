@@ -322,6 +322,10 @@ def constant(name):
 
 CASES = {
     "no such file": (["nowhere.jsonl", "--human", "x"], ["nowhere.jsonl", "No such file"]),
+    "no such file, no ending": (["nowhere"], ["nowhere cannot be read: No such file or directory\n"]),
+    "a folder": (["."], [". cannot be read: Is a directory\n"]),
+    "ratings not there": (["scores.jsonl", "--human-file", "nowhere", "--human", "x"], ["nowhere", "No such file"]),
+    "an ending that says nothing": (["scores.txt"], ["scores.txt: scores are read from jsonl", "--input-format"]),
     "no ratings named": (["scores.jsonl"], ["--human", "one of length, human.fluency, human.tone"]),
     "unknown criterion": (["scores.jsonl", "--human", "human.flueny"], ["did you mean human.fluency"]),
     "criterion not near any": (
@@ -369,6 +373,7 @@ def test_refused_with_one_sentence(files, capsys, name):
     write("twice.jsonl", [*ROWS, ROWS[0]])
     write("words.jsonl", [{**row, "note": "good", "bleu": "x" if at == 1 else 1} for at, row in enumerate(ROWS)])
     write("nameless.jsonl", [{"id": 1, "h": 2}])
+    write("scores.txt", ROWS)
     before = {path.name: path.read_bytes() for path in files.iterdir()}
     arguments, words = CASES[name]
     output = [] if "--output" in arguments else ["--output", "out.md"]

@@ -49,7 +49,7 @@ MARKDOWN = """\
 | candidate | precision ↑ | recall ↑ |
 |---|---:|---:|
 | model_1.npy | 0.4200 | 0.9100 |
-| copy.npy | **1.0000** | **1.0000** |
+| copy.npy | 1.0000 | 1.0000 |
 
 reference: 200 samples; candidates: 150, 200; vectors: vectors as given; k: precision-recall 3
 ↑ higher is better, ↓ lower is better
@@ -63,7 +63,7 @@ LATEX = r"""% reference: 200 samples; candidates: 150, 200; vectors: vectors as 
 candidate & precision $\uparrow$ & recall $\uparrow$ \\
 \midrule
 model\_1.npy & 0.4200 & 0.9100 \\
-copy.npy & \textbf{1.0000} & \textbf{1.0000} \\
+copy.npy & 1.0000 & 1.0000 \\
 \bottomrule
 \end{tabular}
 """
@@ -259,7 +259,8 @@ def test_balanced_candidates_are_compared_at_one_size(files, capsys):
 def test_no_number_is_cut_on_a_narrow_terminal(columns):
     """Candidates that do not fit side by side stand in blocks below each other."""
     names = [f"model-with-a-rather-long-name-{number}.txt" for number in range(7)]
-    results = rc.evaluate(X, {name: Y[: 100 + place] for place, name in enumerate(names)}, metrics="precision-recall")
+    sets = {name: Y[: 100 + place] for place, name in enumerate(names)}
+    results = rc.evaluate(X, sets, metrics="precision-recall", ceiling=False)
     text = results.to_table(width=columns)
     for by_metric in results.values():
         for value in by_metric["precision-recall"].values.values():
@@ -269,11 +270,20 @@ def test_no_number_is_cut_on_a_narrow_terminal(columns):
     assert columns >= 80 or text.count("precision-recall  ") == 7  # one block each
 
 
+def test_the_human_band_stands_in_every_block_of_a_narrow_terminal():
+    names = [f"model-{number}.txt" for number in range(7)]
+    results = rc.evaluate(X, {name: Y[: 100 + place] for place, name in enumerate(names)}, metrics="precision-recall")
+    parts = results.to_table(width=90).partition("Whole sets")[0]
+    heads = [line for line in parts.splitlines() if "metric " in line]
+    assert len(heads) > 1 and all("human" in line for line in heads)
+
+
 def test_scores_with_a_floor_are_shown_without_it_too(files, capsys):
     """CAPTURE at k = 1: (score - floor) / (1 - floor), with the floor of 200 v 150 samples in 60-digit arithmetic."""
     shown = score(capsys, "-r", "human.npy", "-c", "model_1.npy", "--metrics", "mark-evaluate")
     floor = 1 - (max(range(350, 700), key=lambda n: log_likelihood(n, 350, 700, 350)) - 350) / 350
-    row = next(line for line in shown.out.splitlines() if "capture adjusted" in line)
+    whole = shown.out.partition("Whole sets")[2]
+    row = next(line for line in whole.splitlines() if "capture adjusted" in line)
     assert float(row.split()[-1]) == pytest.approx((SETTLED["capture"] - floor) / (1 - floor), abs=1e-4)
     assert "petersen adjusted" not in shown.out  # its floor is 0
 

@@ -1,5 +1,6 @@
 """Many contexts at once: the same numbers as one by one, totals that add up, small contexts named and left out."""
 
+import json
 import math
 
 import numpy as np
@@ -104,6 +105,8 @@ def test_what_is_too_small_is_counted_named_and_left_out_of_means(toys):
         "mmd": {"lonely": "1 candidate, needs 2", "nothing": "0 candidates, needs 2", "half": "1 reference, needs 2"},
     }
     assert sorted(results.notes) == [
+        # 29 words, of which dd, cc, a, c and aa are in no reference.
+        "17.2% of the words of the contexts are unknown to bag-of-words: it does not see how texts differ in them",
         "2 contexts too small, left out of trm-toy: nothing (0 candidates, needs 1), half (1 reference, needs 2)",
         "3 contexts too small, left out of mmd: lonely (1 candidate, needs 2), nothing (0 candidates, needs 2), "
         "half (1 reference, needs 2)",
@@ -283,6 +286,23 @@ def test_no_p_values_where_a_metric_has_none(toys):
     assert [(total.metric, total.number) for total in results.totals[:2]] == [
         ("dispersion-toy", "reference"), ("dispersion-toy", "candidate"),
     ]  # fmt: skip
+
+
+def test_why_a_metric_has_no_p_values_is_said(toys):
+    results = rc.evaluate_contexts(MIXED, "dispersion-toy,toy,distinct-1", pvalue=True)
+    why = "each side is measured by itself, so there is no difference to test"
+    said = f"-: dispersion-toy, distinct-1 have no p-value: {why}"
+    assert said in str(results).splitlines() and said in results.to_markdown() and said in results.to_html()
+    totals = json.loads(results.to_json())["results"]["totals"]
+    assert {total["metric"]: total["no_pvalue"] for total in totals} == {
+        "dispersion-toy": why, "toy": None, "distinct-1": why
+    }  # fmt: skip
+    assert all((total["pvalues"] is None) == (total["metric"] != "toy") for total in totals)
+    assert "no p-value" not in str(rc.evaluate_contexts(MIXED, "dispersion-toy,toy"))  # nobody asked
+    assert "no p-value" not in str(rc.evaluate_contexts(MIXED, "toy", pvalue=True))
+    with pytest.raises(rc.InputError, match=f"^dispersion-toy, distinct-1 have no p-value: {why}$"):
+        rc.evaluate_contexts(MIXED, "dispersion-toy,distinct-1", pvalue=True)
+    rc.evaluate_contexts(MIXED, "dispersion-toy", pvalue=None)
 
 
 def test_the_usual_metrics():

@@ -8,7 +8,7 @@ import pytest
 
 from recapture import InputError
 from recapture.labellings import plans as labellings
-from recapture.labellings.plans import plan, splits, subsamples
+from recapture.labellings.plans import plan, subsamples
 
 
 def rows_of(made, at_most=None):
@@ -56,7 +56,7 @@ def test_all_partitions_up_to_10_v_10(n, m, exact):
 
 def test_enumeration_in_small_blocks_is_the_same(monkeypatch):
     whole = rows_of(plan(5, 4))
-    monkeypatch.setattr(labellings, "_BLOCK_CELLS", 9 * 10)
+    monkeypatch.setattr(labellings, "BLOCK_CELLS", 9 * 10)
     made = plan(5, 4)
     assert [len(labels) for labels in made.blocks()] == [10] * 12 + [6]  # C(9, 4) = 126
     assert rows_of(made) == whole
@@ -66,7 +66,7 @@ def test_enumeration_in_small_blocks_is_the_same(monkeypatch):
 
 def test_a_large_enumeration_on_demand_comes_in_bounded_blocks(monkeypatch):
     """12 v 12 has 2,704,156 partitions: nothing holds them all."""
-    monkeypatch.setattr(labellings, "_BLOCK_CELLS", 24 * 1000)
+    monkeypatch.setattr(labellings, "BLOCK_CELLS", 24 * 1000)
     made = plan(12, 12, pvalue="exact")
     assert made.exact and made.rows == 2_704_156
     assert plan(12, 12, pvalue="exact", symmetric=True).rows == 2_704_156 // 2
@@ -79,7 +79,7 @@ def test_a_large_enumeration_on_demand_comes_in_bounded_blocks(monkeypatch):
 def test_no_block_is_larger_than_what_bounds_memory():
     made = plan(300, 200, pvalue=40_000)
     sizes = [len(labels) for labels in made.blocks()]
-    assert sum(sizes) == 40_001 and max(sizes) * 500 <= labellings._BLOCK_CELLS
+    assert sum(sizes) == 40_001 and max(sizes) * 500 <= labellings.BLOCK_CELLS
 
 
 def test_kept_labels_cannot_be_changed_by_those_who_use_them():
@@ -152,11 +152,3 @@ def test_subsamples_leave_the_rest_out():
 
 
 Sides = ("reference", "candidate")
-
-
-@pytest.mark.parametrize("size, half", [(10, 5), (11, 5), (2, 1)])
-def test_splits_are_two_halves(size, half):
-    made = splits(size, 40, seed=1)
-    assert made.sizes == (half, half) and len(made) == 40
-    assert (made.reference.sum(axis=1) == half).all() and (made.candidate.sum(axis=1) == half).all()
-    assert not (made.reference & made.candidate).any()

@@ -183,7 +183,7 @@ def test_blocks_change_nothing(monkeypatch):
         return labels.candidate @ pooled
 
     whole = rc.permutation_test(pooled[:5], pooled[5:], together, vectorized=True)
-    monkeypatch.setattr(labellings, "_BLOCK_CELLS", 11 * 17)
+    monkeypatch.setattr(labellings, "BLOCK_CELLS", 11 * 17)
     monkeypatch.setattr(permutation, "_LOOP", 13)
     parts = rc.permutation_test(pooled[:5], pooled[5:], together, vectorized=True)
     alone = rc.permutation_test(pooled[:5], pooled[5:], lambda a, b: int(sum(b)))

@@ -1,4 +1,4 @@
-"""What stands beside a value in a Result: intervals, p-values, ceilings, null distributions."""
+"""What stands beside a value in a Result: intervals, p-values, human bands, null distributions."""
 
 import copy
 import json
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from recapture.report.result import Result, short_p
+from recapture.sets.human import Band
 
 
 def result(values=None, **more):
@@ -18,7 +19,9 @@ def result(values=None, **more):
 ALL = {
     "intervals": {"value": (0.2, 0.3)},
     "pvalues": {"value": 0.031},
-    "ceilings": {"value": 0.0001},
+    "human": {"value": Band(0.0001, -0.1, 0.1)},
+    "at_human_size": {"value": Band(0.02, 0.01, 0.03)},
+    "inside": {"value": 0.25},
     "nulls": {"value": np.array([0.25, 0.5])},
     "inference": {"pvalues": {"method": "exact", "smallest": {"value": 0.01}}},
 }
@@ -35,9 +38,7 @@ def test_one_number_is_read_without_its_name():
 def test_what_was_not_asked_for_is_none():
     made = result()
     assert made.pvalue is made.interval is made.ceiling is made.null is None
-    assert made.shown("value") == "0.2500" and not {"pvalues", "intervals", "ceilings", "inference"} & set(
-        made.to_dict()
-    )
+    assert made.shown("value") == "0.2500" and not {"pvalues", "intervals", "human", "inference"} & set(made.to_dict())
 
 
 def test_several_numbers_have_several():
@@ -50,9 +51,10 @@ def test_several_numbers_have_several():
 
 def test_shown_with_all_that_stands_beside():
     made = result(**ALL)
-    assert made.shown("value") == "0.2500 [0.2000, 0.3000] p 0.031 (ceiling 0.0001)"
+    parts = "(parts of equal size: 0.0200, human 0.0001 [-0.1000, 0.1000], 25% inside)"
+    assert made.shown("value") == f"0.2500 [0.2000, 0.3000] p 0.031 {parts}"
     assert made.beside("value") == "[0.2000, 0.3000] p 0.031"
-    assert str(made).splitlines()[1] == "  value  0.2500 [0.2000, 0.3000] p 0.031 (ceiling 0.0001)"
+    assert str(made).splitlines()[1] == f"  value  0.2500 [0.2000, 0.3000] p 0.031 {parts}"
     assert "p 0.031" in made._repr_html_()
 
 

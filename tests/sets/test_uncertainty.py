@@ -1,4 +1,4 @@
-"""Intervals, p-values and ceilings of large sets, from relabelled, halved and split sets made for real."""
+"""Intervals and p-values of large sets, from relabelled and halved sets made for real."""
 
 import itertools
 import math
@@ -10,10 +10,10 @@ import recapture as rc
 from recapture.checks import check_level
 from recapture.errors import InputError
 from recapture.geometry.points import PointSet
-from recapture.labellings.plans import plan, splits, subsamples
-from recapture.sets import uncertainty as corpus
+from recapture.labellings.plans import plan, subsamples
 from recapture.sets.declaration import Measurement, Output, SetMetric
-from recapture.sets.evaluate import Job, measure, measure_pair
+from recapture.sets.evaluate import Job, check_splits, measure, measure_pair
+from recapture.sets.human import SPLITS
 from recapture.sets.pair import Pair
 
 METRICS = list(rc.list_metrics().values())
@@ -136,34 +136,12 @@ def test_intervals_hold_the_value_and_stay_in_range(metric):
     assert all(wider.intervals[n][0] <= result.intervals[n][0] for n in result.intervals)
 
 
-@EACH
-def test_ceilings_are_means_over_real_splits(metric):
-    reference, candidate = two_sets(31, 20)
-    result = measure(metric, reference, candidate, ceiling=4, seed=5)
-    labels = splits(31, 4, 5)
-    assert labels.sizes == (15, 15)
-    if metric.name in ("mmd", "prd", "mauve"):  # bandwidth and clusters come from the whole reference there
-        return
-    sides = zip(labels.reference, labels.candidate, strict=True)
-    halves = [measure(metric, reference[r], reference[c]).values for r, c in sides]
-    for name, value in result.ceilings.items():
-        assert value == pytest.approx(np.mean([half[name] for half in halves]), rel=1e-7)
-
-
-def test_the_ceiling_is_the_same_for_every_candidate():
-    reference, candidate = two_sets(40, 40)
-    results = rc.evaluate(reference, {"a": candidate, "b": candidate[:30] + 1}, metrics="precision-recall,mmd")
-    for metric in ("precision-recall", "mmd"):
-        assert results["a"][metric].ceilings == results["b"][metric].ceilings != {}
-    assert not rc.evaluate(reference, candidate, metrics="mmd", ceiling=False)["candidate"]["mmd"].ceilings
-
-
 def test_sets_too_small_to_be_halved_say_so():
     reference, candidate = two_sets(5, 5)
     result = rc.precision_recall(reference, candidate, k=3, interval=0.95, ceiling=True, pvalue=9)
     assert not result.intervals and not result.ceilings and result.pvalues
     assert "no interval: halves of 2 samples are too few for precision-recall" in result.warnings
-    assert "no ceiling: halves of 2 samples are too few for precision-recall" in result.warnings
+    assert "no human band: parts of 2 samples are too few for precision-recall" in result.warnings
 
 
 def test_half_samples_have_no_repeats_and_both_halves():
@@ -199,6 +177,33 @@ def test_bad_options_are_refused(options, message):
         rc.mmd(*two_sets(40, 40), **options)
 
 
+def test_a_number_that_no_half_sample_moves_has_no_interval():
+    """Two clumps far apart: precision is 0 in every half-sample, which says nothing of how sure it is."""
+    reference, candidate = two_sets(20, 20, shift=99)
+    result = rc.precision_recall(reference, candidate, interval=0.95)
+    assert not result.intervals
+    assert "no interval for precision: all 200 half-samples give the same number" in result.warnings
+
+
+def test_a_number_that_no_relabelling_moves_says_so():
+    """All distances are equal, so every sphere holds every sample whatever the labels."""
+    result = rc.precision_recall(np.eye(12)[:6], np.eye(12)[6:], k=1, pvalue=True)
+    assert result.pvalues["precision"] == result.adjusted_pvalues["precision"] == 1
+    assert "no relabelling changes precision: its p-value says nothing" in result.warnings
+
+
+@EACH
+def test_repeats_bring_a_warning_by_every_metric(metric):
+    reference, candidate = two_sets(30, 30)
+    doubled = np.concatenate([reference, reference])
+    warned = [w for w in measure(metric, doubled, candidate, pvalue=9).warnings if "not independent" in w]
+    assert len(warned) == 1 and warned[0].startswith("30 of 60 samples of reference repeat others")
+    labels = [*range(30), *range(30)]
+    grouped = measure(metric, doubled, candidate, pvalue=9, reference_groups=labels, candidate_groups=range(30, 60))
+    assert not any("not independent" in warning for warning in grouped.warnings)
+    assert not any("not independent" in warning for warning in measure(metric, doubled, candidate).warnings)
+
+
 def test_one_number_needs_no_name():
     reference, candidate = two_sets(30, 30)
     one = rc.mmd(reference, candidate, pvalue=9, interval=0.9, ceiling=2)
@@ -211,7 +216,7 @@ def test_one_number_needs_no_name():
 
 def test_levels_and_splits_are_checked_where_they_are_named():
     assert check_level(None) is None and check_level(0.5) == 0.5
-    assert corpus.check_splits(True) == corpus.SPLITS and corpus.check_splits(False) == 0
+    assert check_splits(True) == SPLITS >= 40 and check_splits(False) == 0
 
 
 @pytest.mark.parametrize("sets", [(np.eye(10)[:5], np.eye(10)[5:]), (np.zeros((6, 1)), np.array([[2.0], [0.0]]))])
@@ -241,12 +246,6 @@ def test_one_huge_labelling_makes_no_ties():
         rest = [value for at, value in enumerate(pooled) if at not in chosen]
         farther += ratio([pooled[at] for at in chosen], rest) >= observed * (1 - 1e-12)
     assert rc.permutation_test(references, candidates, ratio).pvalue == farther / 28
-
-
-def test_ceilings_of_balanced_scores_are_of_their_size():
-    reference, candidate = two_sets(80, 20)
-    results = rc.evaluate(reference, candidate, metrics="frechet", balance=3)["candidate"]["frechet"]
-    assert results.inference["ceilings"]["size"] == 20
 
 
 def test_spread_of_balanced_values():

@@ -25,6 +25,8 @@ from ..similarity.scorer import METRICS as SIMILARITIES
 from .uncertainty import Asked, ContextScores
 
 SIDES = ("reference", "candidate")
+OF_EACH_SIDE = "each side is measured by itself, so there is no difference to test"
+"""Why metrics without a direction have no p-value."""
 TIES = ("split", "paper")
 """Rules for edges of one length in a triangle."""
 
@@ -71,8 +73,12 @@ class ContextMetric(Declaration):
     """Whether the rule for ties, and `directed`, are about it."""
     varies_with_size: bool = False
     """Whether sides of different sizes cannot be compared by it."""
-    tested: bool = True
-    """Whether it has a p-value."""
+    no_pvalue: str = ""
+    """Why it has no p-value; empty where it has one."""
+
+    @property
+    def tested(self) -> bool:
+        return not self.no_pvalue
 
     def too_small(self, references: int, candidates: int) -> str | None:
         """Why a context cannot be scored, if it cannot."""

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..declarations import function_name
 from ..errors import InputError
 from ..similarity.scorer import METRICS as SIMILARITIES
 from ..similarity.scorer import Scorer, Similarity
@@ -41,8 +42,7 @@ def square(
         raise InputError(f"{next(iter(options))} goes with a distance chosen by name")
     if callable(distance):
         texts = check_texts(references, candidates)
-        name = str(getattr(distance, "__qualname__", type(distance).__qualname__))
-        return Square(_called(distance, texts), name, {})
+        return Square(_called(distance, texts), function_name(distance), {})
     return Square(_given(distance, len(references), len(candidates)), "given", {})
 
 

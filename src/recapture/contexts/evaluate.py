@@ -24,7 +24,7 @@ from ..similarity.scorer import Scorer, VectorScorer
 from ..texts.context_files import Context, given_contexts
 from ..versions import VERSION
 from .declaration import METRICS, Batch, ContextMetric, Settings, check_ties, usual_metrics
-from .table import ContextResults, totals_of
+from .table import ContextResults, totals_of, without_pvalues
 from .uncertainty import Asked, ContextScores, pvalue_name, relabelled_name, smallest_name
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def evaluate_contexts(
     device: str | None = None,
     batch_size: int | None = None,
     offline: bool | None = None,
+    truncate: bool = False,
     cache: bool | str | os.PathLike[str] | VectorCache | None = None,
 ) -> ContextResults:
     """Scores of every context and their totals, by many metrics.
@@ -88,7 +89,7 @@ def evaluate_contexts(
         For all that is drawn at random.
     resume : bool, default True
         Keep finished contexts on disk until the run is complete; the same call, repeated, goes on from there.
-    pooling, device, batch_size, offline, cache
+    pooling, device, batch_size, offline, truncate, cache
         For `encode`.
 
     Returns
@@ -112,7 +113,7 @@ def evaluate_contexts(
             warnings.warn(left_out, stacklevel=2)
     else:
         chosen = METRICS.choose(metrics)
-    loading = {"pooling": pooling, "device": device, "offline": offline}
+    loading = {"pooling": pooling, "device": device, "offline": offline, "truncate": truncate or None}
     encoding = {"batch_size": batch_size, "cache": cache}
     run = _Run(
         given_contexts(contexts),
@@ -151,8 +152,8 @@ class _Run:
         for name in options:
             if name not in wanted:
                 raise InputError(f"options for {name!r}, but no metric is built on it")
-        if asked.pvalue is not False and not any(metric.tested for metric in metrics):
-            raise InputError(f"{', '.join(metric.name for metric in metrics)} has no p-value")
+        if asked.wanted and not any(metric.tested for metric in metrics):
+            raise InputError("; ".join(without_pvalues({metric.name: metric.no_pvalue for metric in metrics})))
         if not any(metric.ranks_triangles for metric in metrics) and (settings.directed or settings.ties != "split"):
             raise InputError(
                 f"{'directed' if settings.directed else 'ties'} is about triangle ranks: name a trm- metric"
@@ -188,7 +189,7 @@ class _Run:
     def _fitted(self, encoder: Any, loading: Mapping[str, Any], needed: bool) -> Any:
         """The encoder, which has learnt from all references if it learns."""
         if not needed:
-            useless = [name for name in ("pooling", "device") if name in loading]
+            useless = [name for name in ("pooling", "device", "truncate") if name in loading]
             useless += ["batch_size"] if "batch_size" in self._encoding else []
             if encoder is not None or useless:
                 what = "an encoder" if encoder is not None else useless[0]
@@ -225,8 +226,10 @@ class _Run:
         texts = [text for context in self.contexts for text in (*context.references, *context.candidates)]
         empty = sum(not text.strip() for text in texts)
         warnings = [f"{empty:,} of {len(texts):,} texts are empty; they were kept"] if empty else []
-        # Not every encoder has notes on texts.
-        warnings += getattr(self._encoder, "notes", lambda texts, name: [])(texts, "the contexts")
+        if self._encoder is not None:
+            from ..representations.facts import notes_on
+
+            warnings += notes_on(self._encoder, texts, "the contexts")
         alone = [metric.name for metric in self.metrics if metric.varies_with_size]
         uneven = sum(0 < len(context.candidates) != len(context.references) for context in self.contexts)
         if alone and uneven:

@@ -130,6 +130,7 @@ class ContextResults(Reported):
                 "HMP: harmonic mean of the contexts' p-values; Fisher: for independent contexts only; "
                 f"shares: contexts with p ≤ {level:g}, as they are and adjusted"
             )
+            lines += [f"-: {said}" for said in without_pvalues({t.metric: t.no_pvalue or "" for t in self.totals})]
             blind = [t.metric for t in self.totals if t.pvalues and t.pvalues.smallest * t.contexts > t.pvalues.level]
             if blind:
                 lines.append(
@@ -155,6 +156,8 @@ class Total:
     pvalues: Combined | None = None
     relabelled: float | None = None
     """Mean over contexts of what relabelled sides score: where nothing differs, the mean lies near it."""
+    no_pvalue: str | None = None
+    """Why the metric has no p-values, asked for or not; None where it has."""
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -216,7 +219,18 @@ def _total(
         between,
         combined(np.array(pvalues), smallest, alpha) if pvalues else None,
         float(np.mean([scores[relabelled_name(name)] for scores in scored])) if pvalues else None,
+        metric.no_pvalue or None,
     )
+
+
+def without_pvalues(reasons: Mapping[str, str]) -> list[str]:
+    """Which metrics have no p-value, by reason; reasons: by metric, empty where it has one."""
+    by_reason: dict[str, list[str]] = {}
+    for metric, reason in reasons.items():
+        if reason:
+            by_reason.setdefault(reason, []).append(metric)
+    return [f"{', '.join(names)} ha{'s' if len(names) == 1 else 've'} no p-value: {reason}"
+            for reason, names in by_reason.items()]  # fmt: skip
 
 
 def _on_one_line(name: str) -> str:

@@ -41,8 +41,12 @@ class Asked(NamedTuple):
     nulls: bool = True
     """Whether every labelling's statistic is kept once the test is made."""
 
+    @property
+    def wanted(self) -> bool:
+        return self.pvalue is not False and self.pvalue is not None
+
     def plan(self, references: int, candidates: int, symmetric: bool) -> Plan | None:
-        if self.pvalue is False or self.pvalue is None:
+        if not self.wanted:
             return None
         return plan(
             references, candidates, pvalue=self.pvalue, samples=self.samples, seed=self.seed, symmetric=symmetric

@@ -72,6 +72,8 @@ class Clusterings:
 
     def score(self, labels: Labels, score: Score) -> dict[str, np.ndarray]:
         """(labellings, clusterings) by name. Pairs of histograms that occur often are scored once."""
+        if not labels.even:
+            return self._uneven(labels, score)
         clusterings, samples = self.label.shape
         parts = blocks(len(labels), max(1, _ENTRIES // max(samples, clusterings * self.clusters)))
         of_part: list[dict[str, np.ndarray]] = [{} for _ in parts]
@@ -87,6 +89,12 @@ class Clusterings:
 
         run_tiles(fill, range(len(parts)), "labellings")
         return {name: np.concatenate([each[name] for each in of_part]) for name in of_part[0]}
+
+    def _uneven(self, labels: Labels, score: Score) -> dict[str, np.ndarray]:
+        """The same where labellings differ in size: those of one size together."""
+        parts = [(rows, self.score(part, score)) for rows, part in labels.by_size()]
+        back = np.argsort(np.concatenate([rows for rows, _ in parts]))
+        return {name: np.concatenate([scores[name] for _, scores in parts])[back] for name in parts[0][1]}
 
     def means(self, labels: Labels, score: Score) -> dict[str, np.ndarray]:
         """(labellings,) by name: means over the clusterings."""

@@ -48,11 +48,15 @@ class PooledGaussians:
 
     def distances(self, labels: Labels) -> np.ndarray:
         """One squared distance per labelling, right to about 1e-13 of the pooled variance."""
-        n, m = labels.sizes
         coordinates = self._points.shape[1]
         distances = np.zeros(len(labels))
         if not coordinates:
             return distances
+        if not labels.even:
+            for rows, part in labels.by_size():
+                distances[rows] = self.distances(part)
+            return distances
+        n, m = labels.sizes
         small = max(n, m) - 1 <= max(coordinates, _SMALL)
         # Before the threads start: otherwise each would make its own.
         _ = self._gram if small else self._moment

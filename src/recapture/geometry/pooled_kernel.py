@@ -69,11 +69,14 @@ class PooledKernel:
             self._kept = kept
 
     def sums(self, labels: Labels) -> Sums:
+        passes = blocks(len(labels), max(1, _PARTIAL // (24 * len(self._strips))))
+        if not labels.even:  # the smaller side is not always the same one
+            both = self._counts(labels.reference), self._counts(labels.candidate)
+            return Sums(*np.concatenate([self._sums(both[0][part], both[1][part]) for part in passes], axis=1))
         n, m = labels.sizes
         # The larger side follows from the smaller one and the total; the other way round digits would be lost.
         sides = (labels.candidate, labels.reference) if m <= n else (labels.reference, labels.candidate)
         few, many = self._counts(sides[0]), None if n + m == len(self._rows.inverse) else self._counts(sides[1])
-        passes = blocks(len(labels), max(1, _PARTIAL // (24 * len(self._strips))))
         parts = [self._sums(few[part], None if many is None else many[part]) for part in passes]
         within_few, within_many, across = np.concatenate(parts, axis=1)
         return Sums(within_many, within_few, across) if m <= n else Sums(within_few, within_many, across)

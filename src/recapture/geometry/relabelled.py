@@ -44,7 +44,7 @@ def relabelled_counts(pooled: PooledNeighbours, labels: Labels, ks: Sequence[int
     """Counts for every k and labelling. In every labelling both sides must have more than max(ks) samples."""
     ordered = tuple(sorted(set(ks)))
     counts = np.zeros((len(ordered), len(Counts._fields), len(labels)), np.int64)
-    share = min(labels.sizes) / pooled.samples
+    share = min(labels.smallest) / pooled.samples
     length = first_length(share, ordered[-1], max(len(labels), _FEWEST_LABELLINGS), pooled.samples - 1)
     lists = pooled.lists(length)
     words = max(1, _TABLE_WORDS // (pooled.samples * (4 + len(ordered) + ordered[-1])))

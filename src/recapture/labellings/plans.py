@@ -1,10 +1,10 @@
-"""Which labellings of pooled samples to look at: all of them, a seeded sample, half-samples, splits of one set."""
+"""Which labellings of pooled samples to look at: all of them, a seeded sample, half-samples."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -21,7 +21,7 @@ EXACT_LIMIT = 200_000
 """Up to this many partitions (10 v 10 has 184,756) all are looked at unless the caller says otherwise."""
 DEMANDED_LIMIT = 20_000_000
 """More than this is refused even where the caller asks for it."""
-_BLOCK_CELLS = 1 << 24
+BLOCK_CELLS = 1 << 24
 """Entries of one block of labels: what bounds memory."""
 
 
@@ -41,7 +41,7 @@ class Plan:
 
     def blocks(self, at_most: int | None = None) -> Iterator[Labels]:
         """The labellings in blocks of bounded size."""
-        size = max(1, min(self.rows, _BLOCK_CELLS // (self.references + self.candidates), at_most or self.rows))
+        size = max(1, min(self.rows, BLOCK_CELLS // (self.references + self.candidates), at_most or self.rows))
         return self._enumerated(size) if self.exact else self._sampled(size)
 
     def _enumerated(self, size: int) -> Iterator[Labels]:
@@ -83,18 +83,29 @@ def plan(
     partitions are enough.
     """
     partitions = math.comb(references + candidates, candidates)
+    what = f"{references} references and {candidates} candidates"
+    half = symmetric and references == candidates
+    exact, rows, used = chosen_rows(partitions, what, pvalue=pvalue, samples=samples, seed=seed)
+    return Plan(references, candidates, exact, rows // 2 if half and exact else rows, partitions, used, half)
+
+
+def chosen_rows(partitions: int, what: str, *, pvalue: Pvalue, samples: int, seed: int) -> tuple[bool, int, int | None]:
+    """Whether all of so many partitions are looked at, how many labellings that makes, and the seed where drawn."""
     wanted = _asked(pvalue, samples)
     # "sampled" never looks at all partitions; a number does where there are no more than that.
     enough = EXACT_LIMIT if wanted is None else wanted
     exact = pvalue == "exact" or (pvalue != "sampled" and partitions <= enough)
     if exact and partitions > DEMANDED_LIMIT:
         raise InputError(
-            f"{references} references and {candidates} candidates have {partitions:,} partitions: too many for an "
+            f"{what} have {_counted(partitions)} partitions: too many for an "
             f"exact p-value (at most {DEMANDED_LIMIT:,}); leave the choice open or ask for sampled ones"
         )
-    half = symmetric and references == candidates
-    rows = (partitions // 2 if half else partitions) if exact else 1 + (wanted or samples)
-    return Plan(references, candidates, exact, rows, partitions, None if exact else check_seed(seed), half)
+    return exact, partitions if exact else 1 + (wanted or samples), None if exact else check_seed(seed)
+
+
+def _counted(partitions: int) -> str:
+    """With all digits, unless nobody would count them."""
+    return f"{partitions:,}" if partitions < 10**30 else f"about 10^{math.log10(partitions):.0f}"
 
 
 def _asked(pvalue: Pvalue, samples: int) -> int | None:
@@ -114,7 +125,7 @@ def subsamples(sides: tuple[int, int], sizes: tuple[int, int], draws: int, seed:
     """Seeded subsamples of both sides (references, candidates), without replacement; the rest is left out."""
     rng = np.random.default_rng(check_seed(seed))
     total = sum(sides)
-    block = max(1, min(draws, _BLOCK_CELLS // total))
+    block = max(1, min(draws, BLOCK_CELLS // total))
     for start in range(0, draws, block):
         count = min(block, draws - start)
         reference, candidate = (np.zeros((count, total), dtype=bool) for _ in range(2))
@@ -123,30 +134,34 @@ def subsamples(sides: tuple[int, int], sizes: tuple[int, int], draws: int, seed:
         yield Labels(reference, candidate)
 
 
-def balanced_halves(sides: tuple[int, int], size: int, halves: int, draws: int, seed: int) -> Iterator[Labels]:
-    """Seeded halves of both sides, and `draws` subsamples of each, `size` samples a side, one half after another."""
+def balanced_halves(
+    sides: tuple[int, int],
+    size: int,
+    halves: int,
+    draws: int,
+    seed: int,
+    half_of: Callable[[np.random.Generator], np.ndarray] | None = None,
+) -> Iterator[Labels]:
+    """Seeded halves of both sides, and `draws` subsamples of each, `size` samples a side, one half after another.
+
+    half_of: which samples (as flags) make a half; None: half of each side.
+    """
     rng = np.random.default_rng(check_seed(seed))
     total = sum(sides)
-    block = max(1, min(halves, _BLOCK_CELLS // (draws * total)))
+    block = max(1, min(halves, BLOCK_CELLS // (draws * total)))
     for first in range(0, halves, block):
         count = min(block, halves - first)
         reference, candidate = (np.zeros((count * draws, total), dtype=bool) for _ in range(2))
+        drawn = None if half_of is None else [half_of(rng) for _ in range(count)]
         for label, side, start in ((reference, sides[0], 0), (candidate, sides[1], sides[0])):
             for number in range(count):
-                half = start + rng.permutation(side)[: side // 2]
+                if drawn is None:
+                    half = start + rng.permutation(side)[: side // 2]
+                else:
+                    half = start + np.flatnonzero(drawn[number][start : start + side])
                 for row in label[number * draws : (number + 1) * draws]:
                     row[rng.permutation(half)[:size]] = True
         yield Labels(reference, candidate)
-
-
-def splits(size: int, draws: int, seed: int, half: int | None = None) -> Labels:
-    """Seeded splits of one set into two parts of `half` samples (None: as many as there are); the rest is left out."""
-    rng = np.random.default_rng(check_seed(seed))
-    half = size // 2 if half is None else half
-    first = np.zeros(size, dtype=np.int8)
-    first[:half], first[half : 2 * half] = 1, 2
-    drawn = rng.permuted(np.broadcast_to(first, (draws, size)), axis=1)
-    return Labels(drawn == 1, drawn == 2)
 
 
 def _kept(side: int, size: int, count: int, rng: np.random.Generator) -> np.ndarray:

@@ -74,6 +74,8 @@ class Table:
         Whether the caption is a list in Markdown, where lines that follow each other run together.
     page : Table, optional
         The table's shape in Markdown and LaTeX, where it is another than in a terminal or a notebook.
+    title : str, optional
+        A line above, where several tables follow each other.
 
     Examples
     --------
@@ -94,6 +96,7 @@ class Table:
     longest_head: int | None = None
     listed: bool = False
     page: Table | None = None
+    title: str = ""
 
     def __post_init__(self) -> None:
         if not self.heads or any(len(row) != len(self.heads) for row in self.rows):
@@ -102,11 +105,14 @@ class Table:
     def to_table(self, width: int | None = None, color: bool = False) -> str:
         """For a terminal, in as many blocks as its width asks for."""
         drawn = [self._drawn(columns, color) for columns in self._blocks(width)]
+        if self.title:
+            drawn[0] = f"{self.title}\n{drawn[0]}"
         return "\n\n".join([*drawn, "\n".join(self.caption)] if self.caption else drawn) + "\n"
 
     def to_markdown(self) -> str:
         table = self.page or self
         lines = [
+            *([f"**{self.title.translate(_MARKDOWN)}**", ""] if self.title else []),
             "| " + " | ".join(head.translate(_MARKDOWN) for head in table.heads) + " |",
             "|" + "---|" * table.left + "---:|" * (len(table.heads) - table.left),
         ]
@@ -120,7 +126,10 @@ class Table:
         """A booktabs table."""
         table = self.page or self
         lines = [
-            *(f"% {_one_line(line)}" for line in (*self.caption, r"needs \usepackage{booktabs}")),
+            *(
+                f"% {_one_line(line)}"
+                for line in (*([self.title] if self.title else []), *self.caption, r"needs \usepackage{booktabs}")
+            ),
             r"\begin{tabular}{" + "l" * table.left + "r" * (len(table.heads) - table.left) + "}",
             r"\toprule",
             " & ".join(map(latex, table.heads)) + r" \\",
@@ -135,7 +144,8 @@ class Table:
         """Every word escaped."""
         heads = "".join(f"<th>{html.escape(head)}</th>" for head in self.heads)
         body = "".join("<tr>" + "".join(f"<td>{_html(cell)}</td>" for cell in row) + "</tr>" for row in self.rows)
-        return f"<table><caption>{html.escape('; '.join(self.caption))}</caption><tr>{heads}</tr>{body}</table>"
+        caption = html.escape("; ".join([*([self.title] if self.title else []), *self.caption]))
+        return f"<table><caption>{caption}</caption><tr>{heads}</tr>{body}</table>"
 
     def to_csv(self) -> str:
         """The words as they are."""

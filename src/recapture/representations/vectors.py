@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..texts.objects import checked_entries, is_missing, samples_of
+from .facts import TextFacts, facts_of, notes_on
 
 SampleSet = Sequence[str] | ArrayLike
 """One set of samples: texts, or ready vectors (samples x dimensions)."""
@@ -24,13 +25,20 @@ class Encoded(NamedTuple):
     """What made the vectors; None when the sets were arrays already."""
     notes: list[list[str]]
     """Sentences about each set's texts."""
+    facts: list[TextFacts]
+    """What the encoder sees of each set's texts."""
 
 
-def vectors_of(sets: Sequence[Any], names: Sequence[str], encoder: Any = None, **encoding: Any) -> Encoded:
+def vectors_of(
+    sets: Sequence[Any], names: Sequence[str], encoder: Any = None, *, blind: bool = False, **encoding: Any
+) -> Encoded:
     """Vectors of every set, with the encoder's identity and what there is to say about the texts.
 
     The first set is the reference: an encoder that learns learns from it alone, so that a candidate's vectors do not
     depend on which other candidates are scored beside it.
+
+    blind: let it learn from all texts instead. A space made from one side fits that side better, so that even sides
+    of one distribution would differ in it: tests, intervals and human bands need one that does not know sides.
     """
     sets = [samples_of(samples, name) for samples, name in zip(sets, names, strict=True)]
     texts = [holds_texts(samples) for samples in sets]
@@ -40,7 +48,7 @@ def vectors_of(sets: Sequence[Any], names: Sequence[str], encoder: Any = None, *
         if encoder is not None or useless:
             what = "an encoder" if encoder is not None else useless[0]
             raise InputError(f"{what} was named, but the sets are vectors already")
-        return Encoded(list(sets), None, [[] for _ in sets])
+        return Encoded(list(sets), None, [[] for _ in sets], [TextFacts() for _ in sets])
     if not all(texts):
         raise InputError(
             f"{names[texts.index(True)]} holds texts and {names[texts.index(False)]} holds vectors: "
@@ -50,14 +58,18 @@ def vectors_of(sets: Sequence[Any], names: Sequence[str], encoder: Any = None, *
     from .encoder import resolve_encoder
 
     listed = [_checked(samples, name) for samples, name in zip(sets, names, strict=True)]
-    options = {key: encoding.pop(key) for key in ("pooling", "device", "offline") if key in encoding}
-    resolved = resolve_encoder(encoder, **options).fit(listed[0])
+    options = {key: encoding.pop(key) for key in ("pooling", "device", "offline", "truncate") if key in encoding}
+    named = resolve_encoder(encoder, **options)
+    resolved = named.fit([text for texts in listed for text in texts] if blind else listed[0])
+    learnt = {} if resolved is named else {"learnt from": "all texts, blind to sides" if blind else "the reference"}
     together = encode([text for texts in listed for text in texts], resolved, **encoding)
     ends = np.cumsum([len(texts) for texts in listed])[:-1]
-    # Not every encoder has notes on texts.
-    said: Callable[[list[str], str], list[str]] = getattr(resolved, "notes", lambda texts, name: [])
-    notes = [[*_notes(texts, name), *said(texts, name)] for texts, name in zip(listed, names, strict=True)]
-    return Encoded(np.split(together, ends), dict(resolved.identity()), notes)
+    facts = [facts_of(resolved, texts) for texts in listed]
+    notes = [
+        [*_notes(texts, name), *notes_on(resolved, texts, name, about)]
+        for texts, name, about in zip(listed, names, facts, strict=True)
+    ]
+    return Encoded(np.split(together, ends), {**resolved.identity(), **learnt}, notes, facts)
 
 
 def _notes(texts: list[str], name: str) -> list[str]:

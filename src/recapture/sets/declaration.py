@@ -16,6 +16,7 @@ from ..declarations import INFINITY, Declaration, Direction, Output, Registry
 from ..geometry.labels import Labels
 
 if TYPE_CHECKING:
+    from ..geometry.points import PointSet
     from .pair import Pair
 
 __all__ = ["INFINITY", "METRICS", "Measurement", "Output", "Relabelled", "SetMetric", "list_metrics"]
@@ -51,14 +52,19 @@ class SetMetric(Declaration):
     """Which output each output becomes when reference and candidate change places, where there is such a rule."""
     relabel: Callable[..., Relabelled] | None = None
     """(pair, **parameters) -> the metric's numbers under any labellings of the pooled samples; with it the metric has
-    p-values, intervals and ceilings."""
+    p-values and intervals."""
     rounding: Callable[[Pair], float] = lambda pair: 1e-14
     """How far rounding alone may move a number: differences below say nothing in a test."""
     needs: str = "vectors"
     least_samples: int = 2
     """Fewest samples a side must have."""
-    ceiling_note: str = ""
-    """What a reader must know of this metric's ceiling, which is that of smaller sets."""
+    depends_on_pool: bool = False
+    """Whether `relabel` prepares something (clusters) that other pooled samples would change: parts of sets are then
+    measured one by one."""
+    settle: Callable[[PointSet, Mapping[str, Any]], Mapping[str, Any]] | None = None
+    """(reference, parameters) -> parameters that all parts of sets share, where each pair would choose its own."""
+    floors: Callable[..., Mapping[str, float]] | None = None
+    """(n, m, **parameters) -> the scores of two sets of these sizes that never meet, by output."""
 
     @property
     def uses_neighbours(self) -> bool:

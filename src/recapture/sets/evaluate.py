@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
 import numpy as np
@@ -11,12 +14,16 @@ from ..checks import check_draws, check_level, check_seed
 from ..declarations import fill_docstring
 from ..errors import InputError
 from ..geometry.points import PointSet
+from ..labellings.groups import Groups
 from ..labellings.plans import Pvalue
+from ..labellings.step_down import holm
 from ..progress import Progress
 from ..report.result import Result
 from ..texts.objects import samples_of
 from . import uncertainty
 from .declaration import METRICS, Measurement, SetMetric
+from .grouping import Labelled, SetGroups
+from .human import SPLITS, HumanSplits, HumanTerms
 from .pair import Pair, check_k
 from .table import SetResults
 from .uncertainty import Sureness
@@ -48,6 +55,9 @@ class PairOptions(TypedDict, total=False):
     pvalue: Pvalue
     ceiling: bool | int
     seed: int
+    reference_groups: Labelled | None
+    candidate_groups: Labelled | None
+    paired: bool
 
 
 class Options(PairOptions, total=False):
@@ -65,12 +75,18 @@ def evaluate(
     interval: float | None = None,
     pvalue: Pvalue = False,
     ceiling: bool | int = True,
+    human: SampleSet | None = None,
+    reference_groups: Labelled | None = None,
+    candidate_groups: Labelled | Mapping[str, Labelled] | None = None,
+    human_groups: Labelled | None = None,
+    paired: bool = False,
     seed: int = 0,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     pooling: str | None = None,
     device: str | None = None,
     batch_size: int | None = None,
     offline: bool | None = None,
+    truncate: bool = False,
     cache: bool | str | os.PathLike[str] | VectorCache | None = None,
     reference_name: str = "reference",
 ) -> SetResults:
@@ -98,13 +114,25 @@ def evaluate(
         most 200,000, else 999 random ones. A number: that many, or all where there are no more. "exact": all,
         "sampled": 999 random ones.
     ceiling : bool or int, default True
-        What one half of the reference scores against the other, mean over that many splits (True: 10).
+        What human texts score in the candidate's place: one part of the reference against another, and against an equal
+        part of each candidate, over that many splits (True: 40).
+    human : list of str or array, optional
+        A second human set, whose parts then stand for human texts instead of other parts of the reference.
+    reference_groups : sequence of str or int, optional
+        One label a sample: samples of one document, prompt or author are not independent. Labellings, half-samples and
+        splits then move whole groups; a group on both sides swaps its two parts.
+    candidate_groups : sequence, or mapping of str to sequence, optional
+        The same for the candidate, or for each by name.
+    human_groups : sequence, optional
+        The same for the second human set.
+    paired : bool, default False
+        Whether sample i of both sides answers one prompt: labels are then swapped within it.
     seed : int, default 0
         For all that is drawn at random.
     options : mapping of str to mapping, optional
         Parameters of single metrics, by name, such as {"prd": {"clusters": 10}}; a seed there is that of the metric's
         own clusterings alone.
-    pooling, device, batch_size, offline, cache
+    pooling, device, batch_size, offline, truncate, cache
         For `encode`.
     reference_name : str
         What messages call the reference.
@@ -130,13 +158,14 @@ def evaluate(
     """
     chosen = METRICS.choose(metrics)
     check_balance(balance)
-    splits = uncertainty.check_splits(ceiling)
+    splits = check_splits(ceiling)
     check_level(interval)
     named = _named(candidates)
     from ..representations.vectors import holds_texts, vectors_of
 
-    labels = [reference_name, *map(_label, named)]
-    every_set = [samples_of(each, label) for each, label in zip([references, *named.values()], labels, strict=True)]
+    given: list[Any] = [references, *([] if human is None else [human]), *named.values()]
+    labels = [reference_name, *([] if human is None else ["human"]), *map(_label, named)]
+    every_set = [samples_of(each, label) for each, label in zip(given, labels, strict=True)]
     if k is not None and holds_texts(every_set[0]) and all(map(len, every_set)):
         # Before texts are encoded, which may take long.
         check_k(k, *zip(labels, map(len, every_set), strict=True))
@@ -144,34 +173,82 @@ def evaluate(
         raise InputError(f"k was given, but {', '.join(metric.name for metric in chosen)} has no neighbourhoods")
     own = METRICS.own_parameters(chosen, options)
     asked = {"pooling": pooling, "device": device, "batch_size": batch_size, "offline": offline, "cache": cache}
+    asked |= {"truncate": truncate or None}  # what was not asked for is not said: vectors would refuse it
     encoding = {name: value for name, value in asked.items() if value is not None}
-    vectors = vectors_of(every_set, labels, encoder, **encoding)
+    blind = bool(splits or interval or _asked(pvalue))
+    vectors = vectors_of(every_set, labels, encoder, blind=blind, **encoding)
     reference, *sets = (PointSet(values, label) for values, label in zip(vectors.sets, labels, strict=True))
+    notes = dict(zip(labels, vectors.notes, strict=True))
+    second = sets.pop(0) if human is not None else None
+    groups = SetGroups(paired, reference, reference_groups, second, human_groups)
+    groups.add(dict(zip(named, sets, strict=True)), candidate_groups)
     jobs = [
         Job(metric, ({"k": k} if k is not None and metric.uses_neighbours else {}) | own[metric.name])
         for metric in chosen
     ]
     smallest = min(map(len, (reference, *sets)))
-    # Halves of one reference: the same for all candidates.
-    size = smallest if balance and smallest < max(map(len, (reference, *sets))) else None
-    ceilings = (
-        uncertainty.ceilings(with_defaults(jobs, check_seed(seed)), reference, splits, seed, size) if splits else False
-    )
-    results = SetResults()
-    for name, candidate, notes in zip(named, sets, vectors.notes[1:], strict=True):
-        measured = measure_pair(
-            jobs,
-            Pair(reference, candidate),
-            vectors.identity,
-            balance=balance,
-            balance_size=smallest,
-            interval=interval,
-            pvalue=pvalue,
-            ceiling=ceilings,
-            seed=seed,
-            notes=[*vectors.notes[0], *notes],
+    pairs = {name: Pair(reference, points) for name, points in zip(named, sets, strict=True)}
+    reasons = {name: [_unable(job, pair) for job in jobs] for name, pair in pairs.items()}
+    if all(reason for of_pair in reasons.values() for reason in of_pair):
+        raise InputError(next(iter(reasons.values()))[0])
+    human_splits = None
+    if splits:
+        human_splits = HumanSplits(
+            with_defaults(jobs, check_seed(seed)),
+            reference,
+            [len(points) for points in sets],
+            splits,
+            seed,
+            human=second,
+            groups=groups.reference,
+            human_groups=groups.human,
         )
-        results[name] = {result.metric: result for result in measured}
+    results = SetResults()
+    while pairs:
+        name = next(iter(pairs))
+        pair = pairs.pop(name)  # its neighbourhoods are not kept while others are measured
+        able = [not reason for reason in reasons[name]]
+        terms = human_splits.terms(pair, groups.of(name)) if human_splits else ()
+        measured = iter(
+            measure_pair(
+                list(compress(jobs, able)),
+                pair,
+                vectors.identity,
+                balance=balance,
+                balance_size=smallest,
+                interval=interval,
+                pvalue=pvalue,
+                ceiling=list(compress(terms, able)),
+                groups=groups.pooled(name),
+                seed=seed,
+                notes=[*notes[reference.name], *notes[pair.candidate.name]],
+            )
+            if any(able)
+            else ()
+        )
+        results[name] = {
+            job.metric.name: _no_result(job, pair, vectors.identity, reason) if reason else next(measured)
+            for job, reason in zip(jobs, reasons[name], strict=True)
+        }
+    return _held_together(results)
+
+
+def _held_together(results: SetResults) -> SetResults:
+    """With adjusted p-values that hold for all candidates together (Holm), not only within each."""
+    families = [
+        [(metric, name) for metric, result in by_metric.items() for name in result.adjusted_pvalues]
+        for by_metric in results.values()
+    ]
+    known = [
+        np.array([by_metric[metric].adjusted_pvalues[name] for metric, name in family])
+        for by_metric, family in zip(results.values(), families, strict=True)
+    ]
+    for by_metric, family, held in zip(results.values(), families, holm(known), strict=True):
+        adjusted: dict[str, dict[str, float]] = {}
+        for (metric, name), p in zip(family, held.tolist(), strict=True):
+            adjusted.setdefault(metric, {})[name] = p
+        for metric, by_number in adjusted.items():
+            by_metric[metric] = replace(by_metric[metric], adjusted_pvalues=by_number)
     return results
 
 
@@ -184,8 +261,8 @@ def measure(
     """
     options = {name: parameters.pop(name) for name in PairOptions.__annotations__ if name in parameters}
     metric.checked(parameters)
-    pair, identity, notes = make_pair(reference, candidate, encoder)
-    return measure_pair([Job(metric, parameters)], pair, identity, notes=notes, **options)[0]
+    made = make_pair(reference, candidate, encoder, options)
+    return measure_pair([Job(metric, parameters)], made.pair, made.identity, notes=made.notes, **made.options)[0]
 
 
 _OPTIONS = """
@@ -193,10 +270,14 @@ _OPTIONS = """
       equal size (True: 10).
     - interval (float, default None): a level such as 0.95; adds `.intervals`.
     - pvalue (bool, int, "exact" or "sampled", default False): test whether both sets come from one distribution, by
-      relabelling; adds `.pvalues` and `.nulls`. True: all relabellings where there are at most 200,000, else 999
-      random ones. A number: that many, or all where there are no more. "exact": all, "sampled": 999 random ones.
-    - ceiling (bool or int, default False): also score halves of the reference against each other (True: mean over
-      10 splits); adds `.ceilings`.
+      relabelling; adds `.pvalues`, `.adjusted_pvalues` and `.nulls`. True: all relabellings where there are at most
+      200,000, else 999 random ones. A number: that many, or all where there are no more. "exact": all, "sampled": 999
+      random ones.
+    - ceiling (bool or int, default False): what human texts score in the candidate's place, over that many splits of
+      the reference (True: 40); adds `.human`, `.at_human_size` and `.inside`.
+    - reference_groups, candidate_groups (sequence of str or int, default None): one label a sample; samples of one
+      group (document, prompt, author) are not independent and move together.
+    - paired (bool, default False): whether sample i of both sides answers one prompt; labels swap within it.
     - seed (int, default 0): for all that is drawn at random.
 """
 _DOCSTRING_PARTS = {
@@ -225,15 +306,35 @@ def set_function(function: Function) -> Function:
     return function
 
 
+class MadePair(NamedTuple):
+    """Two sets ready to be measured."""
+
+    pair: Pair
+    identity: dict[str, Any] | None
+    """What encoded them; None for arrays that came ready."""
+    notes: list[str]
+    """On their texts."""
+    options: dict[str, Any]
+    """For `measure_pair`."""
+
+
 def make_pair(
-    reference: SampleSet, candidate: SampleSet, encoder: EncoderLike | None
-) -> tuple[Pair, dict[str, Any] | None, list[str]]:
-    """Both sides as checked arrays, what encoded them (None for arrays that came ready), and notes on their texts."""
+    reference: SampleSet, candidate: SampleSet, encoder: EncoderLike | None, options: Mapping[str, Any]
+) -> MadePair:
+    """Both sides as checked arrays. options: those of `PairOptions` that the caller gave."""
     from ..representations.vectors import vectors_of
 
-    vectors = vectors_of([reference, candidate], ["reference", "candidate"], encoder)
+    rest = dict(options)
+    paired, of_reference, of_candidate = (
+        rest.pop(name, None) for name in ("paired", "reference_groups", "candidate_groups")
+    )
+    blind = bool(rest.get("ceiling") or rest.get("interval") or _asked(rest.get("pvalue")))
+    vectors = vectors_of([reference, candidate], ["reference", "candidate"], encoder, blind=blind)
     pair = Pair(PointSet(vectors.sets[0], "reference"), PointSet(vectors.sets[1], "candidate"))
-    return pair, vectors.identity, [note for notes in vectors.notes for note in notes]
+    groups = SetGroups(bool(paired), pair.reference, of_reference)
+    groups.add({"candidate": pair.candidate}, of_candidate)
+    notes = [note for notes in vectors.notes for note in notes]
+    return MadePair(pair, vectors.identity, notes, {**rest, "groups": groups.pooled("candidate")})
 
 
 def measure_pair(
@@ -245,14 +346,16 @@ def measure_pair(
     balance_size: int | None = None,
     interval: float | None = None,
     pvalue: Pvalue = False,
-    ceiling: bool | int | Sequence[Sureness] = False,
+    ceiling: bool | int | Sequence[HumanTerms] = False,
+    groups: Groups | None = None,
     seed: int = 0,
     notes: Sequence[str] = (),
 ) -> list[Result]:
     """Several metrics (or one at several k) on one pair, whose neighbourhoods they share.
 
     balance_size: samples a side in balanced subsamples; None: as many as the smaller side has.
-    ceiling: also what `uncertainty.ceilings` has found for this reference before.
+    ceiling: also what `HumanSplits` says of this candidate.
+    groups: which of the pooled samples belong together.
     """
     draws = check_balance(balance)
     level = check_level(interval)
@@ -267,18 +370,32 @@ def measure_pair(
         measured = _balanced(jobs, pair, measured, size, draws, seed)
         balancing = {"balance": {"size": size, "draws": draws, "seed": seed}}
     sureness: dict[str, Sequence[Sureness]] = {}
+    terms: Sequence[HumanTerms] = ()
     if isinstance(ceiling, Sequence):
-        sureness["ceilings"] = ceiling
-    elif splits := uncertainty.check_splits(ceiling):
-        sureness["ceilings"] = uncertainty.ceilings(jobs, pair.reference, splits, seed, size if balancing else None)
+        terms = ceiling
+    elif splits := check_splits(ceiling):
+        sides = (None, None) if groups is None else groups.by_side
+        alone = HumanSplits(jobs, pair.reference, [len(pair.candidate)], splits, seed, groups=sides[0])
+        terms = alone.terms(pair, sides[1])
     if level is not None:
         values = [measurement.values for measurement in measured]
-        sureness["intervals"] = uncertainty.intervals(jobs, pair, values, level, seed, size if balancing else None)
-    if pvalue is not False and pvalue is not None:
-        sureness["pvalues"] = uncertainty.pvalues(jobs, pair, pvalue, seed)
+        sureness["intervals"] = uncertainty.intervals(
+            jobs, pair, values, level, seed, size if balancing else None, groups
+        )
+    if _asked(pvalue):
+        sureness["pvalues"] = uncertainty.pvalues(jobs, pair, pvalue, seed, groups)
+    if sureness and groups is None:
+        notes = [*notes, *uncertainty.repeats(pair)]
     return [
         _result(
-            job, pair, measurement, balancing, identity, notes, {name: by_job[at] for name, by_job in sureness.items()}
+            job,
+            pair,
+            measurement,
+            balancing,
+            identity,
+            notes,
+            {name: by_job[at] for name, by_job in sureness.items()},
+            terms[at] if terms else HumanTerms(),
         )
         for at, (job, measurement) in enumerate(zip(jobs, measured, strict=True))
     ]
@@ -290,6 +407,14 @@ def with_defaults(jobs: Sequence[Job], seed: int) -> list[Job]:
         Job(metric, {**metric.defaults, **({"seed": seed} if "seed" in metric.defaults else {}), **parameters})
         for metric, parameters in jobs
     ]
+
+
+def _asked(pvalue: Pvalue | None) -> bool:
+    return pvalue is not False and pvalue is not None
+
+
+def check_splits(ceiling: bool | int) -> int:
+    return check_draws("ceiling", ceiling, SPLITS, "splits")
 
 
 def check_balance(balance: bool | int) -> int:
@@ -334,6 +459,7 @@ def _result(
     identity: Any,
     notes: Sequence[str],
     sureness: Mapping[str, Sureness],
+    terms: HumanTerms,
 ) -> Result:
     metric, parameters = job
     settings = {**parameters, **measured.settings, **balancing, "encoder": identity or "vectors as given"}
@@ -343,14 +469,52 @@ def _result(
         direction=metric.direction,
         ranges={output.name: output.range for output in metric.outputs},
         sizes=pair.sizes,
-        warnings=(*notes, *measured.warnings, *(said.warning for said in sureness.values() if said.warning)),
+        warnings=(
+            *notes,
+            *measured.warnings,
+            *terms.warnings,
+            *(warning for said in sureness.values() for warning in said.warnings),
+        ),
         signature=metric.signature(settings),
         details=measured.details,
         arrays={**measured.arrays, **measured.curves},
         **{name: said.numbers for name, said in sureness.items()},
+        adjusted_pvalues=sureness["pvalues"].adjusted if "pvalues" in sureness else {},
+        human=terms.human,
+        at_human_size=terms.at_human_size,
+        inside=terms.inside,
         nulls=sureness["pvalues"].nulls if "pvalues" in sureness else {},
-        inference={name: said.record for name, said in sureness.items() if said.record},
+        inference={
+            **{name: said.record for name, said in sureness.items() if said.record},
+            **({"human": terms.record} if terms.record else {}),
+        },
     )
+
+
+def _no_result(job: Job, pair: Pair, identity: Any, reason: str) -> Result:
+    """What stands where a metric cannot be computed: no numbers, and why."""
+    metric = job.metric
+    return Result(
+        metric=metric.name,
+        values={output.name: math.nan for output in metric.outputs},
+        direction=metric.direction,
+        ranges={output.name: output.range for output in metric.outputs},
+        sizes=pair.sizes,
+        warnings=(f"not computed: {reason}",),
+        signature=metric.signature({**metric.defaults, **job.parameters, "encoder": identity or "vectors as given"}),
+    )
+
+
+def _unable(job: Job, pair: Pair) -> str:
+    """Why a metric cannot be computed for sets of these sizes; "" where it can. A caller's own k is checked apart."""
+    metric, parameters = job
+    try:
+        _check_sizes(metric, pair)
+        if metric.uses_neighbours and "k" not in parameters:
+            pair.expect([metric.defaults["k"]])
+    except InputError as error:
+        return str(error)
+    return ""
 
 
 def _balanced(

@@ -63,7 +63,7 @@ class Pair:
         asked, there = labels.reference.shape[1], sum(self.sizes.values())
         if asked != there:
             raise InputError(f"labels are for {asked} samples, but there are {there}")
-        n, m = labels.sizes
+        n, m = labels.smallest
         k = check_k(k, (self.reference.name, n), (self.candidate.name, m))
         if self._labels is None or self._labels() is not labels or k not in self._counts:
             ks = {k, *(each for each in self._ks if each < min(n, m))}

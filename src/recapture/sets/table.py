@@ -1,13 +1,14 @@
-"""The lines below a table of sets: how many samples, which vectors, what ceilings, brackets and p mean."""
+"""How results of sets are shown: parts beside human parts, whole sets below, and what each of them means."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..report.report import HIGHER_LOWER, short_p
-from ..report.result import CEILING, Result, Results, model_name, neighbourhoods
-from .declaration import METRICS
+from ..report.report import HIGHER_LOWER, Table, short, short_p
+from ..report.result import HUMAN, Number, Result, Results, model_name, neighbourhoods, numbers_of
 
 
 class SetResults(Results):
@@ -20,6 +21,49 @@ class SetResults(Results):
         for by_metric in self.values():
             for name, result in by_metric.items():
                 by_metric[name] = replace(result, signature={**result.signature, **settings})
+
+    @property
+    def any_difference(self) -> dict[str, float]:
+        """p-value of "this candidate and the reference come from one distribution", by candidate.
+
+        By all numbers and for all candidates together: the smallest of the adjusted p-values.
+        """
+        by_candidate = {
+            name: [p for result in by_metric.values() for p in result.adjusted_pvalues.values()]
+            for name, by_metric in self.items()
+        }
+        return {name: min(pvalues) for name, pvalues in by_candidate.items() if pvalues}
+
+    def _tables(self) -> list[Table]:
+        whole = list(numbers_of(self))
+        parts = [
+            number
+            for metric, result in next(iter(self.values())).items()
+            for name in result.human
+            if (number := self._parts(metric, name)) is not None
+        ]
+        if not parts:
+            return [self._table(whole, self.caption())]
+        return [
+            self._table(
+                parts, self._parts_caption(), "On equal terms: parts of equal size against the same human part"
+            ),
+            self._table(whole, self.caption(), "Whole sets"),
+        ]
+
+    def _parts(self, metric: str, name: str) -> Number | None:
+        """The human band and what each candidate's parts score."""
+        columns = [by_metric[metric] for by_metric in self.values()]
+        if not any(name in column.human for column in columns):
+            return None
+        first = next(column for column in columns if name in column.human)
+        mean = first.human[name].mean
+        shown = [f"{short(mean)} {_band(first, name)}", *(_part(column, name) for column in columns)]
+        values = (
+            mean,
+            *(column.at_human_size[name].mean if name in column.at_human_size else mean for column in columns),
+        )
+        return Number(metric, name, first.direction, values, tuple(shown), (HUMAN, *self))
 
     def caption(self) -> list[str]:
         columns = [next(iter(by_metric.values())) for by_metric in self.values()]
@@ -35,35 +79,102 @@ class SetResults(Results):
         ]
         if sample := first.signature.get("sample"):
             parts.append(f"a sample of {sample['size']:,} of each set with more, seed {sample['seed']}")
-        if balance := first.signature.get("balance"):
+        measured = [result for of_candidate in self.values() for result in of_candidate.values()]
+        if balance := next((result.signature["balance"] for result in measured if "balance" in result.signature), None):
             parts.append(
                 f"means over {balance['draws']} subsamples of {balance['size']:,} a side, seed {balance['seed']}"
             )
-        return ["; ".join(parts), *_how_sure(first), *self._ceiling_notes(first), HIGHER_LOWER]
+        over_clusterings = any("±" in result.rounded(name) for result in measured for name in result.values)
+        spread = ["value ± its standard error over clusterings"] if over_clusterings else []
+        return ["; ".join(parts), *spread, *_intervals(measured), *self._pvalues(measured), HIGHER_LOWER]
 
-    def _ceiling_notes(self, first: Result) -> list[str]:
-        if not first.inference.get("ceilings"):
+    def _parts_caption(self) -> list[str]:
+        records = {
+            metric: result.inference["human"]
+            for metric, result in next(iter(self.values())).items()
+            if "human" in result.inference
+        }
+        first = next(iter(records.values()))
+        largest = max(record["size"] for record in records.values())
+        fewer = {metric: record["size"] for metric, record in records.items() if record["size"] < largest}
+        said = "".join(f", {metric} {size:,}" for metric, size in fewer.items())
+        grouped = f", whole groups ({first['groups']:,})" if "groups" in first else ""
+        other = "a second human set" if first["human"] != "the reference, split" else "another part of it"
+        return [
+            f"human: one part of the reference ({largest:,} samples{said}{grouped}) against {other}, mean and "
+            f"[low, high], where 95 % of single parts fall (mean ± 1.96 x their spread over {first['splits']} splits, "
+            f"seed {first['seed']})",
+            "candidates: mean of equal parts against the same part of the reference, and the share of them inside "
+            "[low, high]; a human set has about 95 %",
+            HIGHER_LOWER,
+        ]
+
+    def _pvalues(self, measured: Sequence[Result]) -> list[str]:
+        tested = [result for result in measured if result.pvalues]
+        if not tested:
             return []
-        declared = METRICS.all()
-        names = [name for name in next(iter(self.values())) if name in declared]
-        return [declared[name].ceiling_note for name in names if declared[name].ceiling_note]
+        record = tested[0].inference["pvalues"]
+        exact = record["method"] == "exact"
+        how = f"all {record['labellings']:,} relabellings" if exact else f"{record['labellings'] - 1:,} relabellings"
+        how += _moved(record.get("groups")) + ("" if exact else f", seed {record['seed']}")
+        together = sum(len(result.pvalues) for result in next(iter(self.values())).values())
+        candidates = len(self.any_difference)
+        held = f"{together} numbers (Westfall-Young)" if together > 1 else ""
+        held += f"{' and ' if held else ''}{candidates} candidates (Holm)" if candidates > 1 else ""
+        overall = ", ".join(f"{name} {short_p(p)}" for name, p in self.any_difference.items())
+        return [
+            f"any difference from the reference: p {overall}",
+            f"p: of one common distribution, by {how}{'; adjusted for ' + held if held else ''}; a small one says "
+            "which number shows the difference, not that the others are equal",
+            _smallest(tested),
+        ]
 
 
-def _how_sure(result: Result) -> list[str]:
-    lines = []
-    if ceilings := result.inference.get("ceilings"):
-        lines.append(
-            f"{CEILING}: halves of the reference against each other ({ceilings['size']:,} a side, "
-            f"mean over {ceilings['splits']} splits, seed {ceilings['seed']})"
-        )
-    if intervals := result.inference.get("intervals"):
-        lines.append(
-            f"[low, high]: {intervals['level']:.0%} interval, delete-half jackknife ({intervals['half_samples']} "
-            f"half-samples, seed {intervals['seed']})"
-        )
-    if pvalues := result.inference.get("pvalues"):
-        how = f"{pvalues['labellings'] - 1:,} relabellings, seed {pvalues['seed']}"
-        how = f"all {pvalues['labellings']:,} relabellings" if pvalues["method"] == "exact" else how
-        smallest = short_p(max(pvalues["smallest"].values()))
-        lines.append(f"p: of one common distribution, by {how} (smallest possible {smallest})")
-    return lines
+def _band(result: Result, name: str) -> str:
+    """[low, high], cut where the number's range ends."""
+    low, high = result.ranges.get(name, (-math.inf, 1.0))  # scores without their floor end at 1
+    band = result.human[name]
+    return f"[{short(max(low, band.low))}, {short(min(high, band.high))}]"
+
+
+def _part(result: Result, name: str) -> str:
+    if name not in result.at_human_size:
+        return "-"
+    return f"{short(result.at_human_size[name].mean)} ({result.inside[name]:.0%})"
+
+
+def _moved(groups: Mapping[str, int] | None) -> str:
+    if groups is None:
+        return ""
+    if groups["both"]:
+        swapped = f"{groups['both']:,} groups of both sides swapped"
+        alone = groups["reference"] + groups["candidate"]
+        return f" of whole groups ({swapped}{f', {alone:,} others moved' if alone else ''})"
+    return f" of whole groups ({groups['reference']:,} and {groups['candidate']:,})"
+
+
+def _smallest(tested: Sequence[Result]) -> str:
+    """The smallest p-value there could have been, for the numbers it belongs to."""
+    largest: dict[str, float] = {}  # over candidates
+    for result in tested:
+        for name, p in result.inference["pvalues"]["smallest"].items():
+            label = result.metric if name == "value" else name
+            largest[label] = max(p, largest.get(label, 0.0))
+    names: dict[str, list[str]] = {}
+    for label, p in largest.items():
+        names.setdefault(short_p(p), []).append(label)
+    ordered = sorted(names, key=lambda p: len(names[p]), reverse=True)
+    others = "; ".join(f"{', '.join(names[p])} {p}" for p in ordered[1:])
+    return f"smallest possible p before adjusting: {ordered[0]}{f' ({others})' if others else ''}"
+
+
+def _intervals(measured: Sequence[Result]) -> list[str]:
+    record: Mapping[str, Any] | None = next(
+        (result.inference["intervals"] for result in measured if "intervals" in result.inference), None
+    )
+    if not record:
+        return []
+    return [
+        f"[low, high]: {record['level']:.0%} interval, delete-half jackknife ({record['half_samples']} "
+        f"half-samples, seed {record['seed']})"
+    ]

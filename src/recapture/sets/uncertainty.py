@@ -1,13 +1,16 @@
-"""How sure the numbers of two large sets are: p-values by relabelling, intervals by half-samples, ceilings by splits.
+"""How sure the numbers of two large sets are: p-values by relabelling, intervals by half-samples.
 
 Every metric scores many labellings of the pooled samples from one preparation (`SetMetric.relabel`): one neighbour
 search, one kernel, one clustering.
 
-- p-value: how often do relabelled sets differ at least as much as the observed ones?
+- p-value: how often do relabelled sets differ at least as much as the observed ones? All numbers share their
+  labellings, so that they also have p-values that hold for all of them together (`labellings/step_down`).
 - interval: the value, plus and minus a normal quantile times its standard deviation over half-samples of both sets
   (the delete-half jackknife, whose variance needs no further factor: Shao and Wu 1989, A General Theory for Jackknife
   Variance Estimation, Ann. Statist.). Drawn without replacement: a repeated point would be its own nearest neighbour.
-- ceiling: one half of the reference against the other, mean over seeded splits.
+
+Where samples come in groups, whole groups change sides and whole groups make half-samples (`labellings/groups`). What
+human texts would score is in `human`.
 """
 
 from __future__ import annotations
@@ -18,12 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import check_draws
 from ..errors import InputError
 from ..geometry.labels import Labels
-from ..geometry.points import PointSet
+from ..labellings.groups import Groups, group_halves, group_plan
 from ..labellings.permutation import judge
-from ..labellings.plans import Pvalue, balanced_halves, plan, splits, subsamples
+from ..labellings.plans import Plan, Pvalue, balanced_halves, plan, subsamples
+from ..labellings.step_down import step_down
 from ..progress import Progress
 from .declaration import SetMetric
 from .pair import Pair
@@ -33,7 +36,8 @@ HALF_SAMPLES = 200
 BALANCED_HALVES = 60
 BALANCED_DRAWS = 10
 """Subsamples of each of those half-samples."""
-SPLITS = 10
+_REPEATS = 0.05
+"""Share of samples that repeat others above which they cannot pass as independent."""
 _BLOCK = 1024
 
 Parameters = Mapping[str, Any]
@@ -42,41 +46,79 @@ Jobs = Sequence[tuple[SetMetric, Parameters]]
 
 @dataclass(frozen=True)
 class Sureness:
-    """What one of the three says about one metric."""
+    """What one of the two says about one metric."""
 
     numbers: Mapping[str, Any] = field(default_factory=dict)
     """By output."""
     record: Mapping[str, Any] = field(default_factory=dict)
     """How it was made."""
     nulls: Mapping[str, np.ndarray] = field(default_factory=dict)
-    warning: str = ""
+    adjusted: Mapping[str, float] = field(default_factory=dict)
+    """p-values that hold for all numbers together."""
+    warnings: tuple[str, ...] = ()
 
 
-def pvalues(jobs: Jobs, pair: Pair, asked: Pvalue, seed: int) -> list[Sureness]:
+def pvalues(jobs: Jobs, pair: Pair, asked: Pvalue, seed: int, groups: Groups | None = None) -> list[Sureness]:
     """Of "both sets come from one distribution", for each job's outputs."""
     for metric, _ in jobs:
         if metric.relabel is None:
             raise InputError(f"{metric.name} has no p-value: its declaration has no relabel")
-    n, m = len(pair.reference), len(pair.candidate)
-    chosen = plan(n, m, pvalue=asked, samples=RELABELLINGS, seed=seed)
+    chosen = _plan(pair, asked, seed, groups)
     nulls = _under(jobs, pair, chosen.blocks(_BLOCK), chosen.rows)
+    # Every number points to "more different".
+    pointed = [
+        {name: (-1 if metric.direction == "higher" else 1) * values for name, values in null.items()}
+        for (metric, _), null in zip(jobs, nulls, strict=True)
+    ]
+    adjusted = iter(step_down([values for of_job in pointed for values in of_job.values()]).tolist())
     sureness = []
-    for (metric, _), null in zip(jobs, nulls, strict=True):
-        towards = -1 if metric.direction == "higher" else 1
+    for (metric, _), null, of_job in zip(jobs, nulls, pointed, strict=True):
         rounding = metric.rounding(pair)
-        tests = {name: judge(towards * values, chosen, rounding) for name, values in null.items()}
+        tests = {name: judge(values, chosen, rounding) for name, values in of_job.items()}
         record = {
             "method": "exact" if chosen.exact else "sampled",
             "labellings": chosen.rows,
             "smallest": {name: test.smallest for name, test in tests.items()},
             "seed": chosen.seed,
+            **({"groups": groups.counted} if groups else {}),
         }
-        sureness.append(Sureness({name: test.pvalue for name, test in tests.items()}, record, null))
+        still = [name for name, test in tests.items() if test.smallest == 1]
+        sureness.append(
+            Sureness(
+                {name: test.pvalue for name, test in tests.items()},
+                record,
+                null,
+                {name: next(adjusted) for name in tests},
+                tuple(f"no relabelling changes {name}: its p-value says nothing" for name in still),
+            )
+        )
     return sureness
 
 
+def _plan(pair: Pair, asked: Pvalue, seed: int, groups: Groups | None) -> Plan:
+    if groups is None:
+        return plan(len(pair.reference), len(pair.candidate), pvalue=asked, samples=RELABELLINGS, seed=seed)
+    return group_plan(groups, pvalue=asked, samples=RELABELLINGS, seed=seed)
+
+
+def repeats(pair: Pair) -> list[str]:
+    """Warnings that samples are not independent, where no groups say which belong together."""
+    return [
+        f"{points.duplicates} of {len(points)} samples of {points.name} repeat others: samples are not independent, so "
+        "p-values and intervals promise too much; say which belong together (groups)"
+        for points in (pair.reference, pair.candidate)
+        if points.duplicates > _REPEATS * len(points)
+    ]
+
+
 def intervals(
-    jobs: Jobs, pair: Pair, values: Sequence[Mapping[str, float]], level: float, seed: int, size: int | None = None
+    jobs: Jobs,
+    pair: Pair,
+    values: Sequence[Mapping[str, float]],
+    level: float,
+    seed: int,
+    size: int | None = None,
+    groups: Groups | None = None,
 ) -> list[Sureness]:
     """Around each job's values. size: samples a side, where the values are means over subsamples of that size."""
     from scipy.stats import norm
@@ -85,12 +127,18 @@ def intervals(
     halves = sides[0] // 2, sides[1] // 2
     draws = HALF_SAMPLES
     labels: Iterable[Labels]
-    if size is None:
+    if size is None and groups is None:
         labels = subsamples(sides, halves, draws, seed)
+    elif size is None and groups is not None:
+        labels = list(group_halves(groups, draws, seed))
+        halves = min(each.smallest[0] for each in labels), min(each.smallest[1] for each in labels)
     else:
+        assert size is not None
         # The value is a mean over subsamples of one size, so each half-sample's is such a mean, too.
         draws, halves = BALANCED_HALVES, (min(size // 2, min(halves)),) * 2
-        labels = balanced_halves(sides, halves[0], draws, BALANCED_DRAWS, seed)
+        half = None if groups is None else groups.half
+        labels = list(balanced_halves(sides, halves[0], draws, BALANCED_DRAWS, seed, half))
+        halves = min(each.smallest[0] for each in labels), min(each.smallest[1] for each in labels)
     able = [_fits(metric, parameters, min(halves)) for metric, parameters in jobs]
     chosen = [job for job, fits in zip(jobs, able, strict=True) if fits]
     rows = draws * (BALANCED_DRAWS if size else 1)
@@ -100,7 +148,7 @@ def intervals(
     sureness = []
     for (metric, _), value, fits in zip(jobs, values, able, strict=True):
         if not fits:
-            sureness.append(Sureness(warning=f"no interval: {_reason(metric, min(halves))}"))
+            sureness.append(Sureness(warnings=(f"no interval: {_reason(metric, min(halves))}",)))
             continue
         scored = {name: each.reshape(draws, -1).mean(axis=1) for name, each in next(drawn).items()}
         spread = {name: float(np.std(each, ddof=1)) for name, each in scored.items()}
@@ -110,37 +158,15 @@ def intervals(
                 min(output.range[1], value[output.name] + reach * spread[output.name]),
             )
             for output in metric.outputs
+            if spread[output.name] > 0
         }
-        # The fair number to compare with a ceiling, which is of this size, too.
+        # A number that no half-sample moves may still be wrong: nothing shows how far.
+        still = [name for name in spread if name not in bounds]
+        said = tuple(f"no interval for {name}: all {draws} half-samples give the same number" for name in still)
         at_half = {name: float(np.mean(each)) for name, each in scored.items()}
-        sureness.append(Sureness(bounds, {**record, "standard_error": spread, "size": halves, "at_half_size": at_half}))
+        known = {**record, "standard_error": spread, "size": halves, "at_half_size": at_half}
+        sureness.append(Sureness(bounds, known, warnings=said))
     return sureness
-
-
-def ceilings(jobs: Jobs, reference: PointSet, draws: int, seed: int, size: int | None = None) -> list[Sureness]:
-    """What halves of the reference score against each other. size: samples a side at most, as for `intervals`."""
-    whole = len(reference) // 2
-    half = min(whole, size or whole)
-    able = [_fits(metric, parameters, half) for metric, parameters in jobs]
-    chosen = [job for job, fits in zip(jobs, able, strict=True) if fits]
-    scored: list[Mapping[str, np.ndarray]] = []
-    if chosen:
-        first, second = (
-            PointSet(reference.values[rows], reference.name) for rows in (slice(whole), slice(whole, None))
-        )
-        scored = _under(chosen, Pair(first, second), [splits(len(reference), draws, seed, half)], draws)
-    of_chosen = iter(scored)
-    record = {"splits": draws, "size": half, "seed": seed}
-    return [
-        Sureness({name: float(values.mean()) for name, values in next(of_chosen).items()}, record)
-        if fits
-        else Sureness(warning=f"no ceiling: {_reason(metric, half)}")
-        for (metric, _), fits in zip(jobs, able, strict=True)
-    ]
-
-
-def check_splits(ceiling: bool | int) -> int:
-    return check_draws("ceiling", ceiling, SPLITS, "splits")
 
 
 def _fits(metric: SetMetric, parameters: Parameters, size: int) -> bool:

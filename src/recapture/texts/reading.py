@@ -181,7 +181,7 @@ def read_samples(
     Raises InputError with file, line and reason for anything that cannot be used.
     """
     source = Source(os.fspath(path))
-    chosen = _choose(source, format)
+    chosen = chosen_format(source, format)
     return chosen.read(source, field) if chosen.is_text else _read_binary(source, chosen, field)
 
 
@@ -238,7 +238,7 @@ def plan(
 ) -> list[tuple[Source, Format, str | None]]:
     """How inputs under one `field` are to be read: each with its format, and the field unless it has none."""
     sources = [Source(path) for path in paths]
-    chosen = [_choose(source, name) for source, name in zip(sources, formats, strict=True)]
+    chosen = [chosen_format(source, name) for source, name in zip(sources, formats, strict=True)]
     mixed = any(known.has_fields for known in chosen)
     plans = []
     for source, known in zip(sources, chosen, strict=True):
@@ -258,7 +258,7 @@ def format_names() -> list[str]:
     return sorted(_formats())
 
 
-def _choose(source: Source, name: str | None) -> Format:
+def chosen_format(source: Source, name: str | None) -> Format:
     formats = _formats()
     if name is None:
         return next((known for known in formats.values() if source.suffixes[0] in known.suffixes), formats["lines"])

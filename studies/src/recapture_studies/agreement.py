@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 import recapture as rc
 
-COEFFICIENTS = ("pearson", "spearman", "kendall")
+Coefficient = Literal["pearson", "spearman", "kendall"]
+COEFFICIENTS: tuple[Coefficient, ...] = ("pearson", "spearman", "kendall")
 """Those that papers report."""
 
 
@@ -25,14 +26,14 @@ class TextLevel(NamedTuple):
     """Items on which people or the metric do not tell the systems apart."""
 
 
-def text_level(scores: np.ndarray, human: np.ndarray, coefficient: str = "pearson") -> TextLevel:
+def text_level(scores: np.ndarray, human: np.ndarray, coefficient: Coefficient = "pearson") -> TextLevel:
     """Both (systems, items), higher is better on both sides."""
     by_item = rc.correlation(human.T, scores.T, coefficient)
     kept = by_item[~np.isnan(by_item)]
     return TextLevel(float(kept.mean()) if len(kept) else float("nan"), len(by_item) - len(kept))
 
 
-def system_level(scores: np.ndarray, human: np.ndarray, coefficient: str = "pearson") -> float:
+def system_level(scores: np.ndarray, human: np.ndarray, coefficient: Coefficient = "pearson") -> float:
     """Correlation of systems' means; both (systems, items)."""
-    found = rc.correlate(scores, human, "system", cast(Any, coefficient), directions="higher")
+    found = rc.correlate(scores, human, "system", coefficient, directions="higher")
     return float(next(iter(found)).value)

@@ -122,7 +122,7 @@ def fill(parts: Iterable[Part], metrics: str | Iterable[str] | None = None, **op
 
 def scores_of(part: Part, how: Making) -> dict[str, Scores]:
     """By label of the task: kept scores, or new ones. A task that is neither kept nor to be made is absent."""
-    found: dict[str, Scores] = {}
+    by_label: dict[str, Scores] = {}
     paths: dict[str, Path] = {}
     for task in part.tasks:
         wanted = how.metrics is None or task.metric in how.metrics
@@ -134,15 +134,15 @@ def scores_of(part: Part, how: Making) -> dict[str, Scores]:
             continue
         kept = _read(paths[task.label], part) if how.keep else None
         if kept is not None:
-            found[task.label] = kept
-    missing = [task for task in part.tasks if task.label not in found]
+            by_label[task.label] = kept
+    missing = [task for task in part.tasks if task.label not in by_label]
     missing = [task for task in missing if how.metrics is None or task.metric in how.metrics]
     for together in _together(missing):
         for label, scores in _make(part, together, how).items():
             if how.keep:
                 _write(paths[label], part, scores)
-            found[label] = scores
-    return {task.label: found[task.label] for task in part.tasks if task.label in found}
+            by_label[label] = scores
+    return {task.label: by_label[task.label] for task in part.tasks if task.label in by_label}
 
 
 def _write(path: Path, part: Part, scores: Scores) -> None:
@@ -198,19 +198,19 @@ def _make(part: Part, tasks: Sequence[Task], how: Making) -> dict[str, Scores]:
         offline=how.offline,
         cache=False,  # head vectors of a whole study fill gigabytes; the scores are kept instead
     )
-    made = {}
+    by_label = {}
     for task in tasks:
         by_system = [results[name][task.metric] for name in part.systems]
         signature = {**plain(by_system[0].signature), **_device(task, how)}
         outputs = list(by_system[0].values)
-        made[task.label] = Scores(
+        by_label[task.label] = Scores(
             by_system[0].direction,
             {name: np.stack([result.arrays[_array_name(name)] for result in by_system]) for name in outputs},
             {name: np.array([result.values[name] for result in by_system]) for name in outputs},
             _warnings(part, by_system),
             signature,
         )
-    return made
+    return by_label
 
 
 def _device(task: Task, how: Making) -> dict[str, str]:
@@ -231,11 +231,11 @@ def _array_name(output: str) -> str:
 
 def _warnings(part: Part, results: Sequence[rc.Result]) -> list[str]:
     """Each once, with the first system that has it."""
-    found: dict[str, str] = {}
+    first_system: dict[str, str] = {}
     for name, result in zip(part.systems, results, strict=True):
         for warning in result.warnings:
-            found.setdefault(warning, name)
-    return [f"{name}: {warning}" for warning, name in found.items()]
+            first_system.setdefault(warning, name)
+    return [f"{name}: {warning}" for warning, name in first_system.items()]
 
 
 def key(part: Part, task: Task, how: Making) -> str:

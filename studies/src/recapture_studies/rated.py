@@ -20,16 +20,16 @@ _LAYERS = 5
 
 def tasks(setup: Setup, names: Sequence[str], options: Mapping[str, Mapping[str, Any]] | None = None) -> list[Task]:
     """The metrics of a study: InfoLM with all its measures, once for each masked language model."""
-    made = []
+    wanted = []
     for name in names:
         parameters = dict((options or {}).get(name, {}))
         if name == "infolm":
-            made += _infolm(setup, parameters)
+            wanted += _infolm(setup, parameters)
         else:
             if name in ("me-words", "pr-words", "prd-words", "moverscore"):
                 parameters["layers"] = layers_read(setup)
-            made.append(Task(name, name, parameters))
-    return made
+            wanted.append(Task(name, name, parameters))
+    return wanted
 
 
 def _infolm(setup: Setup, parameters: Mapping[str, Any]) -> list[Task]:
@@ -67,12 +67,12 @@ class Seen:
         self.warnings: dict[str, None] = {}
         chosen = how(setup)
         for part in parts:
-            found = scores_of(part, chosen)
+            by_label = scores_of(part, chosen)
             for task in part.tasks:
-                if task.label not in found:
+                if task.label not in by_label:
                     self.left_out[task.label] = self.left_out.get(task.label, 0) + 1
                     continue
-                scores = found[task.label]
+                scores = by_label[task.label]
                 see(part, task.label, scores)
                 self._made[(task.label, *_made_with(scores.signature))] += 1
                 for warning in scores.warnings:

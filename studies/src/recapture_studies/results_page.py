@@ -31,12 +31,12 @@ Content = Mapping[str, Any]
 
 def results_page(folder: Path, page: Path) -> str:
     """The text of `page`, from the files that studies wrote to `folder`."""
-    found = {name: _read(folder / f"{name}.json") for name in list_studies() if (folder / f"{name}.json").is_file()}
-    if not found:
+    contents = {name: _read(folder / f"{name}.json") for name in list_studies() if (folder / f"{name}.json").is_file()}
+    if not contents:
         raise rc.InputError(
             f"{folder} holds no findings of studies: run recapture reproduce NAME --output {folder} first"
         )
-    quick = [name for name, content in found.items() if content["quick"]]
+    quick = [name for name, content in contents.items() if content["quick"]]
     if quick:
         raise rc.InputError(f"{folder / quick[0]}.json is of a quick form, which says nothing: run the study in full")
     link = Path(os.path.relpath(folder, page.parent)).as_posix()
@@ -44,23 +44,23 @@ def results_page(folder: Path, page: Path) -> str:
         "# What the papers claim, and what holds here",
         "Made by `recapture reproduce --page` from the files the studies wrote; nothing on this page is typed by hand. "
         "How to run them, and on what data: [studies](studies.md). Each has a page of its own with all its tables.",
-        *_summary(found),
+        *_summary(contents),
     ]
     for paper, title in PAPERS.items():
-        own = {name: content for name, content in found.items() if content["paper"] == paper}
+        own = {name: content for name, content in contents.items() if content["paper"] == paper}
         if own:
             parts += [f"## {paper}", f"{title}.", *_claims(own, link)]
             for name, content in own.items():
                 parts += _study(name, content, link)
-    beyond = list(_beyond(found, link))
+    beyond = list(_beyond(contents, link))
     if beyond:
         parts += ["## What the papers do not have", *beyond]
-    rest = {name: content for name, content in found.items() if content["paper"] not in PAPERS}
+    rest = {name: content for name, content in contents.items() if content["paper"] not in PAPERS}
     if rest:
         parts += ["## Checks of our own"]
         for name, content in rest.items():
             parts += _study(name, content, link)
-    missing = [name for name in list_studies() if name not in found]
+    missing = [name for name in list_studies() if name not in contents]
     if missing:
         parts += [f"Not run: {', '.join(missing)}."]
     return "\n\n".join(parts) + "\n"
@@ -78,21 +78,21 @@ def _read(path: Path) -> Content:
     return made
 
 
-def _summary(found: Mapping[str, Content]) -> list[str]:
+def _summary(contents: Mapping[str, Content]) -> list[str]:
     rows = []
     for paper in PAPERS:
-        counts = Counter(claim["holds"] for content in found.values() if content["paper"] == paper
+        counts = Counter(claim["holds"] for content in contents.values() if content["paper"] == paper
                          for claim in content["claims"])  # fmt: skip
         if counts:
             rows.append([paper, *(str(counts[kind]) for kind in _ORDER)])
     return [rc.Table(["claims of", *_ORDER], rows).to_markdown().rstrip()] if rows else []
 
 
-def _claims(found: Mapping[str, Content], link: str) -> list[str]:
+def _claims(contents: Mapping[str, Content], link: str) -> list[str]:
     rows = [
         [claim["where"], claim["says"], f"**{claim['holds']}**", claim["here"], claim["why"] or "-",
          f"[{name}]({link}/{name}.md)"]
-        for name, content in found.items() for claim in content["claims"]
+        for name, content in contents.items() for claim in content["claims"]
     ]  # fmt: skip
     if not rows:
         return []
@@ -120,9 +120,9 @@ def _grid(content: Content, table: str) -> str | None:
     return rc.Table(heads, rows, content["captions"].get(table, []), left=content["left"][table]).to_markdown().rstrip()
 
 
-def _beyond(found: Mapping[str, Content], link: str) -> Iterator[str]:
+def _beyond(contents: Mapping[str, Content], link: str) -> Iterator[str]:
     """Tables that say what they add."""
-    for name, content in found.items():
+    for name, content in contents.items():
         for table, adds in content.get("adds", {}).items():
             shown = _grid(content, table)
             yield f"**{adds}** ([{name}]({link}/{name}.md))"

@@ -115,14 +115,14 @@ FOLDERS = ("mark_evaluate", "infolm", "distribution_aware", "own_checks")
 @lru_cache(maxsize=1)
 def _registry() -> dict[str, Study]:
     package = importlib.import_module(__package__)
-    found = {}
+    by_name = {}
     for folder in FOLDERS:
         modules = pkgutil.iter_modules([str(Path(where) / folder) for where in package.__path__])
         for name in sorted(module.name for module in modules):
             declared = getattr(importlib.import_module(f"{__package__}.{folder}.{name}"), "STUDY", None)
             if isinstance(declared, Study):
-                found[declared.name] = declared
-    return {study.name: study for study in sorted(found.values(), key=lambda study: study.name)}
+                by_name[declared.name] = declared
+    return {study.name: study for study in sorted(by_name.values(), key=lambda study: study.name)}
 
 
 def list_studies() -> dict[str, Study]:

@@ -17,6 +17,8 @@ from .models import DEFAULT_ENCODER, MASKED_MODELS
 from .study import Claim, Findings, Setup, Study
 from .svg import slim
 
+SCHEMA = 1
+"""Of NAME.json: grows when a reader of the old one would misread the new one."""
 MADE_UP = "all texts were made up by the program, to try the machinery: numbers and verdicts say nothing"
 
 
@@ -30,6 +32,7 @@ def write_findings(study: Study, findings: Findings, setup: Setup, output: Path)
     texts = {output / f"{study.name}.md": _page(study, findings, setup)}
     texts |= {output / f"{study.name}-{table.name}.csv": table.table.to_csv() for table in findings.tables}
     content = {
+        "schema": SCHEMA,
         "recapture": rc.__version__,
         "study": study.name,
         "title": study.title,
@@ -60,13 +63,13 @@ def write_findings(study: Study, findings: Findings, setup: Setup, output: Path)
 
 def made_with(study: Study, setup: Setup) -> dict[str, str]:
     """The models, by what they are."""
-    made = {}
+    models = {}
     if study.encodes:
         pooling = setup.encoding.get("pooling")
-        made["encoder"] = _name(setup.encoder, DEFAULT_ENCODER) + (f", {pooling} pooling" if pooling else "")
+        models["encoder"] = _name(setup.encoder, DEFAULT_ENCODER) + (f", {pooling} pooling" if pooling else "")
     if study.masked:
-        made["masked language model"] = _name(setup.model, " and ".join(MASKED_MODELS))
-    return made
+        models["masked language model"] = _name(setup.model, " and ".join(MASKED_MODELS))
+    return models
 
 
 def _name(given: Any, default: str) -> str:

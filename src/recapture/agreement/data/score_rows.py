@@ -101,6 +101,8 @@ def rows_of_file(path: str, input_format: str | None) -> Iterator[ScoreRow]:
         return _table(source, "," if known.name == "csv" else "\t")
     if known.name == "parquet":
         return _parquet(source)
+    with source.opened():  # of a file that is not there its name's ending is the lesser trouble
+        pass
     raise InputError(f"{source.name}: scores are read from jsonl, json, csv, tsv or parquet", options=["input_format"])
 
 

@@ -6,11 +6,12 @@ systems; inputs on which either side does not vary say nothing, so they are left
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...errors import InputError, nearest_names
 from .kendall import row_taus
@@ -21,7 +22,22 @@ CONSTANT = 1e-12
 """A spread this small beside the numbers is rounding."""
 
 
-def correlation(human: Any, scores: Any, coefficient: str = "pearson") -> Any:
+@overload
+def correlation(human: Sequence[float], scores: Sequence[float], coefficient: Coefficient = "pearson") -> float: ...
+
+
+@overload
+def correlation(
+    human: Sequence[Sequence[float]], scores: Sequence[Sequence[float]], coefficient: Coefficient = "pearson"
+) -> np.ndarray: ...
+
+
+# The type of an array does not say whether it is a vector.
+@overload
+def correlation(human: ArrayLike, scores: ArrayLike, coefficient: Coefficient = "pearson") -> Any: ...
+
+
+def correlation(human: ArrayLike, scores: ArrayLike, coefficient: Coefficient = "pearson") -> float | np.ndarray:
     """The correlation of two vectors, or of the rows of two equal arrays.
 
     Parameters
@@ -49,6 +65,10 @@ def correlation(human: Any, scores: Any, coefficient: str = "pearson") -> Any:
         raise InputError(f"ratings have the shape {first.shape}, but scores {second.shape}: one vector each")
     if first.ndim == 2:
         return row_correlations(first, second, coefficient)
+    return vector_correlation(first, second, coefficient)
+
+
+def vector_correlation(first: np.ndarray, second: np.ndarray, coefficient: str) -> float:
     return float(row_correlations(first[None], second[None], coefficient)[0])
 
 

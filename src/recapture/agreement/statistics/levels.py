@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 
 from ...errors import InputError, nearest_names
-from .coefficients import correlation, row_correlations
+from .coefficients import row_correlations, vector_correlation
 from .system_means import system_means
 
 Level = Literal["system", "text", "global"]
@@ -66,7 +66,7 @@ def agreement(metric: np.ndarray, human: np.ndarray, level: str, coefficient: st
     if level == "system":
         shared = shared_inputs([metric], human)
         first = human if human.ndim == 1 else system_means(human[:, shared])
-        value = correlation(first, system_means(metric[:, shared]), coefficient)
+        value = vector_correlation(first, system_means(metric[:, shared]), coefficient)
         return LevelAgreement(value, len(metric), int(shared.sum()), int((~shared).sum()), missing)
     if level == "text":
         by_input = row_correlations(human.T, metric.T, coefficient)
@@ -74,7 +74,7 @@ def agreement(metric: np.ndarray, human: np.ndarray, level: str, coefficient: st
         value = float(kept.mean()) if len(kept) else float("nan")
         of_two = int((~np.isnan(by_input) & (both.sum(axis=0) == 2)).sum())
         return LevelAgreement(value, len(metric), len(kept), len(by_input) - len(kept), missing, of_two)
-    value = correlation(human[both], metric[both], coefficient)
+    value = vector_correlation(human[both], metric[both], coefficient)
     return LevelAgreement(value, len(metric), int(both.any(axis=0).sum()), missing, missing)
 
 

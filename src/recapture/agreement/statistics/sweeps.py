@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...checks import check_count, check_seed
 from ...declarations import Direction
@@ -30,6 +31,7 @@ _RULES = ("best", "until-drop")
 _ROUNDING = 1e-12
 """Agreements this near are equal."""
 Setting = TypeVar("Setting", bound=Hashable)
+Group = TypeVar("Group", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -101,8 +103,8 @@ class Sweep(Reported, Generic[Setting]):
 
 
 def sweep(
-    scores_by_setting: Mapping[Setting, Any],
-    human: Any,
+    scores_by_setting: Mapping[Setting, ArrayLike | Mapping[Group, ArrayLike]],
+    human: ArrayLike | Mapping[Group, ArrayLike],
     level: Level = "system",
     coefficient: Coefficient = "pearson",
     *,
@@ -272,8 +274,8 @@ def _checked(
 
 
 def _by_groups(
-    scores_by_setting: Mapping[Setting, Any],
-    human: Mapping[Any, Any],
+    scores_by_setting: Mapping[Setting, ArrayLike | Mapping[Group, ArrayLike]],
+    human: Mapping[Group, ArrayLike],
     level: str,
     coefficient: str,
     rule: str,
@@ -284,10 +286,11 @@ def _by_groups(
         raise InputError("holding out groups needs at least two of them")
     by_group_of: dict[Setting, np.ndarray] = {setting: np.full(len(groups), np.nan) for setting in scores_by_setting}
     for at, group in enumerate(groups):
+        own: dict[Setting, ArrayLike] = {}
         for setting, by_group in scores_by_setting.items():
             if not isinstance(by_group, Mapping) or group not in by_group:
                 raise InputError(f"setting {setting!r} has no scores of the group {group!r}")
-        own = {setting: by_group[group] for setting, by_group in scores_by_setting.items()}
+            own[setting] = by_group[group]
         scores, ratings = _checked(own, human[group], level, direction)
         for setting, array in scores.items():
             by_group_of[setting][at] = agreement(array, ratings, level, coefficient).value

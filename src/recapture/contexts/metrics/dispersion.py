@@ -11,7 +11,7 @@ import numpy as np
 from ...declarations import INFINITY, Output
 from ...similarity.scorer import METRICS as SIMILARITIES
 from ...similarity.scorer import Similarity
-from ..declaration import SIDES, Batch, ContextMetric, Settings
+from ..declaration import OF_EACH_SIDE, SIDES, Batch, ContextMetric, Settings
 from ..distances import Distance, as_distances, both_sides, square
 from ..uncertainty import Asked, ContextScores
 
@@ -79,7 +79,7 @@ def _over(similarity: Similarity) -> ContextMetric:
         score=score,
         least=(2, 2),
         similarity=similarity.name,
-        tested=False,
+        no_pvalue=OF_EACH_SIDE,
         libraries=similarity.libraries,
     )
 

@@ -53,7 +53,7 @@ def _on_vectors(metric: sets.SetMetric) -> ContextMetric:
         score=score,
         least=(least, least),
         vectors=True,
-        tested=metric.relabel is not None,
+        no_pvalue="its declaration has no relabel" if metric.relabel is None else "",
         libraries=metric.libraries,
     )
 

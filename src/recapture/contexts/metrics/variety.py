@@ -7,7 +7,7 @@ from typing import Any
 
 from ...declarations import Output
 from ...similarity.diversity import distinct_n, self_bleu
-from ..declaration import SIDES, Batch, ContextMetric, Settings
+from ..declaration import OF_EACH_SIDE, SIDES, Batch, ContextMetric, Settings
 from ..uncertainty import Asked, ContextScores
 
 
@@ -33,7 +33,7 @@ def _of_each_side(
         score=score,
         least=least,
         varies_with_size=True,
-        tested=False,
+        no_pvalue=OF_EACH_SIDE,
         libraries=libraries,
     )
 

@@ -65,12 +65,12 @@ def _measure(pair: Pair, k: int) -> Measurement:
 def _relabel(pair: Pair, k: int) -> Relabelled:
     def values(labels: Labels) -> dict[str, np.ndarray]:
         counts = pair.counts_under(labels, k)
-        return _values(*labels.sizes, k, counts.b, counts.covered)
+        return _values(*labels.counts, k, counts.b, counts.covered)
 
     return values
 
 
-def _values(n: int, m: int, k: int, b: Any, covered: Any) -> dict[str, Any]:
+def _values(n: Any, m: Any, k: int, b: Any, covered: Any) -> dict[str, Any]:
     """From numbers or from arrays of them."""
     return {"density": b / (k * m), "coverage": covered / n}
 

@@ -108,7 +108,6 @@ METRIC = SetMetric(
     relabel=_relabel,
     rounding=_rounding,
     swapped={"value": "value"},
-    ceiling_note="the Fréchet distance of smaller sets is larger: its ceiling looks worse than it is",
     order=50,
     citation="Heusel et al. 2017, GANs Trained by a Two Time-Scale Update Rule, NeurIPS",
 )

@@ -117,8 +117,8 @@ def mark_evaluate_sweep(
     jobs = {k: Job(METRIC, {"k": k}) for k in ks}
     if not jobs:
         raise InputError("there is no k to sweep over")
-    pair, identity, notes = make_pair(reference, candidate, encoder)
-    results = measure_pair(list(jobs.values()), pair, identity, notes=notes, **options)
+    made = make_pair(reference, candidate, encoder, options)
+    results = measure_pair(list(jobs.values()), made.pair, made.identity, notes=made.notes, **made.options)
     return dict(zip(jobs, results, strict=True))
 
 
@@ -139,7 +139,7 @@ def _measure(pair: Pair, k: int) -> Measurement:
     counts = {"x": inside.x, "y": inside.y, "a": inside.a, "b": inside.b}
     sizes = estimates(n, m, k, **counts)
     scores = _scores(n + m, sizes)
-    floors = _scores(n + m, estimates(n, m, k, x=0, y=0, a=0, b=0))
+    floors = _floors(n, m, k)
     adjusted = {name: (scores[name] - floor) / (1 - floor) if floor < 1 else None for name, floor in floors.items()}
     return Measurement(
         values=scores,
@@ -151,16 +151,21 @@ def _measure(pair: Pair, k: int) -> Measurement:
 
 def _relabel(pair: Pair, k: int) -> Relabelled:
     def values(labels: Labels) -> dict[str, np.ndarray]:
-        n, m = labels.sizes
         counts = pair.counts_under(labels, k)
+        columns = (*labels.counts, *(getattr(counts, name) for name in "xyab"))
         # One by one as Python's whole numbers, which cannot overflow; equal counts are scored once.
-        by_labelling = list(zip(*(getattr(counts, name).tolist() for name in "xyab"), strict=True))
-        scores = {four: _scores(n + m, estimates(n, m, k, *four)) for four in set(by_labelling)}
+        by_labelling = list(zip(*(column.tolist() for column in columns), strict=True))
+        scores = {(n, m, *four): _scores(n + m, estimates(n, m, k, *four)) for n, m, *four in set(by_labelling)}
         return {
-            output.name: np.array([scores[four][output.name] for four in by_labelling]) for output in METRIC.outputs
+            output.name: np.array([scores[each][output.name] for each in by_labelling]) for output in METRIC.outputs
         }
 
     return values
+
+
+def _floors(n: int, m: int, k: int) -> dict[str, float]:
+    """The scores of two sets that never meet."""
+    return _scores(n + m, estimates(n, m, k, x=0, y=0, a=0, b=0))
 
 
 def _scores(total: int, sizes: Mapping[str, float]) -> dict[str, float]:
@@ -206,6 +211,7 @@ METRIC = SetMetric(
     direction="higher",
     measure=_measure,
     relabel=_relabel,
+    floors=_floors,
     defaults={"k": 1},
     swapped={"petersen": "petersen", "quality": "diversity", "diversity": "quality", "capture": "capture"},
     order=10,

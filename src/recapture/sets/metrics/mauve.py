@@ -28,7 +28,7 @@ from ...geometry.clusters import ClusterRows, unit_rows
 from ...geometry.histograms import Clusterings, Histograms
 from ...geometry.kmeans import DESCRIPTION, kmeans
 from ...report.result import Result
-from ..clustered import few_different, kept_clusterings, spread_over_clusterings
+from ..clustered import few_different, kept_clusterings, one_clustering, spread_over_clusterings
 from ..declaration import Measurement, Output, Relabelled, SetMetric
 from ..evaluate import Options, measure, set_function
 from ..pair import Pair
@@ -231,6 +231,8 @@ METRIC = SetMetric(
     direction="higher",
     measure=_measure,
     relabel=_relabel,
+    depends_on_pool=True,
+    settle=one_clustering,
     defaults={"clusters": None, "variance": 0.9, "scaling": 5.0, "weights": 25, "clusterings": 4, "seed": 0},
     # Weights are symmetric, and clusters are those of both sets together.
     swapped={"value": "value", "smoothed": "smoothed"},

@@ -12,7 +12,8 @@ distance between all pairs of the pooled samples.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from ...geometry.distinct import distinct_rows
 from ...geometry.kernels import Centres, cross_sum, off_diagonal_sum, squared_distances
 from ...geometry.labels import Labels
 from ...geometry.parallel import blocks
+from ...geometry.points import PointSet
 from ...geometry.pooled_kernel import PooledKernel
 from ...report.result import Result
 from ..declaration import Measurement, Output, Relabelled, SetMetric
@@ -96,12 +98,21 @@ def _relabel(pair: Pair, bandwidth: float | None) -> Relabelled:
     kernel = PooledKernel(reference, candidate, centres, _choose_bandwidth(pair, bandwidth, centres)[0])
 
     def values(labels: Labels) -> dict[str, np.ndarray]:
-        n, m = labels.sizes
+        n, m = labels.counts
         sums = kernel.sums(labels)
         within = sums.within_reference / (n * (n - 1)) + sums.within_candidate / (m * (m - 1))
         return {"value": within - 2 * sums.across / (n * m)}
 
     return values
+
+
+def _settled(reference: PointSet, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """One kernel for all parts: half the median distance in the reference, unless one was given."""
+    if parameters["bandwidth"] is not None:
+        return {}
+    values = reference.values
+    nothing = values[:0]
+    return {"bandwidth": median_bandwidth(values, nothing, Centres.of(values, values).both)[0]}
 
 
 def _choose_bandwidth(pair: Pair, bandwidth: float | None, centres: Centres) -> tuple[float, str]:
@@ -162,6 +173,7 @@ METRIC = SetMetric(
     direction="lower",
     measure=_measure,
     relabel=_relabel,
+    settle=_settled,
     defaults={"bandwidth": None},
     swapped={"value": "value"},
     order=60,

@@ -22,7 +22,7 @@ from ...geometry.histograms import Clusterings, Histograms, Score
 from ...geometry.kmeans import DESCRIPTION, kmeans
 from ...geometry.parallel import blocks
 from ...report.result import Result
-from ..clustered import few_different, kept_clusterings, spread_over_clusterings
+from ..clustered import few_different, kept_clusterings, one_clustering, spread_over_clusterings
 from ..declaration import Measurement, Output, Relabelled, SetMetric
 from ..evaluate import Options, measure, set_function
 from ..pair import Pair
@@ -172,6 +172,8 @@ METRIC = SetMetric(
     direction="higher",
     measure=_measure,
     relabel=_relabel,
+    depends_on_pool=True,
+    settle=one_clustering,
     defaults={"clusters": 20, "angles": 1001, "clusterings": 10, "seed": 0},
     swapped={"f8": "f1_8", "f1_8": "f8"},
     order=40,

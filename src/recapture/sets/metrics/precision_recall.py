@@ -68,12 +68,12 @@ def _measure(pair: Pair, k: int) -> Measurement:
 def _relabel(pair: Pair, k: int) -> Relabelled:
     def values(labels: Labels) -> dict[str, np.ndarray]:
         counts = pair.counts_under(labels, k)
-        return _values(*labels.sizes, counts.x, counts.y)
+        return _values(*labels.counts, counts.x, counts.y)
 
     return values
 
 
-def _values(n: int, m: int, x: Any, y: Any) -> dict[str, Any]:
+def _values(n: Any, m: Any, x: Any, y: Any) -> dict[str, Any]:
     """From numbers or from arrays of them."""
     return {"precision": x / m, "recall": y / n}
 

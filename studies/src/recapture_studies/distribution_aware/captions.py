@@ -77,11 +77,11 @@ class Scoring:
             rc.Context(str(at), tuple(known), tuple(given))
             for at, (known, given) in enumerate(zip(references, candidates, strict=True))
         ]
-        found = rc.evaluate_contexts(
+        evaluated = rc.evaluate_contexts(
             contexts, self.names, pvalue=pvalue, encoder=self.encoder, options=self._options, seed=self._seed,
             resume=False,
         )  # fmt: skip
-        return [record["scores"] for record in found.contexts]
+        return [record["scores"] for record in evaluated.contexts]
 
     def squares(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
         """Scores of texts against each other, by pairwise metric."""
@@ -91,7 +91,7 @@ class Scoring:
         self, squares: Mapping[str, np.ndarray], texts: Sequence[str], references: int, cells: Sequence[Sequence[int]]
     ) -> dict[str, list[float]]:
         """By metric (of those on pairwise scores) the value of every cell: positions in texts, the first references."""
-        found: dict[str, list[float]] = {name: [] for name in self.names}
+        values: dict[str, list[float]] = {name: [] for name in self.names}
         for cell in cells:
             at = np.asarray(cell)
             chosen = [texts[i] for i in cell]
@@ -104,8 +104,8 @@ class Scoring:
                 else:
                     rule: Any = "mean" if name.endswith("-mean") else None
                     result = rc.aggregate(*sides, base, rule, scores=square)
-                found[name].append(float(result.value))
-        return found
+                values[name].append(float(result.value))
+        return values
 
 
 def distances(name: str, square: np.ndarray) -> np.ndarray:
@@ -137,7 +137,7 @@ def kept_tests(
     steps: rc.Journal, label: str, scoring: Scoring, groups: Sequence[Sequence[str]], cases: Mapping[str, Case]
 ) -> dict[str, Kept]:
     """By case, every metric's numbers of every group; what an earlier run has made is not made again."""
-    found: dict[str, dict[str, dict[str, list[float]]]] = {case: {} for case in cases}
+    by_case: dict[str, dict[str, dict[str, list[float]]]] = {case: {} for case in cases}
     with progress_bar(label, len(groups), "context") as progress:
         for start in range(0, len(groups), _CHUNK):
             chunk = groups[start : start + _CHUNK]
@@ -152,11 +152,11 @@ def kept_tests(
             for case, numbers_of in steps.get(f"{label} {start}", make).items():
                 for name, numbers in numbers_of.items():
                     for number, values in numbers.items():
-                        found[case].setdefault(name, {}).setdefault(number, []).extend(values)
+                        by_case[case].setdefault(name, {}).setdefault(number, []).extend(values)
             progress.advance(len(chunk))
     return {
         case: {name: {number: np.array(values) for number, values in numbers.items()} for name, numbers in each.items()}
-        for case, each in found.items()
+        for case, each in by_case.items()
     }
 
 

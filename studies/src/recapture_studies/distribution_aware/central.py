@@ -68,12 +68,12 @@ def _difference(details: Sequence[Detail], what: str) -> np.ndarray:
 def _details_table(details: dict[str, list[Detail]]) -> Section:
     heads = ["data", "contexts", "", "central", "others", "difference", "less than the others"]
     rows = []
-    for name, found in details.items():
+    for name, of_contexts in details.items():
         for what in ("words", "information"):
-            own, others = np.array([getattr(detail, what) for detail in found]).T
+            own, others = np.array([getattr(detail, what) for detail in of_contexts]).T
             less = float(np.mean(own < others))
             cells = [f"{own.mean():.2f}", f"{others.mean():.2f}", _mean(own - others), f"{less:.0%}"]
-            rows.append([name, str(len(found)), what, *cells])
+            rows.append([name, str(len(of_contexts)), what, *cells])
     caption = [
         "The sentence of a context with the least mean METEOR distance to the others, beside the mean of those. "
         "information: sum over its different words of ln(contexts / contexts that have the word)."

@@ -43,7 +43,7 @@ def folder(setup: Setup) -> Path:
 
 def continuations(setup: Setup, size: int) -> dict[str, Numbers]:
     """People's continuations of some prompts as reference; of as many other prompts people's and a machine's."""
-    found = {}
+    by_domain = {}
     for domain in DOMAINS:
         file = folder(setup) / f"{domain}.jsonl.gz"
         rows = list(records(file, {"prompt": str, "human": str, _MACHINE: str}))
@@ -55,8 +55,8 @@ def continuations(setup: Setup, size: int) -> dict[str, Numbers]:
         sets = {PEOPLE: [row["human"] for row in second], SEARCH: [row[_MACHINE] for row in second]}
         steps = steps_of(setup, "decoding", {"revision": 1, "size": many}, [file])
         references = [row["human"] for row in first]
-        found[domain] = steps.get(domain, lambda r=references, s=sets: _evaluated(setup, r, s))  # type: ignore[misc]
-    return found
+        by_domain[domain] = steps.get(domain, lambda r=references, s=sets: _evaluated(setup, r, s))  # type: ignore[misc]
+    return by_domain
 
 
 class Votes(NamedTuple):

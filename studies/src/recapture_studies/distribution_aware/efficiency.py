@@ -70,10 +70,10 @@ def _run(setup: Setup) -> Findings:
                         for kept, value in zip(times[name], seconds, strict=True):
                             kept.append(value)
             progress.advance()
-    found = f"{len(groups) - len(blocks[0])} contexts in {len(blocks) - 1} rounds" if len(blocks) > 1 else "one round"
+    amount = f"{len(groups) - len(blocks[0])} contexts in {len(blocks) - 1} rounds" if len(blocks) > 1 else "one round"
     settings = {"machine": platform.machine(), "cores": os.cpu_count(), "contexts": len(groups)}
     return Findings(
-        [_times(times, found, settings), _beside(times)], _drawn(times), _verdict(times), settings, _claims(times)
+        [_times(times, amount, settings), _beside(times)], _drawn(times), _verdict(times), settings, _claims(times)
     )
 
 
@@ -82,12 +82,12 @@ def _measured(
 ) -> list[tuple[float, float, float]]:
     """Of metrics that share it, seconds a context to prepare, to score, and to score with exact p-values."""
     prepared, prepare = _timed(lambda: _prepared(scoring, groups))
-    found = []
+    seconds = []
     for name in names:
         _, score = _timed(lambda name=name: _scored(name, groups, prepared, False, seed))  # type: ignore[misc]
         _, test = _timed(lambda name=name: _scored(name, groups, prepared, True, seed))  # type: ignore[misc]
-        found.append((prepare / len(groups), score / len(groups), test / len(groups)))
-    return found
+        seconds.append((prepare / len(groups), score / len(groups), test / len(groups)))
+    return seconds
 
 
 def _prepared(scoring: Scoring, groups: Sequence[Sequence[str]]) -> list[np.ndarray]:
@@ -126,14 +126,14 @@ def _shown(rates: np.ndarray) -> str:
     return f"{np.mean(rates):,.{digits}f} ± {np.std(rates, ddof=min(1, len(rates) - 1)):,.{digits}f}"
 
 
-def _times(times: dict[str, _Times], found: str, settings: dict[str, Any]) -> Section:
+def _times(times: dict[str, _Times], amount: str, settings: dict[str, Any]) -> Section:
     heads = ["metric", "contexts a second", "with exact p", "ms to prepare", "ms to score", "ms to score and test"]
     rows = [
         [name, _shown(each.rate(False)), _shown(each.rate(True)), *(f"{1000 * np.mean(part):.2f}" for part in each)]
         for name, each in times.items()
     ]
     caption = [
-        f"{_REFERENCES} references, {_CANDIDATES} candidates a context, 3,003 partitions for an exact p; {found}; "
+        f"{_REFERENCES} references, {_CANDIDATES} candidates a context, 3,003 partitions for an exact p; {amount}; "
         f"{settings['cores']} cores, {settings['machine']}. To prepare: pairwise scores of all texts of a context, or "
         "their vectors, none of them kept from before, made once for the metrics that share them. "
         "Timings of one machine in one hour: only ratios travel."

@@ -52,26 +52,32 @@ def _run(setup: Setup) -> Findings:
     limit = 12 if setup.quick else 120
     seeds, seeds_corpus = _seeds(setup, limit)
     scenes, scenes_corpus = _scenes(setup, limit)
-    found = {}
-    for each in encoders:
-        steps = steps_of(each.setup, "embeddings", {"revision": 1}, files)
+    by_encoder = {}
+    for encoder in encoders:
+        steps = steps_of(encoder.setup, "embeddings", {"revision": 1}, files)
         numbers: dict[str, Any] = {}
         for label, groups, corpus, further in (
             (_SEEDS, seeds, seeds_corpus, False),
             (_STRANGERS, scenes, scenes_corpus, True),
         ):
-            scoring = Scoring(each.setup, ["mmd"], corpus)
+            scoring = Scoring(encoder.setup, ["mmd"], corpus)
             cases = {f"{label} {count}": Case(range(_REFERENCES + count), _REFERENCES) for count in range(2, _MOST + 1)}
             if further:
                 last = range(_REFERENCES + _MOST, _REFERENCES + _MOST + _PEOPLE)
                 cases[_HUMAN] = Case((*range(_REFERENCES), *last), _REFERENCES)
-            made = kept_tests(steps, f"{label}, {each.title}", scoring, groups, cases)
+            made = kept_tests(steps, f"{label}, {encoder.title}", scoring, groups, cases)
             numbers |= {case: by["mmd"]["p"] for case, by in made.items()}
-        found[each.title] = _summed(numbers, _speed(each.setup, [text for group in scenes for text in group]))
+        by_encoder[encoder.title] = _summed(
+            numbers, _speed(encoder.setup, [text for group in scenes for text in group])
+        )
     contexts = {_SEEDS: len(seeds), _STRANGERS: len(scenes)}
-    tables = [_sensitivity(found, contexts), _people(found, contexts)]
+    tables = [_sensitivity(by_encoder, contexts), _people(by_encoder, contexts)]
     return Findings(
-        tables, _drawn(found), _verdict(found, left_out), {"encoders": list(found)}, _claims(found, setup.encoder)
+        tables,
+        _drawn(by_encoder),
+        _verdict(by_encoder, left_out),
+        {"encoders": list(by_encoder)},
+        _claims(by_encoder, setup.encoder),
     )
 
 
@@ -118,13 +124,13 @@ def _speed(setup: Setup, texts: Sequence[str]) -> float:
     return len(some) / (time.perf_counter() - start)
 
 
-def _sensitivity(found: dict[str, _Found], contexts: dict[str, int]) -> Section:
+def _sensitivity(by_encoder: dict[str, _Found], contexts: dict[str, int]) -> Section:
     counts = range(2, _MOST + 1)
     heads = ["candidates from", "encoder", *map(str, counts), f"p ≤ {_LEVEL:g} at {_MOST}"]
     rows = [
         [label, title, *(f"{value:.3f}" for value in each.curves[label]), f"{each.shares[label]:.0%}"]
         for label in _TITLES
-        for title, each in found.items()
+        for title, each in by_encoder.items()
     ]
     listed = ", ".join(f"{label}: {contexts[label]} contexts ({title})" for label, title in _TITLES.items())
     caption = [
@@ -134,11 +140,11 @@ def _sensitivity(found: dict[str, _Found], contexts: dict[str, int]) -> Section:
     return Section("sensitivity", rc.Table(heads, rows, caption, left=2))
 
 
-def _people(found: dict[str, _Found], contexts: dict[str, int]) -> Section:
+def _people(by_encoder: dict[str, _Found], contexts: dict[str, int]) -> Section:
     heads = ["encoder", "mean log10 p", f"p ≤ {_LEVEL:g}", "texts a second"]
     rows = [
         [title, f"{each.people:.3f} ± {each.deviation:.3f}", f"{each.shares[_HUMAN]:.1%}", f"{each.speed:,.0f}"]
-        for title, each in found.items()
+        for title, each in by_encoder.items()
     ]
     caption = [
         f"People against people of one scene, {_PEOPLE} v {_REFERENCES}, {contexts[_STRANGERS]} contexts, ± one "
@@ -147,30 +153,30 @@ def _people(found: dict[str, _Found], contexts: dict[str, int]) -> Section:
     return Section("people-and-speed", rc.Table(heads, rows, caption))
 
 
-def _last(found: dict[str, _Found], label: str) -> dict[str, float]:
-    return {title: each.curves[label][-1] for title, each in found.items()}
+def _last(by_encoder: dict[str, _Found], label: str) -> dict[str, float]:
+    return {title: each.curves[label][-1] for title, each in by_encoder.items()}
 
 
-def _verdict(found: dict[str, _Found], left_out: Sequence[str]) -> list[str]:
+def _verdict(by_encoder: dict[str, _Found], left_out: Sequence[str]) -> list[str]:
     lines = []
     for label, title in _TITLES.items():
-        last = _last(found, label)
+        last = _last(by_encoder, label)
         order = sorted(last, key=last.__getitem__)
         lines.append(
             f"{title}, {_MOST} candidates: most sensitive first, "
             + "; ".join(f"{name} (mean log10 p {last[name]:.2f})" for name in order)
             + "."
         )
-    people = {title: each.people for title, each in found.items()}
+    people = {title: each.people for title, each in by_encoder.items()}
     lines.append(
         f"People against people: mean log10 p from {min(people.values()):.3f} to {max(people.values()):.3f}. The paper "
         f"reads such differences as differences between embeddings; but {_NULL} (a little above for few partitions), "
         "and what is left is chance. It calls a higher p of people “less desirable” in B.1 and desirable in B.4."
     )
-    fast = sorted(found, key=lambda title: -found[title].speed)
+    fast = sorted(by_encoder, key=lambda title: -by_encoder[title].speed)
     lines.append(
         "Speed, fastest first: "
-        + ", ".join(f"{title} ({found[title].speed:,.0f} texts a second)" for title in fast)
+        + ", ".join(f"{title} ({by_encoder[title].speed:,.0f} texts a second)" for title in fast)
         + ". GloVe, FastText and CLIP are compared where --encoder names a file of word vectors or a model."
     )
     if left_out:
@@ -178,16 +184,20 @@ def _verdict(found: dict[str, _Found], left_out: Sequence[str]) -> list[str]:
     return lines
 
 
-def _claims(found: dict[str, _Found], named: Any) -> list[Claim]:
-    spans = {label: max(last.values()) - min(last.values()) for label in _TITLES for last in [_last(found, label)]}
+def _claims(by_encoder: dict[str, _Found], named: Any) -> list[Claim]:
+    spans = {label: max(last.values()) - min(last.values()) for label in _TITLES for last in [_last(by_encoder, label)]}
     listed = "; ".join(
-        f"{label}: " + ", ".join(f"{name} {value:.2f}" for name, value in _last(found, label).items())
+        f"{label}: " + ", ".join(f"{name} {value:.2f}" for name, value in _last(by_encoder, label).items())
         for label in _TITLES
     )
     far = [abs(each.people - other.people) > 3 * np.hypot(each.deviation, other.deviation)
-           for each in found.values() for other in found.values()]  # fmt: skip
-    clip = [title for title in found if "clip" in title.lower()]
-    best = [title for label in _TITLES for title in [min(_last(found, label), key=_last(found, label).__getitem__)]]
+           for each in by_encoder.values() for other in by_encoder.values()]  # fmt: skip
+    clip = [title for title in by_encoder if "clip" in title.lower()]
+    best = [
+        title
+        for label in _TITLES
+        for title in [min(_last(by_encoder, label), key=_last(by_encoder, label).__getitem__)]
+    ]
     return [
         Claim(
             "Figure 7, left",
@@ -206,24 +216,24 @@ def _claims(found: dict[str, _Found], named: Any) -> list[Claim]:
             "Figure 7, right",
             "embeddings differ in the p-value of people against people",
             "holds" if any(far) else "does not hold",
-            ", ".join(f"{title} {each.people:.3f} ± {each.deviation:.3f}" for title, each in found.items()),
+            ", ".join(f"{title} {each.people:.3f} ± {each.deviation:.3f}" for title, each in by_encoder.items()),
             "" if any(far) else _NULL,
         ),
     ]
 
 
-def _drawn(found: dict[str, _Found]) -> Any:
+def _drawn(by_encoder: dict[str, _Found]) -> Any:
     def draw(figure: Any) -> None:
         figure.set_size_inches(12, 4.5)
         *panels, last = figure.subplots(1, 3)
         for axes, (label, title) in zip(panels, _TITLES.items(), strict=True):
-            for name, each in found.items():
-                axes.plot(range(2, _MOST + 1), each.curves[label], marker=".", label=name)
+            for name, numbers in by_encoder.items():
+                axes.plot(range(2, _MOST + 1), numbers.curves[label], marker=".", label=name)
             axes.axhline(np.log10(_LEVEL), color="0.7", linestyle=":")
             axes.set(title=title, xlabel="candidates", ylabel="mean log10 p")
             axes.title.set_fontsize(10)
-        for each in found.values():
-            last.errorbar(1000 / each.speed, each.people, each.deviation, marker="o", capsize=3)
+        for numbers in by_encoder.values():
+            last.errorbar(1000 / numbers.speed, numbers.people, numbers.deviation, marker="o", capsize=3)
         last.axhline(-np.log10(np.e), color="0.7", linestyle=":")
         last.set(title="people against people (dotted: uniform)", xlabel="seconds for 1,000 texts", xscale="log")
         last.title.set_fontsize(10)

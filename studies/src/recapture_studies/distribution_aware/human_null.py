@@ -125,15 +125,15 @@ class _Tests(NamedTuple):
 
 
 def _tests(steps: rc.Journal, scoring: Scoring, groups: list[list[str]], title: str) -> dict[str, _Tests]:
-    found: dict[str, list[list[float]]] = {}
+    by_metric: dict[str, list[list[float]]] = {}
     with progress_bar(title, len(groups), "context") as progress:
         for start in range(0, len(groups), _CHUNK):
             chunk = groups[start : start + _CHUNK]
             made = steps.get(f"{title} {start}", lambda chunk=chunk: _chunk(scoring, chunk))  # type: ignore[misc]
             for name, tests in made.items():
-                found.setdefault(name, []).extend(tests)
+                by_metric.setdefault(name, []).extend(tests)
             progress.advance(len(chunk))
-    return {name: _Tests(*np.array(tests).T) for name, tests in found.items()}
+    return {name: _Tests(*np.array(tests).T) for name, tests in by_metric.items()}
 
 
 def _chunk(scoring: Scoring, groups: list[list[str]]) -> dict[str, list[list[float]]]:

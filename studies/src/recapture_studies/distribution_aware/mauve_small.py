@@ -186,7 +186,7 @@ def _tests(setup: Setup, scoring: Scoring, chunk: list[list[str]]) -> dict[str, 
     """By metric: p, and the least it could have been, of every context."""
     scoring.prepare(chunk)
     scores = scoring.scores(*Case(range(2 * _SIDE), _SIDE).sides(chunk))
-    found = {
+    tests = {
         name: [(context[name]["pvalue"], context[name]["smallest_pvalue"]) for context in scores] for name in scores[0]
     }
     assert scoring.encoder is not None
@@ -199,8 +199,8 @@ def _tests(setup: Setup, scoring: Scoring, chunk: list[list[str]]) -> dict[str, 
             )
             for vectors in map(vectors_of, chunk)
         ]  # fmt: skip
-        found[name] = [(each.pvalue, each.inference["pvalues"]["smallest"]["value"]) for each in results]
-    return found
+        tests[name] = [(each.pvalue, each.inference["pvalues"]["smallest"]["value"]) for each in results]
+    return tests
 
 
 def _scenes(setup: Setup) -> list[_Row]:

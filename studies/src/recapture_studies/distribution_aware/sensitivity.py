@@ -44,20 +44,20 @@ def _run(setup: Setup) -> Findings:
     }.items():
         scoring = Scoring(setup, FIGURE_3, corpus)
         steps = steps_of(setup, "sensitivity", {"revision": 1, "set": which}, [data_file(setup, _DATA[which])])
-        found: dict[str, dict[int, list[float]]] = {}
+        p_by_metric: dict[str, dict[int, list[float]]] = {}
         with progress_bar(_SETS[which], len(groups), "context") as progress:
             for start in range(0, len(groups), _CHUNK):
                 chunk = groups[start : start + _CHUNK]
                 made = steps.get(str(start), lambda chunk=chunk, scoring=scoring: _chunk(scoring, chunk, most))  # type: ignore[misc]
                 for name, by_count in made.items():
                     for count, p in by_count.items():
-                        found.setdefault(name, {}).setdefault(int(count), []).extend(p)
+                        p_by_metric.setdefault(name, {}).setdefault(int(count), []).extend(p)
                 progress.advance(len(chunk))
         counts[which] = len(groups)
         curves[which] = {
             name: [float(np.mean(np.log10(np.array(by[count])))) if count in by else float("nan")
                    for count in range(1, most + 1)]
-            for name, by in found.items()
+            for name, by in p_by_metric.items()
         }  # fmt: skip
     heads = ["candidates from", "metric", *(str(count) for count in range(1, most + 1))]
     rows = [
@@ -88,14 +88,14 @@ def _run(setup: Setup) -> Findings:
 
 def _chunk(scoring: Scoring, groups: list[list[str]], most: int) -> dict[str, dict[int, list[float]]]:
     """By metric and number of candidates: the p-value of every context."""
-    found: dict[str, dict[int, list[float]]] = {}
+    p_by_metric: dict[str, dict[int, list[float]]] = {}
     scoring.prepare(groups)
     for count in range(1, most + 1):
         # The set of two candidates is the set of one and one more, as in the paper.
         nested = Case(range(_REFERENCES + count), _REFERENCES)
         for name, numbers in numbers_by_metric(scoring.scores(*nested.sides(groups)), {"p": "pvalue"}).items():
-            found.setdefault(name, {})[count] = numbers["p"]
-    return found
+            p_by_metric.setdefault(name, {})[count] = numbers["p"]
+    return p_by_metric
 
 
 Curves = dict[str, dict[str, list[float]]]

@@ -95,7 +95,7 @@ def _verdict(rows: list[_Row]) -> list[str]:
     lowest = min(min(row.joined("harmonic mean")) for row in rows if row.references == FEW)
     strangers = [row for row in rows if row.candidate == _STRANGER]
     fooled = [row.joined("Fisher") for row in strangers]
-    found = all(max(each) <= _LEVEL for each in fooled)
+    all_tell = all(max(each) <= _LEVEL for each in fooled)
     people, harmonic, arithmetic = closest()
     return [
         f"With one candidate and {FEW} references there are {FEW + 1} partitions, so no p-value can be below "
@@ -105,7 +105,7 @@ def _verdict(rows: list[_Row]) -> list[str]:
         "Joining decides, too. Sentences of another scene, joined by Fisher's rule over the same contexts, are "
         + (
             f"told from people's by every metric (p at most {short_p(max(map(max, fooled)))})"
-            if found
+            if all_tell
             else f"told from people's at the {_LEVEL:g} level by "
             + (
                 ", ".join(

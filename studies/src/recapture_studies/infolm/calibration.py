@@ -19,7 +19,7 @@ import numpy as np
 
 import recapture as rc
 
-from ..agreement import COEFFICIENTS, oriented, system_level
+from ..agreement import COEFFICIENTS, Coefficient, oriented, system_level
 from ..item_scores import Part, Scores
 from ..rated import Seen, shown, tasks
 from ..study import Claim, Findings, Holds, Section, Setup, Study
@@ -44,7 +44,7 @@ _RESAMPLES = 500
 class _Curve:
     """Agreement of one model's scores with people, by temperature, on one kind of systems."""
 
-    by: Mapping[str, Mapping[float, float]]
+    by: Mapping[Coefficient, Mapping[float, float]]
     """By coefficient."""
     honest: Any
     """Pearson; temperatures chosen on half of the documents, measured on the other half."""
@@ -53,7 +53,7 @@ class _Curve:
     inside: float
     """Share of resampled sets of documents whose best temperature lies where the paper says."""
 
-    def best(self, coefficient: str) -> float:
+    def best(self, coefficient: Coefficient) -> float:
         known = {each: value for each, value in self.by[coefficient].items() if not math.isnan(value)}
         return max(known, key=known.__getitem__) if known else math.nan
 

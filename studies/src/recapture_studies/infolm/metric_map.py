@@ -71,15 +71,13 @@ class _Map:
         return mean(rc.correlation(self.totals[one], self.totals[other]) for one, other in pairs)
 
     def lowest_of(self, pairs: Pairs) -> float:
-        return min((rc.correlation(self.totals[one], self.totals[other]) for one, other in pairs), default=math.nan)
+        return float(min(rc.correlation(self.totals[one], self.totals[other]) for one, other in pairs))
 
     def text_level_of(self, pairs: Pairs) -> float:
         return mean(text_level(self.items[other], self.items[one]).value for one, other in pairs)
 
     def interval_of(self, pairs: Pairs, seed: int) -> tuple[float, float]:
         """95 % of the mean over pairs when systems are drawn anew."""
-        if not pairs:
-            return math.nan, math.nan
         count = len(self.totals[pairs[0][0]])
         drawn = np.random.default_rng(seed).integers(0, count, (_RESAMPLES, count))
         each = [rc.correlation(self.totals[one][drawn], self.totals[other][drawn], "pearson") for one, other in pairs]
@@ -88,27 +86,27 @@ class _Map:
 
 
 def _run(setup: Setup) -> Findings:
-    found = _Map()
+    metrics = _Map()
     sizes: list[tuple[int, int]] = []
 
     def see(part: Part, label: str, scores: Scores) -> None:
         if not sizes:
             human = part.human["litepyramid"]
             sizes.append(human.shape)
-            found.add(PEOPLE, human.mean(axis=1), human)
+            metrics.add(PEOPLE, human.mean(axis=1), human)
             for stored in _STORED:
                 if np.isfinite(part.human[stored]).all():
-                    found.add(AUTHORS[stored], part.human[stored].mean(axis=1), part.human[stored])
+                    metrics.add(AUTHORS[stored], part.human[stored].mean(axis=1), part.human[stored])
         for output in _SHOWN.get(label, scores.totals):
             both = (oriented(each[output], scores.direction) for each in (scores.totals, scores.items))
-            found.add(row_name(label, output), *both)
+            metrics.add(row_name(label, output), *both)
 
     seen = Seen(setup, summaries(setup, _KIND), see)
-    names = list(found.totals)
-    matrix = found.matrix()
+    names = list(metrics.totals)
+    matrix = metrics.matrix()
     order = _order(matrix)
     names, matrix = [names[at] for at in order], matrix[np.ix_(order, order)]
-    groups = _groups(found)
+    groups = _groups(metrics)
     systems, documents = sizes[0]
     caption = (
         f"Pearson's r between metrics over {systems} abstractive systems' mean scores of {documents} documents, higher "
@@ -116,7 +114,7 @@ def _run(setup: Setup) -> Findings:
     )
     rows = [[name, *(shown(float(each)) for each in line)] for name, line in zip(names, matrix, strict=True)]
     tables = [
-        Section("beside-the-paper", _beside(found, groups, setup.seed)),
+        Section("beside-the-paper", _beside(metrics, groups, setup.seed)),
         Section("system-level", rc.Table(["metric", *map(str, range(1, len(names) + 1))],
                                    [[f"{at}. {row[0]}", *row[1:]] for at, row in enumerate(rows, 1)], [caption])),
         seen.table(),
@@ -135,10 +133,10 @@ def _run(setup: Setup) -> Findings:
         axes.set_title(f"Pearson's r x 100 between metrics, {systems} abstractive systems", fontsize=9)
         figure.colorbar(image, ax=axes, shrink=0.6)
 
-    claims = _claims(found, groups)
+    claims = _claims(metrics, groups)
     settings = {"sizes": sizes[0], "alpha": HALF, "beta": HALF, "resamples": _RESAMPLES}
     settings["warnings"] = list(seen.warnings)
-    return Findings(tables, draw, [*_verdict(found, names, matrix), *seen.about_left_out()], settings, claims)
+    return Findings(tables, draw, [*_verdict(metrics, names, matrix), *seen.about_left_out()], settings, claims)
 
 
 def _order(matrix: np.ndarray) -> list[int]:
@@ -153,24 +151,24 @@ def _order(matrix: np.ndarray) -> list[int]:
     return [int(at) for at in leaves_list(linkage(squareform(apart, checks=False), "average", optimal_ordering=True))]
 
 
-def _groups(found: _Map) -> dict[str, tuple[float | None, Pairs]]:
+def _groups(metrics: _Map) -> dict[str, tuple[float | None, Pairs]]:
     """By what the paper speaks of: its number, and the pairs of metrics here."""
-    made: dict[str, tuple[float | None, Pairs]] = {}
-    ngrams = _there(found, _NGRAM)
+    groups: dict[str, tuple[float | None, Pairs]] = {}
+    ngrams = _there(metrics, _NGRAM)
     rouge = [name for name in ngrams if name.startswith("rouge")]
-    for model in models(found.totals):
-        related = _there(found, [f"{model} {measure}" for measure in _RELATED])
-        made[f"{model}: among alpha, gamma, AB, Fisher-Rao"] = _AMONG, list(combinations(related, 2))
-        made[f"{model}: these with BERTScore"] = _WITH_OTHERS, list(product(related, _there(found, [_BERT])))
-        stored = _there(found, [AUTHORS["bert_f_score"]])
-        made[f"{model}: these with authors' BERTScore"] = _WITH_OTHERS, list(product(related, stored))
-        made[f"{model}: these with n-gram metrics"] = _WITH_OTHERS, list(product(related, ngrams))
-        flat = _there(found, [f"{model} {measure}" for measure in ("l1", "l2", "linf")])
-        made[f"{model}: these with L1, L2, Linf"] = None, list(product(related, flat))
-    made["BERTScore with ROUGE"] = _BERT_ROUGE, list(product(_there(found, [_BERT]), rouge))
-    theirs, beside = (_there(found, [AUTHORS[name]]) for name in ("bert_f_score", "rouge_2_f_score"))
-    made["authors' BERTScore with authors' ROUGE-2"] = _BERT_ROUGE, list(product(theirs, beside))
-    return {name: each for name, each in made.items() if each[1]}
+    for model in models(metrics.totals):
+        related = _there(metrics, [f"{model} {measure}" for measure in _RELATED])
+        groups[f"{model}: among alpha, gamma, AB, Fisher-Rao"] = _AMONG, list(combinations(related, 2))
+        groups[f"{model}: these with BERTScore"] = _WITH_OTHERS, list(product(related, _there(metrics, [_BERT])))
+        stored = _there(metrics, [AUTHORS["bert_f_score"]])
+        groups[f"{model}: these with authors' BERTScore"] = _WITH_OTHERS, list(product(related, stored))
+        groups[f"{model}: these with n-gram metrics"] = _WITH_OTHERS, list(product(related, ngrams))
+        flat = _there(metrics, [f"{model} {measure}" for measure in ("l1", "l2", "linf")])
+        groups[f"{model}: these with L1, L2, Linf"] = None, list(product(related, flat))
+    groups["BERTScore with ROUGE"] = _BERT_ROUGE, list(product(_there(metrics, [_BERT]), rouge))
+    theirs, beside = (_there(metrics, [AUTHORS[name]]) for name in ("bert_f_score", "rouge_2_f_score"))
+    groups["authors' BERTScore with authors' ROUGE-2"] = _BERT_ROUGE, list(product(theirs, beside))
+    return {name: group for name, group in groups.items() if group[1]}
 
 
 def models(names: Iterable[str]) -> list[str]:
@@ -178,18 +176,19 @@ def models(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(name.split()[0] for name in names if name.startswith("infolm")))
 
 
-def _there(found: _Map, names: Iterable[str]) -> list[str]:
-    return [name for name in names if name in found.totals]
+def _there(metrics: _Map, names: Iterable[str]) -> list[str]:
+    return [name for name in names if name in metrics.totals]
 
 
-def _beside(found: _Map, groups: Mapping[str, tuple[float | None, Pairs]], seed: int) -> rc.Table:
+def _beside(metrics: _Map, groups: Mapping[str, tuple[float | None, Pairs]], seed: int) -> rc.Table:
     heads = ["metrics", "paper", "mean r", "95 % over systems", "lowest r", "text level", "pairs"]
     rows = []
     for name, (paper, pairs) in groups.items():
-        low, high = found.interval_of(pairs, seed)
+        low, high = metrics.interval_of(pairs, seed)
         printed = "-" if paper is None else f"> {shown(paper)}" if paper == _AMONG else f"about {shown(paper)}"
-        rows.append([name, printed, shown(found.mean_of(pairs)), f"{shown(low)} to {shown(high)}",
-                     shown(found.lowest_of(pairs)), shown(found.text_level_of(pairs)), str(len(pairs))])  # fmt: skip
+        rows.append([name, printed, shown(metrics.mean_of(pairs)), f"{shown(low)} to {shown(high)}",
+                     shown(metrics.lowest_of(pairs)), shown(metrics.text_level_of(pairs)),
+                     str(len(pairs))])  # fmt: skip
     caption = (
         "mean r, lowest r: of Pearson's r over pairs of metrics, system level; the interval draws systems anew "
         f"({_RESAMPLES:,} times); text level: mean over documents of the correlation across systems, which the paper "
@@ -198,10 +197,10 @@ def _beside(found: _Map, groups: Mapping[str, tuple[float | None, Pairs]], seed:
     return rc.Table(heads, rows, [caption], left=2)
 
 
-def _claims(found: _Map, groups: Mapping[str, tuple[float | None, Pairs]]) -> list[Claim]:
+def _claims(metrics: _Map, groups: Mapping[str, tuple[float | None, Pairs]]) -> list[Claim]:
     where = "Figure 2, section 5.3"
     claims = []
-    among = {name: found.lowest_of(pairs) for name, (_, pairs) in groups.items() if ": among" in name}
+    among = {name: metrics.lowest_of(pairs) for name, (_, pairs) in groups.items() if ": among" in name}
     if among:
         claims.append(
             Claim(
@@ -213,7 +212,7 @@ def _claims(found: _Map, groups: Mapping[str, tuple[float | None, Pairs]]) -> li
                 "must be close",
             )
         )
-    others = {name: found.mean_of(pairs) for name, (paper, pairs) in groups.items() if paper == _WITH_OTHERS}
+    others = {name: metrics.mean_of(pairs) for name, (paper, pairs) in groups.items() if paper == _WITH_OTHERS}
     if others:
         claims.append(
             Claim(
@@ -225,13 +224,13 @@ def _claims(found: _Map, groups: Mapping[str, tuple[float | None, Pairs]]) -> li
             )
         )
     pairs = groups.get("BERTScore with ROUGE")
-    bert = [found.mean_of(each) for name, (_, each) in groups.items() if name.endswith("these with BERTScore")]
+    bert = [metrics.mean_of(each) for name, (_, each) in groups.items() if name.endswith("these with BERTScore")]
     if pairs and bert:
-        value = found.mean_of(pairs[1])
+        value = metrics.mean_of(pairs[1])
         here = f"{shown(value)} with ROUGE; InfoLM with BERTScore {', '.join(map(shown, bert))}"
         stored = groups.get("authors' BERTScore with authors' ROUGE-2")
         if stored:
-            here += f"; the data's authors' own BERTScore with their ROUGE-2 {shown(found.mean_of(stored[1]))}"
+            here += f"; the data's authors' own BERTScore with their ROUGE-2 {shown(metrics.mean_of(stored[1]))}"
         says = f"BERTScore is nearer to ROUGE (about {shown(_BERT_ROUGE)}) than to InfoLM"
         tests = [*(value > each for each in bert), abs(value - _BERT_ROUGE) <= _ABOUT]
         claims.append(Claim(where, says, _of(tests), here, "Another encoder under BERTScore"))
@@ -242,7 +241,7 @@ def _of(tests: Sequence[bool]) -> Holds:
     return "holds" if all(tests) else "holds in part" if any(tests) else "does not hold"
 
 
-def _verdict(found: _Map, names: Sequence[str], matrix: np.ndarray) -> list[str]:
+def _verdict(metrics: _Map, names: Sequence[str], matrix: np.ndarray) -> list[str]:
     lines = []
     nearest = []
     for model in models(names):
@@ -268,7 +267,7 @@ def _verdict(found: _Map, names: Sequence[str], matrix: np.ndarray) -> list[str]
         value = float(matrix[names.index(pair[0]), names.index(pair[1])])
         more = "The model matters, too" if value < _AMONG else "The model matters little"
         lines.append(f"{more}: Fisher-Rao with one shipped model against the other has r = {shown(value)}.")
-    count = len(next(iter(found.totals.values())))
+    count = len(next(iter(metrics.totals.values())))
     lines.append(f"{count} systems are few: see the intervals. Signs are turned where lower is better.")
     return lines
 

@@ -78,13 +78,13 @@ def parts(setup: Setup) -> Iterator[Part]:
 
 
 def _run(setup: Setup) -> Findings:
-    found: Numbers = {}
+    correlations: Numbers = {}
     dropped: dict[str, int] = {}
     sizes: dict[str, tuple[int, int]] = {}
 
     def note(name: str, kind: str, human: np.ndarray, totals: np.ndarray, items: np.ndarray) -> None:
         for coefficient in COEFFICIENTS:
-            by = found.setdefault(name, {})
+            by = correlations.setdefault(name, {})
             by[kind, "system", coefficient] = rc.correlation(np.nanmean(human, axis=1), totals, coefficient)
             single = text_level(items, human, coefficient)
             by[kind, "text", coefficient] = single.value
@@ -103,8 +103,8 @@ def _run(setup: Setup) -> Findings:
             note(row_name(label, output), kind, human, totals, items)
 
     seen = Seen(setup, parts(setup), see)
-    rows = {name: by for name, by in found.items() if name not in AUTHORS.values()}
-    rows |= {name: by for name, by in found.items() if name in AUTHORS.values()}
+    rows = {name: by for name, by in correlations.items() if name not in AUTHORS.values()}
+    rows |= {name: by for name, by in correlations.items() if name in AUTHORS.values()}
     tables = [Section(f"{kind}-{level}-level", _grid(rows, kind, level, sizes[kind], dropped[kind]))
               for kind in KINDS for level in _LEVELS]  # fmt: skip
 
@@ -188,7 +188,7 @@ def _claims(own: Numbers) -> list[Claim]:
     why = (
         f"its parameters were chosen for each criterion, ours are {HALF:g}; its model is BERT-base, ours a smaller one"
     )
-    made = []
+    claims = []
     for model in dict.fromkeys(name.split()[0] for name in own if name.startswith("infolm")):
         if not rivals or not settings:
             break
@@ -196,7 +196,7 @@ def _claims(own: Numbers) -> list[Claim]:
             measure: sum(all(own[f"{model} {measure}"][at] > own[name][at] for name in rivals) for at in settings)
             for measure in ("ab", "fisher_rao")
         }
-        made.append(
+        claims.append(
             Claim(
                 "Figure 1",
                 "AB and Fisher-Rao agree with people better than BERTScore and MoverScore",
@@ -209,7 +209,7 @@ def _claims(own: Numbers) -> list[Claim]:
         flat = [f"{model} {measure}" for measure in ("l1", "l2", "linf")]
         curved = [f"{model} {measure}" for measure in ("jeffreys", "fisher_rao", "alpha", "gamma", "ab")]
         poor = sum(max(own[name][at] for name in flat) < max(own[name][at] for name in curved) for at in settings)
-        made.append(
+        claims.append(
             Claim(
                 "Figure 1",
                 "Lp distances do poorly beside divergences and Fisher-Rao",
@@ -217,7 +217,7 @@ def _claims(own: Numbers) -> list[Claim]:
                 f"{model}: the best of them is below the best of the others in {poor} of {len(settings)} settings",
             )
         )
-    return made
+    return claims
 
 
 def _tac_claims(own: Numbers) -> list[Claim]:

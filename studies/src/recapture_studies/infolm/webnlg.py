@@ -70,7 +70,7 @@ def parts(setup: Setup) -> Iterator[Part]:
 
 
 def _run(setup: Setup) -> Findings:
-    found: dict[str, Numbers] = {level: {} for level in _LEVELS}
+    correlations: dict[str, Numbers] = {level: {} for level in _LEVELS}
     dropped: dict[str, int] = {}
     human: dict[str, np.ndarray] = {}
     by_system: dict[str, np.ndarray] = {}
@@ -90,9 +90,9 @@ def _run(setup: Setup) -> Findings:
                 for coefficient in COEFFICIENTS:
                     at = criterion, coefficient
                     value = rc.correlation(np.nanmean(ratings, axis=1), totals, coefficient)
-                    found["system"].setdefault(name, {})[at] = value
+                    correlations["system"].setdefault(name, {})[at] = value
                     single = text_level(items, ratings, coefficient)
-                    found["text"].setdefault(name, {})[at] = single.value
+                    correlations["text"].setdefault(name, {})[at] = single.value
                     dropped[criterion] = max(dropped.get(criterion, 0), single.dropped)
 
     seen = Seen(setup, parts(setup), see)
@@ -109,9 +109,13 @@ def _run(setup: Setup) -> Findings:
         + ".",
     }
     tables = [
-        Section(f"{level}-level", rc.Table(heads, _lines(found[level]), [captions[level], note])) for level in _LEVELS
+        Section(f"{level}-level", rc.Table(heads, _lines(correlations[level]), [captions[level], note]))
+        for level in _LEVELS
     ]
-    tables += [Section("beside-the-paper", _beside(found["system"], heads)), Section("criteria", _criteria(human))]
+    tables += [
+        Section("beside-the-paper", _beside(correlations["system"], heads)),
+        Section("criteria", _criteria(human)),
+    ]
     williams, claims = williams_findings(by_system, human)
     tables += [Section("williams-test", williams, _TESTED)] if williams else []
     if swept:
@@ -120,14 +124,14 @@ def _run(setup: Setup) -> Findings:
         claims += more
     claims += _claims(human)
     tables += [seen.table()]
-    overall = {level: {name: _overall(by) for name, by in found[level].items()} for level in _LEVELS}
+    overall = {level: {name: _overall(by) for name, by in correlations[level].items()} for level in _LEVELS}
 
     def draw(figure: Any) -> None:
         names = ranked(overall["system"])[::-1]
         figure.set_size_inches(10, max(4.0, 0.22 * len(names)))
         for axes, level in zip(figure.subplots(1, 2, sharey=True), _LEVELS, strict=True):
             for criterion in CRITERIA:
-                values = [found[level][name][criterion, "pearson"] for name in names]
+                values = [correlations[level][name][criterion, "pearson"] for name in names]
                 axes.plot(values, range(len(names)), "o", label=criterion, markersize=3)
             axes.set(title=f"{level} level", xlabel="Pearson correlation with people")
             axes.set_yticks(range(len(names)), names, fontsize=7)
@@ -135,7 +139,7 @@ def _run(setup: Setup) -> Findings:
             axes.legend(fontsize=7)
 
     settings = {"items": items, "systems": systems, "alpha": HALF, "beta": HALF, "warnings": list(seen.warnings)}
-    return Findings(tables, draw, [*_verdict(found, overall, human), *seen.about_left_out()], settings, claims)
+    return Findings(tables, draw, [*_verdict(correlations, overall, human), *seen.about_left_out()], settings, claims)
 
 
 def _overall(by: Mapping[tuple[str, str], float]) -> float:
@@ -179,7 +183,7 @@ def _criteria(human: Mapping[str, np.ndarray]) -> rc.Table:
 
 
 def _verdict(
-    found: Mapping[str, Numbers], overall: Mapping[str, Mapping[str, float]], human: Mapping[str, np.ndarray]
+    correlations: Mapping[str, Numbers], overall: Mapping[str, Mapping[str, float]], human: Mapping[str, np.ndarray]
 ) -> list[str]:
     system, text = overall["system"], overall["text"]
     lines = [
@@ -187,7 +191,7 @@ def _verdict(
     ]
     best = []
     for criterion in CRITERIA:
-        values = {name: by[criterion, "pearson"] for name, by in found["system"].items()}
+        values = {name: by[criterion, "pearson"] for name, by in correlations["system"].items()}
         best.append(f"{criterion} {leaders(values, 1)}")
     lines.append(f"Best by criterion, system level, Pearson: {'; '.join(best)}.")
     models = dict.fromkeys(name.split()[0] for name in system if name.startswith("infolm"))
@@ -208,7 +212,7 @@ def _verdict(
     same = [
         f"{shown(_distance(by, numbers))} ({title})"
         for title, (outputs, numbers) in PAPER.items()
-        for metric, by in found["system"].items()
+        for metric, by in correlations["system"].items()
         if metric in outputs
     ]
     if same:

@@ -62,15 +62,15 @@ def sweep_findings(swept: Swept, human: Mapping[str, np.ndarray], seed: int) -> 
             if len(by_setting) < 2:
                 continue
             try:
-                found = rc.sweep(by_setting, ratings, folds=_FOLDS, repeats=_REPEATS, seed=seed)
+                outcome = rc.sweep(by_setting, ratings, folds=_FOLDS, repeats=_REPEATS, seed=seed)
             except rc.InputError:  # too few items or systems, in a quick form
                 continue
             usual = next(setting for setting in by_setting if setting in _DEFAULTS)
             # With nothing to choose from, the honest figure is the setting's own on the same folds.
             alone = rc.sweep({usual: by_setting[usual]}, ratings, folds=_FOLDS, repeats=_REPEATS, seed=seed).honest
-            whole = [shown(found.values[usual]), found.chosen, shown(found.optimistic)]
-            lines.append([title, criterion, *whole, *map(shown, (alone, found.flattered, found.honest))])
-            gains.append((found.flattered - alone, found.honest - alone))
+            whole = [shown(outcome.values[usual]), outcome.chosen, shown(outcome.optimistic)]
+            lines.append([title, criterion, *whole, *map(shown, (alone, outcome.flattered, outcome.honest))])
+            gains.append((outcome.flattered - alone, outcome.honest - alone))
     caption = [
         f"System level, Pearson. Default: alpha = beta = 1/2, T = 1. Best: of {len(swept.get('ab', {}))} settings for "
         f"AB, {len(swept.get('alpha', {}))} for alpha and {len(swept.get('fisher_rao', {}))} for Fisher-Rao the one "

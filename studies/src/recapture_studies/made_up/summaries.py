@@ -18,7 +18,7 @@ _SHARES = {"good": 0.1, "fair": 0.35, "poor": 0.6, "bad": 0.9}
 def build(root: Path) -> None:
     """Summaries that keep fewer and fewer of the reference's words; pyramid recall is about the share they keep."""
     rng = np.random.default_rng(11)
-    documents, made = [], []
+    documents, summaries = [], []
     for number in range(4):
         sents = [" ".join(rng.permutation(_WORDS)[:12]) + " ." for _ in range(2)]
         documents.append({"doc_id": number, "source": "-", "reference_sents": sents})
@@ -30,7 +30,7 @@ def build(root: Path) -> None:
                 stored = {"bert_f_score": kept + float(rng.normal(0, 0.1)), "rouge_2_f_score": 1 - share,
                           "mover_score": float(rng.random()), "js-2": 1 - share}  # fmt: skip
                 stored["rouge_2_recall"] = 1 - share
-                made.append({"doc_id": number, "type": kind, "system": name, "summary_sents": texts,
+                summaries.append({"doc_id": number, "type": kind, "system": name, "summary_sents": texts,
                              "litepyramid_recall": kept, "auto_scores": stored})  # fmt: skip
     write_records(root / "realsumm" / "documents.jsonl.gz", documents)
-    write_records(root / "realsumm" / "summaries.jsonl.gz", made)
+    write_records(root / "realsumm" / "summaries.jsonl.gz", summaries)

@@ -56,31 +56,31 @@ def _run(setup: Setup) -> Findings:
     paths = files(setup.data / "e2e_nlg")
     encoders = _encoders(setup)
     # By encoder and form.
-    scores = {(each.label, "drawn"): Scorer(setup, rated, each, sizes, paths) for each in encoders}
-    made = {at: scorer.scores(at[1]) for at, scorer in scores.items()}
+    scorers = {(each.label, "drawn"): Scorer(setup, rated, each, sizes, paths) for each in encoders}
+    scores = {at: scorer.scores(at[1]) for at, scorer in scorers.items()}
     main = encoders[0].label
-    made[main, "all"] = scores[main, "drawn"].scores("all")
+    scores[main, "all"] = scorers[main, "drawn"].scores("all")
     texts = _text_scores(setup, rated, paths)
-    made[main, "drawn"] |= {name: {None: each} for name, each in texts.items()}
-    found = {
+    scores[main, "drawn"] |= {name: {None: each} for name, each in texts.items()}
+    agreements = {
         (*at, criterion): {
             name: _agreement(name, each, rated.won[criterion], setup, at == (main, "drawn"))
             for name, each in by.items()
         }
-        for at, by in made.items()
+        for at, by in scores.items()
         for criterion in CRITERIA
     }
-    natural = found[main, "drawn", "naturalness"]
+    natural = agreements[main, "drawn", "naturalness"]
     tables = [
         Section("beside-the-paper", beside_the_paper(natural, rated, main)),
-        *(Section(name, by_method(found[main, "drawn", name], rated, main, name, sizes)) for name in CRITERIA),
-        Section("encoders", over_encoders(found, [each.label for each in encoders])),
-        Section("set-sizes", over_sizes(found, main, rated, sizes)),
+        *(Section(name, by_method(agreements[main, "drawn", name], rated, main, name, sizes)) for name in CRITERIA),
+        Section("encoders", over_encoders(agreements, [each.label for each in encoders])),
+        Section("set-sizes", over_sizes(agreements, main, rated, sizes)),
         Section("ratings", ratings(rated, texts["BLEU"])),
     ]
     settings = {"sizes": vars(sizes), "encoders": [each.label for each in encoders], "splits": _repeats(setup)}
-    claims = _claims(natural, found.get(("bag of words", "drawn", "naturalness")), main)
-    return Findings(tables, drawer(natural, main), _verdict(found, main, rated), settings, claims)
+    claims = _claims(natural, agreements.get(("bag of words", "drawn", "naturalness")), main)
+    return Findings(tables, drawer(natural, main), _verdict(agreements, main, rated), settings, claims)
 
 
 def _encoders(setup: Setup) -> list[Encoding]:
@@ -165,7 +165,7 @@ def _claims(natural: Mapping[str, Agreement], bag: Mapping[str, Agreement] | Non
     won = sum(name == "ME quality" for name in first.values())
     here = ", ".join(f"by {each} {name} ({shown(natural[name].best[each])})" for each, name in first.items())
     says = "Schnabel's quality agrees best of all methods (best K: r .917, tau .911, rho .976)"
-    made = [Claim("Table 1", says, _of(won, len(first)), f"best {here}", data if won < len(first) else "")]
+    claims = [Claim("Table 1", says, _of(won, len(first)), f"best {here}", data if won < len(first) else "")]
     for where, says, counts, names, which in (
         ("Table 1", "Schnabel's quality agrees better than FID (best K: r .917, .902)",
          above(["ME quality"], ["Fréchet"], best), ("ME quality", "Fréchet"), best),
@@ -180,14 +180,14 @@ def _claims(natural: Mapping[str, Agreement], bag: Mapping[str, Agreement] | Non
     ):  # fmt: skip
         wins, total = counts
         here = f"{wins} of {total} comparisons (r, tau, rho); Pearson: {listed(names, which)}"
-        made.append(Claim(where, says, _of(wins, total), here, data if wins < total else ""))
+        claims.append(Claim(where, says, _of(wins, total), here, data if wins < total else ""))
     if bag is not None and main != "bag of words":
         pairs = [(name, each) for name in _VECTORS for each in COEFFICIENTS]
         wins = sum(natural[name].default[each] > bag[name].default[each] for name, each in pairs)
         here = f"{main} above bag of words in {wins} of {len(pairs)} comparisons"
         says = "contextual sentence vectors agree better than older ones (SBERT, InferSent)"
-        made.append(Claim("Table 4", says, _of(wins, len(pairs)), here, "Word counts stand in for InferSent"))
-    return made
+        claims.append(Claim("Table 4", says, _of(wins, len(pairs)), here, "Word counts stand in for InferSent"))
+    return claims
 
 
 def _of(count: int, total: int) -> Holds:
@@ -214,16 +214,16 @@ def _against(natural: Mapping[str, Agreement]) -> list[str]:
     ]
 
 
-def _verdict(found: Found, main: str, rated: Rated) -> list[str]:
+def _verdict(agreements: Found, main: str, rated: Rated) -> list[str]:
     lines = []
     for criterion in CRITERIA:
-        by = found[main, "drawn", criterion]
+        by = agreements[main, "drawn", criterion]
         best = leaders({name: own.default["pearson"] for name, own in by.items()}, 4)
         lines.append(
             f"{criterion.capitalize()}, {main}, default settings: best by Pearson's r are {best}; BLEU has "
             f"{shown(by['BLEU'].default['pearson'])}."
         )
-    natural = found[main, "drawn", "naturalness"]
+    natural = agreements[main, "drawn", "naturalness"]
     lines += _against(natural)
     swept = {name: own for name, own in natural.items() if len(own.curve) > 1 and not math.isnan(own.honest)}
     if swept:

@@ -87,19 +87,19 @@ class Scorer:
 
     def scores(self, form: str) -> dict[str, dict[int | None, np.ndarray]]:
         """By method and setting, one number for each system; higher is better."""
-        found = []
+        by_system = []
         with progress_bar(f"{self._label}, {form}", len(self._rated.outputs), "system") as progress:
             for at, name in enumerate(self._rated.outputs):
-                found.append(self._steps.get(f"{form}: {name}", lambda at=at: self._of(form, at)))  # type: ignore[misc]
+                by_system.append(self._steps.get(f"{form}: {name}", lambda at=at: self._of(form, at)))  # type: ignore[misc]
                 progress.advance()
-        made: dict[str, dict[int | None, np.ndarray]] = {}
+        by_method: dict[str, dict[int | None, np.ndarray]] = {}
         for method in METHODS:
             direction = rc.list_metrics()[method.metric].direction
-            made[method.name] = {
-                setting: oriented(np.array([each[f"{method.name}@{setting}"] for each in found]), direction)
+            by_method[method.name] = {
+                setting: oriented(np.array([each[f"{method.name}@{setting}"] for each in by_system]), direction)
                 for setting in self._sizes.settings(method)
             }
-        return made
+        return by_method
 
     @cached_property
     def _vectors(self) -> list[np.ndarray]:

@@ -10,12 +10,13 @@ import numpy as np
 
 import recapture as rc
 
+from ..agreement import Coefficient
 from ..rated import shown
 from .e2e_ratings import CRITERIA, Rated
 from .fluency_paper import BEST_K, DEFAULT_K
 from .fluency_scores import METHODS, Sizes
 
-COEFFICIENTS = ("pearson", "kendall", "spearman")
+COEFFICIENTS: tuple[Coefficient, ...] = ("pearson", "kendall", "spearman")
 """In the paper's order."""
 
 
@@ -86,22 +87,22 @@ def by_method(by: Mapping[str, Agreement], rated: Rated, main: str, criterion: s
     return rc.Table(heads, rows, caption)
 
 
-def over_encoders(found: Found, labels: Sequence[str]) -> rc.Table:
+def over_encoders(agreements: Found, labels: Sequence[str]) -> rc.Table:
     heads = ["method", *(f"{label}: {criterion}" for criterion in CRITERIA for label in labels)]
     rows = [
-        [method.name, *(shown(found[label, "drawn", criterion][method.name].default["pearson"])
+        [method.name, *(shown(agreements[label, "drawn", criterion][method.name].default["pearson"])
                         for criterion in CRITERIA for label in labels)]
         for method in METHODS
     ]  # fmt: skip
     return rc.Table(heads, rows, ["Pearson's r with people at default settings, by encoder."])
 
 
-def over_sizes(found: Found, main: str, rated: Rated, sizes: Sizes) -> rc.Table:
+def over_sizes(agreements: Found, main: str, rated: Rated, sizes: Sizes) -> rc.Table:
     every, few = sum(map(len, rated.references)), len(rated.references)
     forms = {"drawn": f"{few} references", "all": f"all {every:,} references"}
     heads = ["method", *(f"{criterion}: {words}" for criterion in CRITERIA for words in forms.values())]
     rows = [
-        [method.name, *(shown(found[main, form, criterion][method.name].default["pearson"])
+        [method.name, *(shown(agreements[main, form, criterion][method.name].default["pearson"])
                         for criterion in CRITERIA for form in forms)]
         for method in METHODS
     ]  # fmt: skip

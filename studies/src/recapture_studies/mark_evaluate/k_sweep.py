@@ -97,42 +97,42 @@ def _run(setup: Setup) -> Findings:
     steps = steps_of(setup, "k-sweep", {"revision": 2, "sizes": sizes, "ks": list(ks)}, files)
     space = Space(setup, (text for each in sets for text in each.reference))
 
-    def swept(each: _Compared, candidate: Sequence[str], at: int | None) -> Sweep:
+    def swept(compared: _Compared, candidate: Sequence[str], at: int | None) -> Sweep:
         # All at once under one bar, as soon as one sweep is missing.
         space.prepare(text for one in sets for part in (one.reference, one.like, one.other) for text in part)
-        rows = space.rows(each.reference), space.rows(candidate)
+        rows = space.rows(compared.reference), space.rows(candidate)
         if at is not None:
             rng = np.random.default_rng([setup.seed, at])
             rows = (
-                rows[0][rng.permutation(len(rows[0]))[: each.drawn]],
-                rows[1][rng.permutation(len(rows[1]))[: each.drawn]],
+                rows[0][rng.permutation(len(rows[0]))[: compared.drawn]],
+                rows[1][rng.permutation(len(rows[1]))[: compared.drawn]],
             )
         return sweep(*rows, ks)
 
-    found: dict[str, Swept] = {}
+    by_data: dict[str, Swept] = {}
     with progress_bar("k-sweep", len(sets) * (1 + 2 * draws), "sweep") as progress:
-        for each in sets:
+        for compared in sets:
             parts: dict[str, list[Sweep]] = {}
             for which in WHICH:
-                candidate = each.other if which == "other" else each.like
+                candidate = compared.other if which == "other" else compared.like
                 for at in (None,) if which == "whole" else range(draws):
-                    make = partial(swept, each, candidate, at)
-                    parts.setdefault(which, []).append(steps.get(f"{each.title}, {which}, {at}", make))
+                    make = partial(swept, compared, candidate, at)
+                    parts.setdefault(which, []).append(steps.get(f"{compared.title}, {which}, {at}", make))
                     progress.advance()
-            found[each.title] = Swept(parts, len(each.reference), each.drawn)
+            by_data[compared.title] = Swept(parts, len(compared.reference), compared.drawn)
     return Findings(
-        [beside_table(found, ks), sweep_table(found, ks, draws), contrast_table(found, ks, draws)],
-        drawing(found, ks),
-        _verdict(found, ks),
+        [beside_table(by_data, ks), sweep_table(by_data, ks, draws), contrast_table(by_data, ks, draws)],
+        drawing(by_data, ks),
+        _verdict(by_data, ks),
         settings,
-        _claims({title: swept for title, swept in found.items() if title != _PARTNERS}, ks),
+        _claims({title: swept for title, swept in by_data.items() if title != _PARTNERS}, ks),
     )
 
 
-def _verdict(found: Mapping[str, Swept], ks: Sequence[int]) -> list[str]:
+def _verdict(by_data: Mapping[str, Swept], ks: Sequence[int]) -> list[str]:
     last = ks[-1]
     lines = []
-    for data, swept in found.items():
+    for data, swept in by_data.items():
         ends = [
             f"{name} {swept.of('whole', 'estimate', name)[0]:.2f} to {swept.of('whole', 'estimate', name)[-1]:.3f}"
             for name in ESTIMATORS
@@ -141,7 +141,7 @@ def _verdict(found: Mapping[str, Swept], ks: Sequence[int]) -> list[str]:
             f"{data}, {swept.size:,} v {swept.size:,}: from k = 1 to {last} estimates over the true size go from "
             f"{', '.join(ends)}."
         )
-    with_partners, without = found[_PARTNERS], found[f"{_PARTNERS}, no partners"]
+    with_partners, without = by_data[_PARTNERS], by_data[f"{_PARTNERS}, no partners"]
     lines.append(
         "XNLI writes three hypotheses to a premise: in sets that hold all four the three nearest neighbours of a "
         "sentence are paraphrases, and small k see nothing else. Schnabel's quality is "
@@ -153,14 +153,14 @@ def _verdict(found: Mapping[str, Swept], ks: Sequence[int]) -> list[str]:
     )
     others = (
         f"{data} " + ", ".join(f"{name} {swept.of('other', 'score', name)[-1]:.3f}" for name in ESTIMATORS)
-        for data, swept in found.items()
+        for data, swept in by_data.items()
     )
     lines.append(
         f"That scores converge to 1 is no virtue: at k = {last} sentences of the other data set score "
         f"{'; '.join(others)}. Schnabel gives {1 - 1 / last:.3f} even to sets that never meet, CAPTURE more than .979 "
         "from k = 3 on. A large k says 1 of anything, and scores at different k cannot be compared."
     )
-    for data, swept in found.items():
+    for data, swept in by_data.items():
         raw = [f"{name} at {best(swept.contrast('score', name), ks)}" for name in ESTIMATORS]
         adjusted = [f"{name} at {best(swept.contrast('adjusted', name), ks)}" for name in ESTIMATORS]
         apart = []
@@ -176,21 +176,21 @@ def _verdict(found: Mapping[str, Swept], ks: Sequence[int]) -> list[str]:
     return lines
 
 
-def _claims(found: Mapping[str, Swept], ks: Sequence[int]) -> list[Claim]:
+def _claims(by_data: Mapping[str, Swept], ks: Sequence[int]) -> list[Claim]:
     last = ks[-1]
-    each = [(swept, name) for swept in found.values() for name in ESTIMATORS]
-    sizes = [abs(swept.of("whole", "estimate", name)[-1] - 1) <= 0.01 for swept, name in each]
-    scores = [swept.of("whole", "score", name)[-1] >= 0.99 for swept, name in each]
-    first = [abs(swept.of("whole", "estimate", name)[0] - PAPER[1][0]) <= 0.05 for swept, name in each]
+    curves = [(swept, name) for swept in by_data.values() for name in ESTIMATORS]
+    sizes = [abs(swept.of("whole", "estimate", name)[-1] - 1) <= 0.01 for swept, name in curves]
+    scores = [swept.of("whole", "score", name)[-1] >= 0.99 for swept, name in curves]
+    first = [abs(swept.of("whole", "estimate", name)[0] - PAPER[1][0]) <= 0.05 for swept, name in curves]
 
     def at(place: int, what: str) -> str:
         return "; ".join(
             f"{data} " + ", ".join(f"{name} {swept.of('whole', what, name)[place]:.3f}" for name in ESTIMATORS)
-            for data, swept in found.items()
+            for data, swept in by_data.items()
         )
 
     why = f"Within 1 % is what we call reached; {sum(sizes)} of {len(sizes)} are there at k = {last}"
-    other = [swept.of("other", "score", name)[-1] >= 0.95 for swept, name in each]
+    other = [swept.of("other", "score", name)[-1] >= 0.95 for swept, name in curves]
     return [
         Claim("Figure 2, section 3", "All population estimates converge to the true size as K grows to 40",
               every(sizes), f"estimate over true size at k = {last}: {at(-1, 'estimate')}", unless(every(sizes), why)),

@@ -74,12 +74,12 @@ def _shown(ks: Sequence[int]) -> list[tuple[int, int]]:
     return [(ks.index(k), k) for k in _SHOWN if k in ks]
 
 
-def beside_table(found: Mapping[str, Swept], ks: Sequence[int]) -> Section:
+def beside_table(by_data: Mapping[str, Swept], ks: Sequence[int]) -> Section:
     heads = [
         "k",
         "number",
         "paper, 10,000 v 10,000",
-        *(f"{data}, {swept.size:,} v {swept.size:,}" for data, swept in found.items()),
+        *(f"{data}, {swept.size:,} v {swept.size:,}" for data, swept in by_data.items()),
     ]
     rows = []
     for k, printed in PAPER.items():
@@ -88,7 +88,7 @@ def beside_table(found: Mapping[str, Swept], ks: Sequence[int]) -> Section:
         for what, value in zip(("estimate", "score"), printed, strict=True):
             title = "estimate / true size" if what == "estimate" else "score"
             row = [str(k), title, f"about {value:.2f}"]
-            for swept in found.values():
+            for swept in by_data.values():
                 ours = [float(swept.of("whole", what, name)[ks.index(k)]) for name in ESTIMATORS]
                 row.append(f"{min(ours):.3f} to {max(ours):.3f}")
             rows.append(row)
@@ -96,11 +96,11 @@ def beside_table(found: Mapping[str, Swept], ks: Sequence[int]) -> Section:
     return Section("beside-the-paper", rc.Table(heads, rows, caption, left=2))
 
 
-def sweep_table(found: Mapping[str, Swept], ks: Sequence[int], draws: int) -> Section:
+def sweep_table(by_data: Mapping[str, Swept], ks: Sequence[int], draws: int) -> Section:
     heads = ["data", "sets", "number", "estimator", *(str(k) for _, k in _shown(ks))]
     rows = [
         [data, which, title, name, *(number(float(swept.of(which, what, name)[at])) for at, _ in _shown(ks))]
-        for data, swept in found.items()
+        for data, swept in by_data.items()
         for which in WHICH
         for what, title in (("estimate", "estimate / true size"), ("score", "score"), ("adjusted", "adjusted"))
         for name in ESTIMATORS
@@ -109,17 +109,17 @@ def sweep_table(found: Mapping[str, Swept], ks: Sequence[int], draws: int) -> Se
         "By k. "
         + "; ".join(f"{which}: {meaning}" for which, meaning in WHICH.items())
         + f" (means over {draws}). Sentences a side: "
-        + "; ".join(f"{data} {swept.size:,}, subsamples {swept.drawn:,}" for data, swept in found.items())
+        + "; ".join(f"{data} {swept.size:,}, subsamples {swept.drawn:,}" for data, swept in by_data.items())
         + ". Adjusted: (score - floor) / (1 - floor), the floor being the score of sets that never meet; - where the "
         "floor is 1."
     ]
     return Section("sweep", rc.Table(heads, rows, caption, left=4))
 
 
-def contrast_table(found: Mapping[str, Swept], ks: Sequence[int], draws: int) -> Section:
+def contrast_table(by_data: Mapping[str, Swept], ks: Sequence[int], draws: int) -> Section:
     heads = ["data", "contrast of", "estimator", *(str(k) for _, k in _shown(ks)), "largest at k"]
     rows = []
-    for data, swept in found.items():
+    for data, swept in by_data.items():
         for what, title in (("score", "raw scores"), ("adjusted", "adjusted scores"), ("", "in standard deviations")):
             for name in ESTIMATORS:
                 curve = swept.contrast(what, name) if what else swept.separation(name)
@@ -138,13 +138,13 @@ def best(curve: np.ndarray, ks: Sequence[int]) -> str:
     return str(ks[int(np.nanargmax(curve))]) if not np.isnan(curve).all() else "-"
 
 
-def drawing(found: Mapping[str, Swept], ks: Sequence[int]) -> Callable[[Any], None]:
+def drawing(by_data: Mapping[str, Swept], ks: Sequence[int]) -> Callable[[Any], None]:
     def draw(figure: Any) -> None:
         from matplotlib.lines import Line2D
 
-        figure.set_size_inches(15, 3 * len(found) + 0.5)
-        grid = figure.subplots(len(found), 4, squeeze=False)
-        for line, (data, swept) in zip(grid, found.items(), strict=True):
+        figure.set_size_inches(15, 3 * len(by_data) + 0.5)
+        grid = figure.subplots(len(by_data), 4, squeeze=False)
+        for line, (data, swept) in zip(grid, by_data.items(), strict=True):
             for colour, name in enumerate(ESTIMATORS):
                 line[0].plot(ks, swept.of("whole", "estimate", name), "-", color=f"C{colour}", linewidth=1.5)
                 for axes, what in zip(line[1:3], ("score", "adjusted"), strict=True):

@@ -16,15 +16,15 @@ def detokenised(text: str) -> str:
 
     A straight double quote opens and closes in turn. Letters stay as they are: capitals that were lost are not guessed.
     """
-    made: list[str] = []
+    pieces: list[str] = []
     glue = True
     quoted = False
     for token in html.unescape(text).replace(" @-@ ", "-").split():
         if token == '"':
-            made.append(token if quoted or glue else f" {token}")
+            pieces.append(token if quoted or glue else f" {token}")
             quoted = not quoted
             glue = quoted
             continue
-        made.append(token if glue or _LEFT.fullmatch(token) else f" {token}")
+        pieces.append(token if glue or _LEFT.fullmatch(token) else f" {token}")
         glue = token in _RIGHT
-    return "".join(made)
+    return "".join(pieces)

@@ -160,11 +160,11 @@ class Track:
 
 def tracks(measured: Sequence[Sequence[Mapping[str, float | None]]]) -> dict[str, Track]:
     """Curves by name from numbers by draw and step."""
-    made = {}
+    by_name = {}
     for curve in CURVES:
         rows = [[step[curve.name] for step in draw] for draw in measured]
-        made[curve.name] = Track(curve, np.array(rows, dtype=np.float64))  # None becomes NaN
-    return made
+        by_name[curve.name] = Track(curve, np.array(rows, dtype=np.float64))  # None becomes NaN
+    return by_name
 
 
 def run_draws(

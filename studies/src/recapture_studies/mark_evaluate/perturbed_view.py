@@ -38,11 +38,11 @@ def number(value: float) -> str:
 
 def doubles(by_name: Mapping[str, Track]) -> dict[str, tuple[float, float]]:
     """By how much quality and diversity move, by method that tells them apart."""
-    found = {}
+    changes = {}
     for panel in dict.fromkeys(curve.panel for curve in CURVES if curve.asks == "quality"):
         quality, diversity = (track for track in by_name.values() if track.curve.panel == panel)
-        found[panel] = quality.change(), diversity.change()
-    return found
+        changes[panel] = quality.change(), diversity.change()
+    return changes
 
 
 def pairs_of(by_name: Mapping[str, Track]) -> str:

@@ -130,13 +130,13 @@ def _few(setup: Setup) -> int:
 def _system_ratings(setup: Setup) -> dict[str, dict[str, float]]:
     path = setup.folder("wmt17_to_english", _HOLDS) / "system_da.tsv"
     text = "".join(line for _, line in lines_of(path))
-    found: dict[str, dict[str, float]] = {}
+    ratings: dict[str, dict[str, float]] = {}
     try:
         for row in csv.DictReader(io.StringIO(text), delimiter="\t"):
-            found.setdefault(row["lp"], {})[row["system"]] = float(row["human_da"])
+            ratings.setdefault(row["lp"], {})[row["system"]] = float(row["human_da"])
     except (KeyError, TypeError, ValueError):
         raise rc.InputError(f"{path} needs the columns lp, system and human_da, the last with numbers") from None
-    return found
+    return ratings
 
 
 def _pairs(setup: Setup, ratings: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
@@ -148,7 +148,9 @@ def _pairs(setup: Setup, ratings: dict[str, dict[str, float]]) -> dict[str, dict
 
 
 def _run(setup: Setup) -> Findings:
-    found: dict[tuple[str, str], Found] = {(level, form): {} for level in ("system", "segment") for form in FORMS}
+    correlations: dict[tuple[str, str], Found] = {
+        (level, form): {} for level in ("system", "segment") for form in FORMS
+    }
     alike: dict[str, Found] = {form: {} for form in FORMS}
     sizes: dict[str, dict[str, int]] = {"system": {}, "segment": {}}
 
@@ -170,7 +172,7 @@ def _run(setup: Setup) -> Findings:
             numbers = scores.totals[output] if level == "system" else scores.items[output][0]
             human = part.human["da"] if level == "system" else part.human["da"][0]
             value = rc.correlation(human, oriented(numbers, scores.direction))
-            found[level, part.about["form"]].setdefault(row_name(label, output), {})[pair] = value
+            correlations[level, part.about["form"]].setdefault(row_name(label, output), {})[pair] = value
             if level == "system":
                 few = sampled(range(len(part.references)), _few(setup))
                 means_of_few = np.nanmean(scores.items[output][:, few], axis=1)
@@ -181,10 +183,10 @@ def _run(setup: Setup) -> Findings:
     pairs = list(_pairs(setup, _system_ratings(setup)))
     counted = [pair for pair in pairs if pair in FIVE] or pairs  # other years have other pairs
     means = {where: {name: mean(by.get(pair, math.nan) for pair in counted) for name, by in rows.items()}
-             for where, rows in found.items()}  # fmt: skip
+             for where, rows in correlations.items()}  # fmt: skip
     tables = [
         Section(f"{level}-level-{form}", _grid(rows, pairs, counted, means[level, form], sizes[level], level, form))
-        for (level, form), rows in found.items()
+        for (level, form), rows in correlations.items()
         if rows
     ]
     tables += [Section("on-the-same-sample", _alike(alike, counted, _few(setup)))]
@@ -196,7 +198,7 @@ def _run(setup: Setup) -> Findings:
         files = [setup.folder("wmt17_to_english", _HOLDS) / name for name in _FILES]
         sentences = sentence_level(setup, sides(setup), files)
         tables += [Section("sentence-vectors", sentence_table(sentences, counted, FIVE))]
-    tables += [Section("beside-the-paper", beside(found, means, counted)), seen.table()]
+    tables += [Section("beside-the-paper", beside(correlations, means, counted)), seen.table()]
     claims = [
         *word_claims(means, counted),
         *sweep_claim(by_k, counted),

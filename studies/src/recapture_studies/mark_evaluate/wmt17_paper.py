@@ -34,11 +34,11 @@ SEPARATE: dict[str, float] = paper_numbers(__package__, "wmt17-words-elsewhere")
 """Another implementation with all-MiniLM-L6-v2, K = 1, text as stored: mean over five language pairs."""
 
 
-def beside(found: Mapping[tuple[str, str], Found], means: Means, pairs: Sequence[str]) -> rc.Table:
+def beside(correlations: Mapping[tuple[str, str], Found], means: Means, pairs: Sequence[str]) -> rc.Table:
     lines = []
     for name in BEST_K:
         for form in FORMS:
-            by = found["system", form].get(name)
+            by = correlations["system", form].get(name)
             if by:
                 cells = [by.get(pair, math.nan) for pair in pairs]
                 lines.append([name, f"here, {form}", *map(shown, cells), shown(means["system", form][name])])

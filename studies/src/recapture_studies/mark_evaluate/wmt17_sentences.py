@@ -44,7 +44,7 @@ Found = dict[str, dict[int, dict[str, float]]]
 def sentence_level(setup: Setup, sides: Iterable[Side], files: Sequence[Path]) -> Found:
     """Pearson correlations of systems' scores with people's."""
     steps = steps_of(setup, "wmt17-sentences", {"revision": _REVISION, "ks": KS}, files)
-    found: Found = {}
+    correlations: Found = {}
     for side in sides:
         vectors = _Vectors(setup, side.references)
 
@@ -61,9 +61,9 @@ def sentence_level(setup: Setup, sides: Iterable[Side], files: Sequence[Path]) -
         for key, values in numbers.items():
             label, _, k = key.partition("@")
             better = oriented(np.array(values), rc.list_metrics()[label.split()[0]].direction)
-            by_k = found.setdefault(label, {}).setdefault(int(k), {})
+            by_k = correlations.setdefault(label, {}).setdefault(int(k), {})
             by_k[side.pair] = rc.correlation(np.array(side.ratings), better)
-    return found
+    return correlations
 
 
 class _Vectors:
@@ -85,7 +85,9 @@ class _Vectors:
 
     def __call__(self, texts: Sequence[str]) -> np.ndarray:
         if self._encoder is None:
-            options = {name: self._setup.encoding.get(name) for name in ("pooling", "device", "offline")}
+            options: dict[str, Any] = {
+                name: self._setup.encoding.get(name) for name in ("pooling", "device", "offline")
+            }
             self._encoder = rc.resolve_encoder(self._setup.encoder, **options).fit(self._references)
             self._known = self._encoded(self._references)
         made = {**self._known, **self._encoded([text for text in texts if text not in self._known])}
@@ -113,10 +115,10 @@ def _scores(reference: np.ndarray, candidate: np.ndarray, seed: int) -> dict[str
     }
 
 
-def sentence_table(found: Found, pairs: Sequence[str], paper: Sequence[str]) -> rc.Table:
+def sentence_table(correlations: Found, pairs: Sequence[str], paper: Sequence[str]) -> rc.Table:
     """k = 1 for neighbourhoods; best and honest k as for words."""
     lines = []
-    for label, by_k in found.items():
+    for label, by_k in correlations.items():
         default = by_k.get(1, by_k.get(0, {}))
         cells = [default.get(pair, math.nan) for pair in pairs]
         more = ["-", "-"]
@@ -137,10 +139,10 @@ def sentence_table(found: Found, pairs: Sequence[str], paper: Sequence[str]) -> 
     return rc.Table(heads, lines, caption)
 
 
-def sentence_claims(found: Found, pairs: Sequence[str], words: Mapping[str, float]) -> list[Claim]:
+def sentence_claims(correlations: Found, pairs: Sequence[str], words: Mapping[str, float]) -> list[Claim]:
     """words: the means of word-level metrics."""
     means = {label: mean(by_k.get(1, by_k.get(0, {})).get(pair, math.nan) for pair in pairs)
-             for label, by_k in found.items()}  # fmt: skip
+             for label, by_k in correlations.items()}  # fmt: skip
     ours = {label: value for label, value in means.items()
             if label in PAPER and label.startswith("mark-evaluate") and value == value}  # fmt: skip
     theirs = {label: means[label] for label in ("prd f1_8", "precision-recall precision")
@@ -149,7 +151,7 @@ def sentence_claims(found: Found, pairs: Sequence[str], words: Mapping[str, floa
         return []
     above = [label for label, value in ours.items() if value > max(theirs.values())]
     told = ", ".join(f"{label} {shown(value)}" for label, value in {**ours, **theirs}.items())
-    made = [
+    claims = [
         Claim(
             "Table 5",
             "with sentence vectors Mark-Evaluate (.883 Schnabel, .872 Petersen, .850 CAPTURE, whose rows average .884) "
@@ -163,7 +165,7 @@ def sentence_claims(found: Found, pairs: Sequence[str], words: Mapping[str, floa
              if words.get(label, math.nan) == words.get(label, math.nan)}  # fmt: skip
     if known:
         finer = min(known.values()) > max(ours.values())
-        made.append(
+        claims.append(
             Claim(
                 "Appendix C",
                 "word vectors serve better than sentence vectors (averages .934 to .937 against .850 to .883)",
@@ -172,4 +174,4 @@ def sentence_claims(found: Found, pairs: Sequence[str], words: Mapping[str, floa
                 f"{shown(min(ours.values()))} to {shown(max(ours.values()))}",
             )
         )
-    return made
+    return claims

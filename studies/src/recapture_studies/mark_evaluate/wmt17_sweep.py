@@ -45,11 +45,11 @@ def until_it_drops(values: Sequence[float]) -> int:
     return len(values) - 1
 
 
-def sweep_table(found: Mapping[str, ByK], pairs: Sequence[str]) -> rc.Table:
+def sweep_table(by_estimator: Mapping[str, ByK], pairs: Sequence[str]) -> rc.Table:
     """For each estimator the mean at every k, the paper's way of choosing, and the honest one."""
     lines = []
     for name, title in SWEPT.items():
-        by_k = found.get(name)
+        by_k = by_estimator.get(name)
         if not by_k:
             continue
         means = [mean(by_k[k].get(pair, math.nan) for pair in pairs) for k in KS]
@@ -63,27 +63,27 @@ def sweep_table(found: Mapping[str, ByK], pairs: Sequence[str]) -> rc.Table:
 
 
 def best_k(by_k: ByK, pairs: Sequence[str], ks: Sequence[int] = KS) -> float:
-    found = []
+    at_best = []
     for pair in pairs:
         values = [by_k[k].get(pair, math.nan) for k in ks]
-        found.append(values[until_it_drops(values)])
-    return mean(found)
+        at_best.append(values[until_it_drops(values)])
+    return mean(at_best)
 
 
 def honest_k(by_k: ByK, pairs: Sequence[str], ks: Sequence[int] = KS) -> float:
-    found = []
+    at_chosen = []
     for pair in pairs:
         others = [other for other in pairs if other != pair]
         means = {k: mean(by_k[k].get(other, math.nan) for other in others) for k in ks}
         chosen = max(ks, key=lambda k: -math.inf if math.isnan(means[k]) else means[k])
-        found.append(by_k[chosen].get(pair, math.nan))
-    return mean(found)
+        at_chosen.append(by_k[chosen].get(pair, math.nan))
+    return mean(at_chosen)
 
 
-def sweep_claim(found: Mapping[str, ByK], pairs: Sequence[str]) -> list[Claim]:
+def sweep_claim(by_estimator: Mapping[str, ByK], pairs: Sequence[str]) -> list[Claim]:
     usable = {
         name: by_k
-        for name, by_k in found.items()
+        for name, by_k in by_estimator.items()
         if name.startswith("me-words") and not any(math.isnan(by_k[1].get(pair, math.nan)) for pair in pairs)
     }
     if not usable or len(pairs) < 2:

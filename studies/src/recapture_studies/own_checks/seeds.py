@@ -22,12 +22,12 @@ def _run(setup: Setup) -> Findings:
     rows = load(data_file(setup, "e2e_dev_multi"), contexts=2, references=2, candidates=2)
     # As many references as candidates where a context has more: 20 v 20 is the largest.
     kept = [replace(row, references=row.references[:20]) for row in rows[: 30 if setup.quick else len(rows)]]
-    found = rc.evaluate_contexts(
+    evaluated = rc.evaluate_contexts(
         kept, _METRICS, pvalue=999, seed=setup.seed, interval=0.95, encoder=setup.encoder, resume=not setup.quick,
         **setup.encoding,
     )  # fmt: skip
-    mean = {(total.metric, total.number): total.mean for total in found.totals}
-    tested = {total.metric: total.pvalues for total in found.totals if total.pvalues}
+    mean = {(total.metric, total.number): total.mean for total in evaluated.totals}
+    tested = {total.metric: total.pvalues for total in evaluated.totals if total.pvalues}
     verdict = [
         "Told from the human references at the 5 % level: "
         + ", ".join(f"{name} in {p.below:.0%} of the contexts" for name, p in tested.items())
@@ -42,7 +42,7 @@ def _run(setup: Setup) -> Findings:
     def draw(figure: Any) -> None:
         figure.set_size_inches(10, 3.5)
         for axes, name in zip(figure.subplots(1, len(shown)), shown, strict=True):
-            values = [record["scores"][name]["value"] for record in found.contexts if name in record["scores"]]
+            values = [record["scores"][name]["value"] for record in evaluated.contexts if name in record["scores"]]
             axes.hist(np.array(values), bins=30)
             axes.set(title=name, xlabel="score of a context", ylabel="contexts")
 
@@ -59,7 +59,7 @@ def _run(setup: Setup) -> Findings:
         + "; told from people: "
         + ", ".join(f"{name} {tested[name].below:.0%}" for name in ("trm-meteor", "meteor", "mmd") if name in tested),
     )
-    return Findings([Section("totals", found.report().tables[0])], draw, verdict, found.signature, [claim])
+    return Findings([Section("totals", evaluated.report().tables[0])], draw, verdict, evaluated.signature, [claim])
 
 
 STUDY = Study(

@@ -1,0 +1,100 @@
+"""Which samples of several sets belong together: from the callers' labels to numbers that all sets share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..geometry.points import PointSet
+from ..labellings.groups import Groups
+
+Labelled = Sequence[str | int]
+"""One label a sample: which samples belong together."""
+
+
+class SetGroups:
+    """Which samples of several sets belong together, as numbers that all sets share."""
+
+    def __init__(
+        self,
+        paired: bool,
+        reference: PointSet,
+        reference_labels: Labelled | None,
+        human: PointSet | None = None,
+        human_labels: Labelled | None = None,
+    ) -> None:
+        if paired and reference_labels is not None:
+            raise InputError("paired samples are groups already: leave out either")
+        if human is not None and paired:
+            raise InputError("a second human set has no pairs: leave out either")
+        self._paired, self._codes = paired, dict[Any, int]()
+        self._candidates: dict[str, np.ndarray] = {}
+        self._reference_set = reference
+        self.reference = np.arange(len(reference)) if paired else self._coded(reference_labels, reference)
+        self.human = None if human is None else self._coded(human_labels, human)
+        if human is not None and (self.human is None) != (self.reference is None):
+            raise InputError(self._lacking("human", self.human is not None))
+
+    def add(self, candidates: Mapping[str, PointSet], labels: Labelled | Mapping[str, Labelled] | None) -> None:
+        known = labels if isinstance(labels, Mapping) else dict.fromkeys(candidates, labels)
+        if unknown := [name for name in known if name not in candidates]:
+            raise InputError(f"there are groups for {unknown[0]!r}, but no such candidate")
+        if labels is not None and not isinstance(labels, Mapping) and len(candidates) > 1:
+            raise InputError("groups of several candidates are a mapping from name to labels")
+        for name, points in candidates.items():
+            if self._paired:
+                if len(points) != len(self._reference_set):
+                    raise InputError(
+                        f"paired sets have one size, but {self._reference_set.name} has {len(self._reference_set):,} "
+                        f"samples and {points.name} has {len(points):,}"
+                    )
+                if known.get(name) is not None:
+                    raise InputError("paired samples are groups already: leave out either")
+                self._candidates[name] = np.arange(len(points))
+                continue
+            coded = self._coded(known.get(name), points)
+            if (coded is None) != (self.reference is None):
+                raise InputError(self._lacking(points.name, coded is not None))
+            if coded is not None:
+                self._candidates[name] = coded
+
+    def of(self, name: str) -> np.ndarray | None:
+        """The groups of a candidate's samples."""
+        return self._candidates.get(name)
+
+    def pooled(self, name: str) -> Groups | None:
+        """Those of the reference's and a candidate's samples."""
+        if self.reference is None:
+            return None
+        return Groups(np.concatenate([self.reference, self._candidates[name]]), len(self.reference))
+
+    def _coded(self, labels: Labelled | None, points: PointSet) -> np.ndarray | None:
+        if labels is None:
+            return None
+        listed = _checked(labels, len(points), points.name)
+        return np.array([self._codes.setdefault(label, len(self._codes)) for label in listed])
+
+    def _lacking(self, name: str, has: bool) -> str:
+        with_groups, without = (name, self._reference_set.name) if has else (self._reference_set.name, name)
+        return f"{with_groups} has groups and {without} has none: give both"
+
+
+def _checked(labels: Sequence[Any], samples: int, name: str) -> list[Any]:
+    """One label a sample, none missing."""
+    if isinstance(labels, (str, bytes)):
+        raise InputError(f"groups of {name} must be a list of labels, one a sample, not one string")
+    listed = [each.item() if isinstance(each, np.generic) else each for each in labels]
+    if len(listed) != samples:
+        raise InputError(f"{name} has {samples:,} samples and {len(listed):,} group labels: one label a sample")
+    for position, label in enumerate(listed):
+        if label is None or (isinstance(label, float) and math.isnan(label)):
+            raise InputError(f"sample {position} of {name} has no group")
+        if not isinstance(label, (str, int, float, tuple)):
+            raise InputError(
+                f"the group of sample {position} of {name} must be a text or a number, not {type(label).__name__}"
+            )
+    return listed

@@ -1,0 +1,286 @@
+"""What human texts would score in the candidates' place, and what candidates score on the same terms.
+
+Every split parts the reference in two. The first part is compared with the second, and with an equal part of each
+candidate: the same sizes, the same settings, the same human texts on the other side. So numbers that depend on size
+(all do) can stand side by side, and a candidate that is human scores like the second part.
+
+    human           mean over splits, and mean - and + 1.96 x the spread of single splits: where one human part falls
+    at_human_size   the same for single parts of a candidate
+    inside          the share of a candidate's parts that fall where human ones do
+
+Numbers that can be read off one preparation of all samples are (`SetMetric.relabel`). Metrics that cluster are measured
+part by part: clusters of another number of samples, or of other samples, would be another measure. Parts have then at
+most 1,000 samples, and one clustering each: forty parts average over clusterings already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..geometry.labels import Labels
+from ..geometry.points import PointSet
+from ..progress import Progress
+from .declaration import SetMetric
+from .pair import Pair
+
+SPLITS = 40
+"""Unless the caller says how many."""
+REACH = 1.96
+"""Standard deviations on either side: 95 % of single parts, where they are about normal."""
+_MOST_CLUSTERED = 1000
+_FEWEST_GROUPS = 4
+
+Jobs = Sequence[tuple[SetMetric, Mapping[str, Any]]]
+Numbers = dict[str, np.ndarray]
+"""One number a split, by name."""
+
+
+class Band(NamedTuple):
+    """Where single parts fall."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class HumanTerms:
+    """What the splits say about one metric of one candidate."""
+
+    human: Mapping[str, Band] = field(default_factory=dict)
+    at_human_size: Mapping[str, Band] = field(default_factory=dict)
+    inside: Mapping[str, float] = field(default_factory=dict)
+    record: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+class _Split(NamedTuple):
+    """Row numbers of two human parts."""
+
+    reference: np.ndarray
+    other: np.ndarray
+    """Of the reference too, or of the second human set."""
+    groups: frozenset[Any]
+    """Those of the first part, which no other part has."""
+
+
+class HumanSplits:
+    """The splits of one reference: human parts are scored once, each candidate's when it is asked for."""
+
+    def __init__(
+        self,
+        jobs: Jobs,
+        reference: PointSet,
+        sizes: Sequence[int],
+        draws: int,
+        seed: int,
+        *,
+        human: PointSet | None = None,
+        groups: np.ndarray | None = None,
+        human_groups: np.ndarray | None = None,
+    ) -> None:
+        """sizes: of all candidates that will be compared. human: a second human set, instead of other parts of the
+        reference. groups, human_groups: of the samples of either, which are then split by whole groups.
+        """
+        self._jobs = [_settled(*job, reference) for job in jobs]
+        self._reference, self._human = reference, human
+        self._groups, self._human_groups = groups, human_groups
+        self._draws, self._seed = draws, seed
+        whole = min([len(reference) // 2, *([len(human) // 2] if human is not None else [])])
+        self.size = min([whole, *sizes])
+        """Samples of one part."""
+        self._splits: dict[int, list[_Split]] = {}
+        self._scores = self._score(None, None)
+
+    def terms(self, pair: Pair, groups: np.ndarray | None = None) -> list[HumanTerms]:
+        """Of every job, for the candidate of this pair. groups: of the candidate's samples."""
+        scored = self._score(pair, groups)
+        return [
+            _terms(human, own, self._record(metric))
+            if isinstance(human, dict) and isinstance(own, dict)
+            else HumanTerms(warnings=(f"no human band: {human if isinstance(human, str) else own}",))
+            for (metric, _), human, own in zip(self._jobs, self._scores, scored, strict=True)
+        ]
+
+    def _record(self, metric: SetMetric) -> dict[str, Any]:
+        record = {"splits": self._draws, "size": self._part_size(metric), "seed": self._seed}
+        if self._groups is not None:
+            record["groups"] = len(set(self._groups.tolist()))
+        return {**record, "human": "a second human set" if self._human is not None else "the reference, split"}
+
+    def _part_size(self, metric: SetMetric) -> int:
+        return min(self.size, _MOST_CLUSTERED) if _by_parts(metric) else self.size
+
+    def _score(self, pair: Pair | None, groups: np.ndarray | None) -> list[Numbers | str]:
+        """Every job's numbers over all splits, or why it has none. pair: None for the human parts."""
+        scores: list[Numbers | str] = [self._reason(*job, groups) for job in self._jobs]
+        able = [number for number, reason in enumerate(scores) if not reason]
+        name = "human parts" if pair is None else f"parts of {pair.candidate.name}"
+        with Progress(name, self._draws * len(able), "part") as progress:
+            for by_parts in (False, True):
+                chosen = [number for number in able if _by_parts(self._jobs[number][0]) == by_parts]
+                if not chosen:
+                    continue
+                jobs = [self._jobs[number] for number in chosen]
+                splits = self._split(self._part_size(jobs[0][0]))
+                others = [split.other for split in splits]
+                if pair is not None:
+                    others = self._candidate_parts(len(pair.candidate), groups, splits, self._part_size(jobs[0][0]))
+                score = self._part_by_part if by_parts else self._relabelled
+                for number, numbers in zip(chosen, score(jobs, pair, splits, others, progress), strict=True):
+                    scores[number] = numbers
+        return scores
+
+    def _reason(self, metric: SetMetric, parameters: Mapping[str, Any], groups: np.ndarray | None) -> str:
+        """Why there can be no parts; "" where there can."""
+        known = [each for each in (self._groups, self._human_groups, groups) if each is not None]
+        if any(len(set(each.tolist())) < _FEWEST_GROUPS for each in known):
+            return f"fewer than {_FEWEST_GROUPS} groups are too few to split"
+        size = self._part_size(metric)
+        if size < metric.least_samples or size <= parameters.get("k", 0):
+            return f"parts of {size} sample{'s' * (size != 1)} are too few for {metric.name}"
+        return ""
+
+    def _split(self, size: int) -> list[_Split]:
+        if size not in self._splits:
+            rng = np.random.default_rng([self._seed, 0])
+            self._splits[size] = [self._one_split(size, rng) for _ in range(self._draws)]
+        return self._splits[size]
+
+    def _one_split(self, size: int, rng: np.random.Generator) -> _Split:
+        order = _shuffled(len(self._reference), self._groups, rng)
+        first = _taken(order, self._groups, size)
+        taken = frozenset() if self._groups is None else frozenset(self._groups[first].tolist())
+        if self._human is None:
+            return _Split(first, _taken(order[len(first) :], self._groups, size), taken)
+        order = _without(_shuffled(len(self._human), self._human_groups, rng), self._human_groups, taken)
+        return _Split(first, _taken(order, self._human_groups, size), taken)
+
+    def _candidate_parts(
+        self, samples: int, groups: np.ndarray | None, splits: Sequence[_Split], size: int
+    ) -> list[np.ndarray]:
+        # The same draws for every candidate, so that none's parts depend on which others there are.
+        rng = np.random.default_rng([self._seed, 1])
+        return [
+            _taken(_without(_shuffled(samples, groups, rng), groups, split.groups), groups, size) for split in splits
+        ]
+
+    def _relabelled(
+        self, jobs: Jobs, pair: Pair | None, splits: Sequence[_Split], others: Sequence[np.ndarray], progress: Progress
+    ) -> list[Numbers]:
+        """All parts from one preparation of all samples."""
+        first = len(self._reference)
+        if pair is None and self._human is not None:
+            pair = Pair(self._reference, self._human)
+        elif pair is None:  # both parts are the reference's own
+            values, half = self._reference.values, first // 2
+            pair = Pair(*(PointSet(values[rows], self._reference.name) for rows in (slice(half), slice(half, None))))
+            first = 0
+        reference, other = (np.zeros((len(splits), sum(pair.sizes.values())), bool) for _ in range(2))
+        for row, (split, rows) in enumerate(zip(splits, others, strict=True)):
+            reference[row, split.reference] = True
+            other[row, first + rows] = True
+        labels = Labels(reference, other)
+        pair.expect(parameters["k"] for metric, parameters in jobs if metric.uses_neighbours)
+        scored = []
+        for metric, parameters in jobs:
+            assert metric.relabel is not None
+            numbers = {name: np.asarray(each) for name, each in metric.relabel(pair, **parameters)(labels).items()}
+            scored.append(_with_adjusted(metric, parameters, numbers, *labels.counts))
+            progress.advance(len(labels))
+        return scored
+
+    def _part_by_part(
+        self, jobs: Jobs, pair: Pair | None, splits: Sequence[_Split], others: Sequence[np.ndarray], progress: Progress
+    ) -> list[Numbers]:
+        points = pair.candidate if pair is not None else self._human or self._reference
+        scored: list[list[Mapping[str, float]]] = [[] for _ in jobs]
+        for number, (split, rows) in enumerate(zip(splits, others, strict=True)):
+            part = Pair(_part(self._reference, split.reference), _part(points, rows))
+            for of_job, (metric, parameters) in zip(scored, jobs, strict=True):
+                seed = {"seed": parameters["seed"] + number} if "seed" in parameters else {}
+                of_job.append(metric.measure(part, **{**parameters, **seed}).values)
+                progress.advance()
+        sizes = np.array([[len(split.reference) for split in splits], [len(rows) for rows in others]])
+        return [
+            _with_adjusted(
+                metric, parameters, {name: np.array([each[name] for each in of_job]) for name in of_job[0]}, *sizes
+            )
+            for (metric, parameters), of_job in zip(jobs, scored, strict=True)
+        ]
+
+
+def _part(points: PointSet, rows: np.ndarray) -> PointSet:
+    return PointSet(points.values[rows], points.name)
+
+
+def _shuffled(samples: int, groups: np.ndarray | None, rng: np.random.Generator) -> np.ndarray:
+    """Samples in a random order; those of one group follow each other, whole groups in a random order."""
+    if groups is None:
+        return rng.permutation(samples)
+    kinds, number = np.unique(groups, return_inverse=True)
+    rank = rng.permutation(len(kinds))[number.reshape(-1)]
+    return np.lexsort((rng.random(samples), rank))
+
+
+def _without(order: np.ndarray, groups: np.ndarray | None, taken: frozenset[Any]) -> np.ndarray:
+    """Samples whose group the first human part does not have: the second human part has none of those either."""
+    if groups is None or not taken:
+        return order
+    return order[~np.isin(groups[order], list(taken))]
+
+
+def _taken(order: np.ndarray, groups: np.ndarray | None, size: int) -> np.ndarray:
+    """The first samples: as many as asked for, or the whole groups that come nearest to that."""
+    if groups is None or not len(order):
+        return order[:size]
+    ends = np.append(np.flatnonzero(np.diff(groups[order])) + 1, len(order))
+    return order[: ends[int(np.argmin(np.abs(ends - size)))]]
+
+
+def _terms(human: Numbers, candidate: Numbers, record: dict[str, Any]) -> HumanTerms:
+    # Where no split moves a number, nothing shows how far human parts may lie from each other.
+    still = tuple(name for name, values in human.items() if np.ptp(values) == 0)
+    bands = {name: _band(values) for name, values in human.items() if name not in still}
+    inside = {
+        name: float(np.mean((values >= bands[name].low) & (values <= bands[name].high)))
+        for name, values in candidate.items()
+        if name in bands
+    }
+    said = tuple(f"no human band for {name}: all {record['splits']} splits give the same number" for name in still)
+    parts = {name: _band(values) for name, values in candidate.items() if name in bands}
+    return HumanTerms(bands, parts, inside, record, said)
+
+
+def _band(values: np.ndarray) -> Band:
+    mean, spread = float(values.mean()), float(np.std(values, ddof=min(1, len(values) - 1)))
+    return Band(mean, mean - REACH * spread, mean + REACH * spread)
+
+
+def _by_parts(metric: SetMetric) -> bool:
+    return metric.relabel is None or metric.depends_on_pool
+
+
+def _settled(
+    metric: SetMetric, parameters: Mapping[str, Any], reference: PointSet
+) -> tuple[SetMetric, Mapping[str, Any]]:
+    """What would be chosen anew for every pair is chosen once, from the reference, for all parts."""
+    return metric, {**parameters, **metric.settle(reference, parameters)} if metric.settle else parameters
+
+
+def _with_adjusted(
+    metric: SetMetric, parameters: Mapping[str, Any], numbers: Numbers, n: np.ndarray, m: np.ndarray
+) -> Numbers:
+    """With scores without their floor beside those that have one, as tables show them."""
+    if metric.floors is None:
+        return numbers
+    floors = [metric.floors(int(a), int(b), **parameters) for a, b in zip(n, m, strict=True)]
+    for name in floors[0]:
+        floor = np.array([of_split[name] for of_split in floors])
+        if ((floor > 0) & (floor < 1)).all():
+            numbers[f"{name} adjusted"] = (numbers[name] - floor) / (1 - floor)
+    return numbers

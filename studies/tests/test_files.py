@@ -1,0 +1,56 @@
+"""Data files that are read line by line, and files that are written whole or not at all."""
+
+import os
+import stat
+
+import pytest
+
+from recapture import InputError
+from recapture_studies.files import check_writable, records, write
+from recapture_studies.words import short
+
+
+def test_blank_lines_are_passed_over_and_counted(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"a": 1}\n\n  \n{"a": 2}\n{"b": 3}\n')
+    read = records(path, ["a"])
+    assert [next(read)["a"], next(read)["a"]] == [1, 2]
+    with pytest.raises(InputError, match="line 5 has no field 'a'"):
+        next(read)
+
+
+def test_a_file_that_is_replaced_has_the_usual_rights(tmp_path):
+    path = tmp_path / "page.md"
+    path.write_text("old")
+    write(path, "new ä")
+    assert path.read_bytes() == "new ä".encode() and list(tmp_path.iterdir()) == [path]
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
+
+
+def test_nothing_is_left_of_what_could_not_be_written(tmp_path):
+    with pytest.raises(InputError, match="cannot write"):
+        write(tmp_path / "nowhere" / "page.md", "text")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(InputError, match="cannot write"):
+        write(tmp_path / "folder", "text")
+    assert list(tmp_path.iterdir()) == [tmp_path / "folder"] and not list((tmp_path / "folder").iterdir())
+
+
+def test_what_cannot_be_written_is_refused_before_the_work(tmp_path, monkeypatch):
+    with pytest.raises(InputError, match="it is a directory"):
+        check_writable(tmp_path)
+    with pytest.raises(InputError, match="there is no directory"):
+        check_writable(tmp_path / "nowhere" / "page.md")
+    check_writable(tmp_path / "page.md")
+    assert not list(tmp_path.iterdir())
+    monkeypatch.setattr(os, "access", lambda path, how: False)  # as for a user without the right to write here
+    with pytest.raises(InputError, match="it is not writable"):
+        check_writable(tmp_path / "page.md")
+
+
+def test_numbers_as_words():
+    assert [short(value) for value in (0.5, 0.00012345, 0.0, -0.0005, float("inf"), float("nan"))] == [
+        "0.5000", "0.000123", "0.0000", "-0.0005", "inf", "nan",
+    ]  # fmt: skip

@@ -1,0 +1,234 @@
+"""What human texts would score in a candidate's place, against parts measured one by one and against theorems."""
+
+import math
+
+import numpy as np
+import pytest
+
+import recapture as rc
+from recapture.errors import InputError
+from recapture.geometry.points import PointSet
+from recapture.sets.declaration import Measurement, Output, SetMetric
+from recapture.sets.evaluate import Job, measure, measure_pair, with_defaults
+from recapture.sets.human import HumanSplits
+from recapture.sets.pair import Pair
+
+METRICS = list(rc.list_metrics().values())
+EACH = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+
+
+def two_sets(n=62, m=40, shift=0.4, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, 5)), rng.standard_normal((m, 5)) + shift
+
+
+@EACH
+def test_bands_are_of_parts_measured_one_by_one(metric):
+    """Mean and mean -+ 1.96 standard deviations of the metric's own function on every pair of parts."""
+    reference, candidate = two_sets()
+    job = with_defaults([Job(metric, {})], 5)[0]
+    made = HumanSplits([job], PointSet(reference), [40], 6, 5)
+    (terms,) = made.terms(Pair(PointSet(reference), PointSet(candidate)))
+    assert made.size == terms.record["size"] == 31
+    fixed = {}
+    if metric.name == "mmd":  # one kernel for all parts: half the median distance in the reference
+        apart = np.linalg.norm(reference[:, None] - reference, axis=2)[np.triu_indices(62, 1)]
+        fixed = {"bandwidth": np.median(apart) / 2}
+    human, own = [], []
+    splits = made._split(31)
+    for number, (split, rows) in enumerate(zip(splits, made._candidate_parts(40, None, splits, 31), strict=True)):
+        assert len(split.reference) == len(split.other) == len(rows) == 31
+        assert not set(split.reference) & set(split.other)
+        if metric.depends_on_pool:
+            fixed = {"clusterings": 1, "seed": 5 + number}
+        human.append(measure(metric, reference[split.reference], reference[split.other], **fixed))
+        own.append(measure(metric, reference[split.reference], candidate[rows], **fixed))
+    for output in metric.outputs:
+        for band, scored in ((terms.human, human), (terms.at_human_size, own)):
+            numbers = [result.values[output.name] for result in scored]
+            mean, low, high = band[output.name]
+            assert mean == pytest.approx(np.mean(numbers), rel=1e-7, abs=1e-12)
+            assert high - mean == pytest.approx(mean - low)
+            assert high - mean == pytest.approx(1.96 * np.std(numbers, ddof=1), rel=1e-6, abs=1e-12)
+        low, high = terms.human[output.name][1:]
+        inside = [low <= result.values[output.name] <= high for result in own]
+        assert terms.inside[output.name] == np.mean(inside)
+
+
+def _difference(pair):
+    return Measurement({"value": float(pair.candidate.values.mean() - pair.reference.values.mean())})
+
+
+def _difference_under(pair):
+    pooled = np.concatenate([pair.reference.values, pair.candidate.values]).mean(axis=1)
+
+    def under(labels):
+        n, m = labels.counts
+        return {"value": labels.candidate @ pooled / m - labels.reference @ pooled / n}
+
+    return under
+
+
+def means(**more):
+    return SetMetric(
+        name="means", title="difference of means", outputs=(Output("value", "", (-np.inf, np.inf)),),
+        direction="lower", measure=_difference, citation="none", **more,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("more", [{"relabel": _difference_under}, {}])
+def test_the_band_is_as_wide_as_theory_says(more):
+    """Halves a and b of n = 2h numbers: mean(b) - mean(a) = 2 (mean(b) - mean of all), and a half drawn without
+    replacement has variance s^2 / 2h, so the difference has 2 s^2 / h. A candidate that is drawn whole adds nothing:
+    its difference has the variance of mean(a) alone, s^2 / 2h.
+    """
+    rng = np.random.default_rng(0)
+    reference, candidate = rng.standard_normal((400, 1)), rng.standard_normal((200, 1)) + 1
+    pair = Pair(PointSet(reference), PointSet(candidate))
+    (result,) = measure_pair([Job(means(**more), {})], pair, ceiling=600)
+    s = reference.std(ddof=1)
+    # From 600 splits a standard deviation is known to about 3 %.
+    assert result.human["value"].high - result.human["value"].mean == pytest.approx(
+        1.96 * s * math.sqrt(2 / 200), rel=0.12
+    )
+    own = result.at_human_size["value"]
+    assert own.high - own.mean == pytest.approx(1.96 * s * math.sqrt(1 / 400), rel=0.12)
+    assert own.mean == pytest.approx(candidate.mean() - reference.mean(), abs=0.02)
+    assert result.inside["value"] == 0
+    assert result.ceiling == result.human["value"].mean == pytest.approx(0, abs=0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("balance", [False, True])
+def test_one_part_of_a_held_out_human_set_is_inside(balance):
+    """60 human sets, each with a held-out one: the share of parts inside is 95 % on average, for every number.
+
+    The spread of that mean over 60 sets is below .02, so .88 to .99 is wide for a right band and far from a wrong one.
+    """
+    inside = {}
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        reference, held_out = rng.standard_normal((80, 6)), rng.standard_normal((40, 6))
+        results = rc.evaluate(reference, held_out, balance=2 if balance else False, seed=seed)["candidate"]
+        for name, result in results.items():
+            for number, share in result.inside.items():
+                inside.setdefault((name, number), []).append(share)
+    shares = {key: np.mean(each) for key, each in inside.items()}
+    assert len(shares) == 15
+    assert all(0.88 <= share <= 0.99 for share in shares.values()), shares
+
+
+def test_mauve_of_human_parts_is_high_where_the_candidate_is_small():
+    """Halves of one sample have few clusters with many points each: MAUVE is near 1 (Pillutla et al. 2021, section 3),
+    whatever the size of the whole reference."""
+    rng = np.random.default_rng(0)
+    reference, candidate = rng.standard_normal((1500, 4)), rng.standard_normal((150, 4))
+    result = rc.evaluate(reference, candidate, "mauve", balance=True)["candidate"]["mauve"]
+    assert result.inference["human"]["size"] == 150
+    assert result.human["value"].mean > 0.9
+    assert result.human["value"].mean == pytest.approx(rc.mauve(reference[:150], reference[150:300]).value, abs=0.05)
+
+
+def test_the_human_column_is_the_same_for_every_candidate():
+    reference, candidate = two_sets(40, 40)
+    sets = {"a": candidate, "b": candidate[:30] + 1}
+    results = rc.evaluate(reference, sets, metrics="precision-recall,mmd,prd")
+    for metric in ("precision-recall", "mmd", "prd"):
+        assert results["a"][metric].human == results["b"][metric].human != {}
+        assert results["a"][metric].inference["human"]["size"] == 20
+    assert not rc.evaluate(reference, candidate, metrics="mmd", ceiling=False)["candidate"]["mmd"].human
+
+
+def test_scores_without_their_floor_have_a_band_too():
+    """CAPTURE's floor at k = 1 depends on sizes alone, so both bands are those of the score, moved and stretched."""
+    reference, candidate = two_sets(60, 60)
+    result = rc.mark_evaluate(reference, candidate, ceiling=True)
+    floor = rc.mark_evaluate(np.zeros((30, 1)) + np.arange(30)[:, None], 1e6 + np.arange(30.0)[:, None]).capture
+    for bands in (result.human, result.at_human_size):
+        for plain, adjusted in zip(bands["capture"], bands["capture adjusted"], strict=True):
+            assert adjusted == pytest.approx((plain - floor) / (1 - floor))
+
+
+def test_a_second_human_set_stands_for_human_texts():
+    """The second set is another kind of text: the band is where it falls, and the reference's own parts do not."""
+    rng = np.random.default_rng(0)
+    reference, other, candidate = rng.standard_normal((3, 60, 3)) + np.array([0, 3, 3])[:, None, None]
+    split = rc.evaluate(reference, candidate, "mmd")["candidate"]["mmd"]
+    given = rc.evaluate(reference, candidate, "mmd", human=other)["candidate"]["mmd"]
+    assert split.inside["value"] == 0 and given.inside["value"] > 0.8
+    assert given.human["value"].mean > 0.3 > abs(split.human["value"].mean)
+    assert given.inference["human"]["human"] == "a second human set"
+
+
+def test_groups_are_split_whole_and_candidates_get_other_prompts():
+    """Prompts on both sides: a candidate's part answers prompts that the reference's part does not, as human ones."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(12), 3)
+    made = HumanSplits(
+        with_defaults([Job(rc.list_metrics()["mmd"], {})], 0), PointSet(rng.standard_normal((36, 2))), [36], 20, 0,
+        groups=groups,
+    )  # fmt: skip
+    splits = made._split(18)
+    for split, rows in zip(splits, made._candidate_parts(36, groups, splits, 18), strict=True):
+        first, second, third = (set(groups[part].tolist()) for part in (split.reference, split.other, rows))
+        assert not first & second and not first & third and second == third
+        assert len(split.reference) == len(rows) == 18
+
+
+def test_too_few_samples_or_groups_say_so():
+    reference, candidate = two_sets(10, 10)
+    result = rc.evaluate(reference, candidate, ["density-coverage", "mmd"])["candidate"]
+    assert "no human band: parts of 5 samples are too few for density-coverage" in result["density-coverage"].warnings
+    labels = [0, 0, 0, 1, 1, 1, 2, 2, 2, 2]
+    grouped = rc.mmd(reference, candidate, ceiling=True, reference_groups=labels, candidate_groups=labels)
+    assert "no human band: fewer than 4 groups are too few to split" in grouped.warnings
+
+
+def test_numbers_that_no_split_moves_have_no_band():
+    reference = np.eye(12)
+    result = rc.precision_recall(reference, 2 * np.eye(12), k=1, ceiling=True)
+    assert not result.human
+    assert "no human band for precision: all 40 splits give the same number" in result.warnings
+
+
+def test_metrics_that_cannot_be_computed_leave_the_others_alone():
+    reference, candidate = two_sets(5, 5)
+    results = rc.evaluate(reference, candidate, pvalue=9, interval=0.9)
+    missing = results["candidate"]["density-coverage"]
+    assert all(math.isnan(value) for value in missing.values.values())
+    assert missing.warnings == ("not computed: k = 5 needs at least 6 samples a side, but reference has 5",)
+    assert results["candidate"]["mmd"].value < 2
+    assert "density            ↑" in str(results) and "null" in results.to_json()
+    with pytest.raises(InputError, match="k = 5 needs at least 6 samples a side"):
+        rc.evaluate(reference, candidate, "density-coverage")
+    with pytest.raises(InputError, match="k = 7 needs at least 8 samples a side"):
+        rc.evaluate(reference, candidate, k=7)
+
+
+def test_tables_show_parts_beside_human_parts():
+    reference, candidate = two_sets(80, 80)
+    shown = str(rc.evaluate(reference, {"model": candidate}, "precision-recall"))
+    assert shown.startswith("On equal terms") and "Whole sets" in shown
+    assert "another part of it" in shown and "(40 samples)" in shown
+    page = rc.evaluate(reference, {"model": candidate}, "precision-recall").to_markdown()
+    assert page.count("| candidate | precision ↑ | recall ↑ |") == 2 and "\n| human | " in page
+
+
+def test_an_encoder_that_learns_is_blind_to_sides():
+    """Two halves of one set of texts: words learnt from one half alone make the halves differ."""
+    rng = np.random.default_rng(0)
+    words = [f"w{number}" for number in range(400)]
+    texts = [" ".join(rng.choice(words, 6)) for _ in range(80)]
+    plain = rc.evaluate(texts[:40], texts[40:], "mmd", "bag-of-words", ceiling=False)["candidate"]["mmd"]
+    assert plain.signature["encoder"]["learnt from"] == "the reference"
+    for asked in ({"ceiling": True}, {"pvalue": 9}, {"interval": 0.9}):
+        result = rc.mmd(texts[:40], texts[40:], encoder="bag-of-words", **asked)
+        assert result.signature["encoder"]["learnt from"] == "all texts, blind to sides"
+        mirrored = rc.mmd(texts[40:], texts[:40], encoder="bag-of-words", **asked)
+        assert result.value == pytest.approx(mirrored.value, abs=1e-12)
+    alarms = 0
+    for seed in range(40):
+        order = np.random.default_rng(seed).permutation(80)
+        halves = [[texts[at] for at in part] for part in (order[:40], order[40:])]
+        alarms += rc.mmd(*halves, encoder="bag-of-words", pvalue=19, seed=seed).pvalue <= 0.05
+    assert alarms <= 7  # 2 expected; more than 7 in fewer than one case in 1,000 (binomial)
