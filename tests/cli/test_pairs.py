@@ -32,8 +32,8 @@ b.txt, overlap extra: the mean of 1 of 2 items, the others have no score
 MARKDOWN = """\
 | candidate | overlap share ↑ | overlap extra ↑ | length ↑ |
 |---|---:|---:|---:|
-| a.txt | **0.7500** | 0.5000 | **3.0000** |
-| b.txt | 0.2500 | **1.0000** | 1.0000 |
+| a.txt | 0.7500 | 0.5000 | 3.0000 |
+| b.txt | 0.2500 | 1.0000 | 1.0000 |
 
 - items: 2; references: 2 (1 an item)
 - b.txt, overlap extra: the mean of 1 of 2 items, the others have no score
@@ -52,8 +52,8 @@ LATEX = r"""% items: 2; references: 2 (1 an item)
 \toprule
 candidate & overlap share $\uparrow$ & overlap extra $\uparrow$ & length $\uparrow$ \\
 \midrule
-a.txt & \textbf{0.7500} & 0.5000 & \textbf{3.0000} \\
-b.txt & 0.2500 & \textbf{1.0000} & 1.0000 \\
+a.txt & 0.7500 & 0.5000 & 3.0000 \\
+b.txt & 0.2500 & 1.0000 & 1.0000 \\
 \bottomrule
 \end{tabular}
 """

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
+import json
 import random
 import unicodedata
 
@@ -217,3 +219,25 @@ def test_what_the_bound_can_miss_is_missed_and_nothing_is_invented():
     assert copies(texts, {"c": [copy]}).candidates["c"].near_copied_from == {0: 0}  # near another, by the phrase
     found = check(texts[-module.MOST_TEXTS :], {"c": [copy]})
     assert found.candidates["c"].near_copied_from == {0: module.MOST_TEXTS - 1}
+
+
+@pytest.mark.slow
+def test_shares_that_docs_and_architecture_state(data_folder):
+    """Brown's sentences: what two random halves share, and how many of one-word edits are told as near-copies."""
+    with gzip.open(data_folder / "brown_genres" / "sentences.jsonl.gz", "rt") as lines:
+        sentences = [json.loads(line)["text"] for line in lines]
+    rng = random.Random(0)
+    rng.shuffle(sentences)
+    half = copies(sentences[::2], {"c": sentences[1::2]}).candidates["c"]
+    count = len(sentences[1::2])
+    assert round(half.copied / count, 3) == pytest.approx(0.017, abs=0.001)
+    assert round(half.near_copied / count, 3) == pytest.approx(0.008, abs=0.001)
+    long = [text for text in sentences if len(words_of(text)) >= 8]
+    edited = [_with_one_word_changed(text, rng) for text in long]
+    assert copies(long, {"c": edited}).candidates["c"].near_copied / len(long) == pytest.approx(0.95, abs=0.01)
+
+
+def _with_one_word_changed(text, rng):
+    words = text.split()
+    words[rng.randrange(len(words))] = f"zzz{rng.randrange(10**9)}"
+    return " ".join(words)

@@ -218,9 +218,11 @@ def evaluate(
         vectors.identity is not None,
     )
     results.made_for = vectors.made_for
-    for label, samples in zip(labels[-len(named) :], every_set[-len(named) :], strict=True):
-        if same_as_reference(every_set[0], samples):
-            notes[label].append(f"{label} holds the samples of {of_reference}, in the same order: is it the same file?")
+    for points in sets:
+        if same_as_reference(reference, points):
+            notes[points.name].append(
+                f"{points.name} holds the samples of {of_reference}, in the same order: is it the same file?"
+            )
     while pairs:
         name = next(iter(pairs))
         pair = pairs.pop(name)  # its neighbourhoods are not kept while others are measured

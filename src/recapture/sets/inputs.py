@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..geometry.distinct import distinct_rows
+from ..geometry.points import PointSet
 from ..texts.copies import Copies, copies
 
 if TYPE_CHECKING:
@@ -18,11 +19,11 @@ Inputs = dict[str, dict[str, float | int | None]]
 _COUNTS = ("copied", "near_copied", "repeated", "near_repeated")
 _SEEN = ("beyond_limit", "unseen_tokens", "unknown_pieces")
 _WORDS = {
-    "copied": "texts that the reference has word for word",
-    "near_copied": "texts half of which, or more, stand in one reference text",
-    "repeated": "texts that repeat others of their set",
-    "near_repeated": "texts that nearly repeat others of their set",
-    "beyond_limit": "texts beyond the encoder's limit",
+    "copied": "{samples} that the reference has {exactly}",
+    "near_copied": "{samples} half of which, or more, stand in one reference text",
+    "repeated": "{samples} that repeat others of their set",
+    "near_repeated": "{samples} that nearly repeat others of their set",
+    "beyond_limit": "{samples} beyond the encoder's limit",
     "unseen_tokens": "tokens not seen",
     "unknown_pieces": "pieces unknown to the encoder",
 }
@@ -59,23 +60,20 @@ def _rows(values: Any) -> np.ndarray:
     return np.ascontiguousarray(np.asarray(values, np.float64) + 0.0)
 
 
-def same_as_reference(reference: Any, candidate: Any) -> bool:
+def same_as_reference(reference: PointSet, candidate: PointSet) -> bool:
     """Whether both sets hold the same samples in the same order."""
-    if len(reference) != len(candidate):
-        return False
-    if isinstance(reference, np.ndarray) and isinstance(candidate, np.ndarray):
-        return bool(np.array_equal(reference, candidate))
-    return list(reference) == list(candidate)
+    return np.array_equal(reference.values, candidate.values)
 
 
-def footnotes(inputs: Inputs, sizes: Mapping[str, int]) -> list[str]:
-    """One line for each thing that is not 0 everywhere."""
+def footnotes(inputs: Inputs, sizes: Mapping[str, int], texts: bool) -> list[str]:
+    """One line for each thing that is not 0 everywhere. texts: whether the sets hold texts."""
     lines = []
+    kind = {"samples": "texts", "exactly": "word for word"} if texts else {"samples": "vectors", "exactly": "too"}
     for what, words in _WORDS.items():
         there = {name: of_set[what] for name, of_set in inputs.items() if of_set[what]}
         if there:
             listed = ", ".join(f"{name} {_amount(what, amount, sizes[name])}" for name, amount in there.items())
-            lines.append(f"{words}: {listed}")
+            lines.append(f"{words.format(**kind)}: {listed}")
     return lines
 
 

@@ -108,7 +108,8 @@ class SetResults(Results):
                 f"these vectors are {self.made_for.order} to the order of words: a text and its shuffled words score "
                 "alike; cross-entropy, or word-level metrics of aligned texts, tell them apart"
             ]
-        return [*footnotes(self.inputs, sizes), *blind]
+        texts = not isinstance(first.signature["encoder"], str)
+        return [*footnotes(self.inputs, sizes, texts), *blind]
 
     def _more(self) -> dict[str, Any]:
         """What JSON says of all metrics together."""

@@ -66,11 +66,10 @@ def checked_entries(texts: list[Any], name: str, what: str = "text") -> list[str
         if isinstance(text, str):
             continue
         where = f"{what} {position} of {name}" if name else f"{what} {position}"
-        if is_missing(text):
-            raise InputError(f"{where} is missing ({text}): leave such entries out, or put a text in their place")
         if isinstance(text, Mapping):
             raise InputError(f"{where} is a record with the fields {_shown(list(text))}: give one of them of each")
-        raise InputError(f"{where} is not a string but {type(text).__name__}")
+        mend = ": leave missing texts out, or put others in their place" if is_missing(text) else ""
+        raise InputError(f"{where} is not a string but {type(text).__name__}{mend}")
     return texts
 
 
