@@ -119,7 +119,7 @@ def test_what_is_too_small_is_counted_named_and_left_out_of_means(toys):
 
 
 def test_words_that_no_reference_has_are_told(toys):
-    """29 words, of which dd, cc, a, c and aa are in no reference; tested sides make one vocabulary, which has them all."""
+    """29 words, of which dd, cc, a, c and aa are in no reference; where sides are tested, both make one vocabulary."""
     said = "17.2% of the words of the contexts are unknown to bag-of-words: it does not see how texts differ in them"
     assert said in rc.evaluate_contexts(MIXED, "mmd", encoder="bag-of-words").notes
     assert said not in rc.evaluate_contexts(MIXED, "mmd", encoder="bag-of-words", pvalue=True).notes
