@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-import sys
 import re
+import sys
 from importlib.metadata import requires
 from pathlib import Path
 
