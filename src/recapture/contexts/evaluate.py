@@ -187,8 +187,8 @@ class _Run:
                 raise InputError(f"context {context.id}: {error}") from None
 
     def _fitted(self, encoder: Any, loading: Mapping[str, Any], needed: bool) -> Any:
-        """The encoder, which has learnt from all references if it learns; from all texts where sides are tested, since a
-        space made from one side sets it apart from the other.
+        """The encoder, which has learnt from all references if it learns; from all texts where sides are tested, since
+        a space made from one side sets it apart from the other.
         """
         if not needed:
             useless = [name for name in ("pooling", "device", "truncate") if name in loading]
