@@ -279,6 +279,7 @@ def test_equal_texts_score_1(tiny_bert: Path) -> None:
         np.testing.assert_allclose(column, 1, atol=1e-6, err_msg=name)
 
 
+@pytest.mark.slow
 def test_scores_stay_within_their_range(tiny_bert: Path, minilm: Path) -> None:
     """The sum of products of a float32 vector of length 1 with itself may be rounded to more than 1."""
     rng = random.Random(5)

@@ -494,6 +494,7 @@ def test_one_reference_has_no_idf(scored: Callable[..., Any]) -> None:
     assert any(note.startswith("with one reference idf weighs all its pieces 0") for note in ours.warnings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("references", [["the cat sat"], ["the cat sat"] * 3, [["the cat sat", "the cat sat"]] * 3])
 def test_idf_that_is_0_everywhere_is_none_on_either_side(scored: Callable[..., Any], references: Any) -> None:
     """ln((N + 1) / (N + 1)) = 0 for every piece of the references. By the table alone a candidate would be judged by

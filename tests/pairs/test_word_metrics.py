@@ -418,6 +418,7 @@ def test_real_translations_rank_systems_as_people_do(data_folder, minilm):
     assert all(best.values[name] > worst.values[name] for name in ME)
 
 
+@pytest.mark.slow
 def test_a_real_empty_output_does_not_outweigh_the_others(data_folder, minilm):
     """WebNLG 2020: the one output of 2,847 that is empty, beside the other systems' for the same input. Rated low by
     people, it stays the lowest by CAPTURE; at 0, far below all others, it would hide how the others agree."""

@@ -289,6 +289,7 @@ def test_truncation_is_for_encoders_with_a_limit(tmp_path: Path, tiny_bert: Path
         encode(["a"], resolve_encoder(tiny_bert), truncate=True)
 
 
+@pytest.mark.slow
 def test_facts_need_no_torch_where_vectors_are_kept(tiny_bert: Path) -> None:
     names = ["reference", "candidate"]
     before = vectors_of([SHORT, LONG], names, tiny_bert)

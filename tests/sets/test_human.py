@@ -76,6 +76,7 @@ def means(**more):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [{"relabel": _difference_under}, {}])
 def test_the_band_is_as_wide_as_theory_says(more):
     """Halves a and b of n = 2h numbers: mean(b) - mean(a) = 2 (mean(b) - mean of all), and a half drawn without
@@ -98,6 +99,7 @@ def test_the_band_is_as_wide_as_theory_says(more):
     assert result.ceiling == result.human["value"].mean == pytest.approx(0, abs=0.02)
 
 
+@pytest.mark.slow
 def test_bands_do_not_depend_on_balance():
     reference, candidate = two_sets(50, 20)
     plain, balanced = (rc.evaluate(reference, candidate, balance=balance)["candidate"] for balance in (False, 2))
@@ -126,6 +128,7 @@ def test_one_part_of_a_held_out_human_set_is_inside():
     assert all(0.86 <= share <= 0.99 for share in shares.values()), shares
 
 
+@pytest.mark.slow
 def test_mauve_of_human_parts_is_high_where_the_candidate_is_small():
     """Halves of one sample have few clusters with many points each: MAUVE is near 1 (Pillutla et al. 2021, section 3),
     whatever the size of the whole reference."""
@@ -222,6 +225,7 @@ def test_tables_show_parts_beside_human_parts():
     assert page.count("| candidate | precision ↑ | recall ↑ |") == 2 and "\n| human | " in page
 
 
+@pytest.mark.slow
 def test_an_encoder_that_learns_is_blind_to_sides():
     """Two halves of one set of texts: words learnt from one half alone make the halves differ."""
     rng = np.random.default_rng(0)

@@ -122,6 +122,7 @@ def alone(hypothesis, reference):
     return SIMILARITY.scorer(tokenize="split").cross([hypothesis], [reference])[0, 0]
 
 
+@pytest.mark.slow
 def test_memory_is_bounded(monkeypatch):
     pairs = sentences(60, 4)
     plenty = SIMILARITY.scorer().cross(*zip(*pairs, strict=True))
