@@ -101,21 +101,22 @@ def test_the_band_is_as_wide_as_theory_says(more):
 @pytest.mark.slow
 @pytest.mark.parametrize("balance", [False, True])
 def test_one_part_of_a_held_out_human_set_is_inside(balance):
-    """60 human sets, each with a held-out one: the share of parts inside is 95 % on average, for every number.
+    """40 human sets, each with a held-out one: the share of parts inside is 95 % on average, for every number.
 
-    The spread of that mean over 60 sets is below .02, so .88 to .99 is wide for a right band and far from a wrong one.
+    The spread of that mean over 40 sets is below .025, so .86 to .99 is wide for a right band and far from a wrong one.
+    `recapture reproduce promises` has 300 of them.
     """
     inside = {}
-    for seed in range(60):
+    for seed in range(40):
         rng = np.random.default_rng(seed)
-        reference, held_out = rng.standard_normal((80, 6)), rng.standard_normal((40, 6))
+        reference, held_out = rng.standard_normal((60, 6)), rng.standard_normal((30, 6))
         results = rc.evaluate(reference, held_out, balance=2 if balance else False, seed=seed)["candidate"]
         for name, result in results.items():
             for number, share in result.inside.items():
                 inside.setdefault((name, number), []).append(share)
     shares = {key: np.mean(each) for key, each in inside.items()}
     assert len(shares) == 15
-    assert all(0.88 <= share <= 0.99 for share in shares.values()), shares
+    assert all(0.86 <= share <= 0.99 for share in shares.values()), shares
 
 
 def test_mauve_of_human_parts_is_high_where_the_candidate_is_small():

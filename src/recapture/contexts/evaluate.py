@@ -187,7 +187,9 @@ class _Run:
                 raise InputError(f"context {context.id}: {error}") from None
 
     def _fitted(self, encoder: Any, loading: Mapping[str, Any], needed: bool) -> Any:
-        """The encoder, which has learnt from all references if it learns."""
+        """The encoder, which has learnt from all references if it learns; from all texts where sides are tested, since a
+        space made from one side sets it apart from the other.
+        """
         if not needed:
             useless = [name for name in ("pooling", "device", "truncate") if name in loading]
             useless += ["batch_size"] if "batch_size" in self._encoding else []
@@ -198,7 +200,9 @@ class _Run:
         from ..representations.encoder import resolve_encoder
 
         resolved = resolve_encoder(encoder, **loading)
-        return resolved.fit([text for context in self.contexts for text in context.references])
+        blind = self._asked.wanted
+        sides = [context.references + (context.candidates if blind else ()) for context in self.contexts]
+        return resolved.fit([text for texts in sides for text in texts])
 
     def _scorer(self, name: str, options: dict[str, Any]) -> Scorer:
         similarity = SIMILARITIES.find(name)

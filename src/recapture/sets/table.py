@@ -10,6 +10,7 @@ from typing import Any
 from ..report.report import HIGHER_LOWER, Table, short, short_p
 from ..report.result import HUMAN, Number, Result, Results, model_name, neighbourhoods, numbers_of
 from ..representations.facts import MadeFor
+from .declaration import METRICS
 from .inputs import Inputs, footnotes
 
 
@@ -121,6 +122,7 @@ class SetResults(Results):
             for metric, result in next(iter(self.values())).items()
             if "human" in result.inference
         }
+        declared = METRICS.all()
         first = next(iter(records.values()))
         largest = max(record["size"] for record in records.values())
         fewer = {metric: record["size"] for metric, record in records.items() if record["size"] < largest}
@@ -133,6 +135,7 @@ class SetResults(Results):
             f"seed {first['seed']})",
             "candidates: mean of equal parts against the same part of the reference, and the share of them inside "
             "[low, high]; a human set has about 95 %",
+            *(declared[metric].band_note for metric in records if metric in declared and declared[metric].band_note),
             HIGHER_LOWER,
         ]
 
