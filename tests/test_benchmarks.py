@@ -1,5 +1,9 @@
 """Benchmarks compare like with like, and run."""
 
+import importlib
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -41,3 +45,15 @@ def test_words_run(capsys, monkeypatch):
     monkeypatch.delenv("RECAPTURE_DATA", raising=False)
     words.main(3)
     assert "me-words / encoder" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "file", sorted(Path(__file__).parent.parent.glob("benchmarks/*.py")), ids=lambda file: file.stem
+)
+def test_what_they_import_of_recapture_is_there(file):
+    """Most imports stand within functions and in programs of their own, which no test runs."""
+    source = file.read_text(encoding="utf-8")
+    lines = re.findall(r"^\s*from (recapture[\w.]*) import ([\w, ]+?)(?: as \w+)?$", source, re.MULTILINE)
+    for module, names in lines:
+        for name in names.split(", "):
+            assert hasattr(importlib.import_module(module), name), f"{module} has no {name}"
