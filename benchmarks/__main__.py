@@ -14,6 +14,7 @@ CHECKS = ("agreement",)
 """No timings, but simulations whose figures stand in docs: they run by name alone."""
 
 if __name__ == "__main__":
+    os.environ.setdefault("TQDM_DISABLE", "1")  # progress is neither timed nor printed between the figures
     wanted = sys.argv[1:] or NAMES
     unknown = [name for name in wanted if name not in (*NAMES, *CHECKS)]
     if unknown:
