@@ -132,6 +132,22 @@ def test_groups_by_candidate():
         rc.evaluate(points, sets, "mmd", paired=True)
 
 
+def test_candidates_that_were_not_tested_are_charged_to_nobody():
+    rng = np.random.default_rng(5)
+    reference, far = rng.standard_normal((40, 3)), rng.standard_normal((40, 3)) + 3
+    both = rc.evaluate(reference, {"tiny": far[:2], "far": far}, "precision-recall", pvalue=99, ceiling=False)
+    assert both.any_difference == {"far": 1 / 100} and "Holm" not in str(both)
+
+
+def test_names_of_candidates_may_be_numbers():
+    points = np.random.default_rng(0).standard_normal((12, 2))
+    labels = list(range(12))
+    results = rc.evaluate(
+        points, {1: points + 1}, "mmd", pvalue=9, ceiling=False, reference_groups=labels, candidate_groups={1: labels}
+    )
+    assert results["1"]["mmd"].inference["pvalues"]["groups"]["both"] == 12
+
+
 def test_adjusted_pvalues_hold_for_numbers_and_candidates():
     rng = np.random.default_rng(5)
     reference = rng.standard_normal((40, 3))
