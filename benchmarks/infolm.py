@@ -134,6 +134,7 @@ def compare(what: str, model: Any, folder: str, pairs: int, distinct: int, bar: 
         seconds(name, value)
     ours, two, better, default = best.values()
     texts = len(set(references) | set(first))
+    seconds("recapture, for each text of 20 to 30 words", ours / texts)
     ratio("torchmetrics, one batch / recapture", default / ours, bar)
     ratio("torchmetrics by hand, batches of 8 / recapture", better / ours, "none")
     ratio("two systems / one", two / ours, f"{len({*references, *first, *second})} texts / {texts}")
