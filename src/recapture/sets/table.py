@@ -215,12 +215,9 @@ def _smallest(tested: Sequence[Result]) -> str:
         for name, p in result.inference["pvalues"]["smallest"].items():
             label = result.metric if name == "value" else name
             largest[label] = max(p, largest.get(label, 0.0))
-    names: dict[str, list[str]] = {}
-    for label, p in largest.items():
-        names.setdefault(short_p(p), []).append(label)
-    ordered = sorted(names, key=lambda p: len(names[p]), reverse=True)
-    others = "; ".join(f"{', '.join(names[p])} {p}" for p in ordered[1:])
-    return f"smallest possible p before adjusting: {ordered[0]}{f' ({others})' if others else ''}"
+    common = min(largest.values())
+    others = ", ".join(f"{label} {short_p(p)}" for label, p in largest.items() if p > common)
+    return f"smallest possible p before adjusting: {short_p(common)}{f' (but {others})' if others else ''}"
 
 
 def _intervals(measured: Sequence[Result]) -> list[str]:
