@@ -21,6 +21,7 @@ def check_order(reference, same, other, encoder):
             assert sign * near.values[name] > sign * far.values[name], (metric, name)
 
 
+@pytest.mark.slow
 def test_made_up_sources():
     """Two little grammars with words of their own."""
     rng = np.random.default_rng(1)

@@ -7,11 +7,12 @@ shared tests read the declaration. Encoders and file formats are found in the sa
 
 from __future__ import annotations
 
+import functools
 import importlib
 import pkgutil
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -79,6 +80,13 @@ def installed_version(package: str) -> str:
         return "not installed"
 
 
+def function_name(function: Callable[..., Any]) -> str:
+    """A caller's function as signatures show it; what has no name of its own goes by its kind."""
+    if isinstance(function, functools.partial):
+        return f"partial of {function_name(function.func)}"
+    return str(getattr(function, "__qualname__", type(function).__qualname__))
+
+
 def fill_docstring(function: Callable[..., Any], parts: Mapping[str, str]) -> None:
     """Put text that many docstrings share where they say `{name}` on a line of its own, as deep as that line."""
 
@@ -87,6 +95,10 @@ def fill_docstring(function: Callable[..., Any], parts: Mapping[str, str]) -> No
 
     if function.__doc__:  # none under python -OO
         function.__doc__ = re.sub(r"^( *)\{(\w+)\}$", indented, function.__doc__, flags=re.MULTILINE)
+
+
+def _it(names: Sequence[str]) -> str:
+    return "it" if len(names) == 1 else "them"
 
 
 Kind = TypeVar("Kind")
@@ -147,6 +159,23 @@ class Registry(Generic[Metric]):
         if not chosen:
             raise InputError("no metric was named")
         return list(chosen.values())
+
+    def usual_that_run(self, mending: Callable[[Metric], str | None]) -> tuple[list[Metric], str]:
+        """The usual metrics that this installation can run, and a sentence about the others ("" where there are none).
+
+        mending: the command that brings what a metric lacks, None where it lacks nothing.
+        """
+        usual = self.choose(None)
+        commands = {metric.name: mending(metric) for metric in usual}
+        lacking: dict[str, list[str]] = {}
+        for name, command in commands.items():
+            if command is not None:
+                lacking.setdefault(command, []).append(name)
+        if len(usual) == sum(map(len, lacking.values())):
+            return usual, ""  # nothing is left: whoever runs them says what is wrong
+        left = "; ".join(f"{', '.join(names)} (to have {_it(names)}: {command})" for command, names in lacking.items())
+        chosen = [metric for metric in usual if commands[metric.name] is None]
+        return chosen, f"left out for what is not installed: {left}" if left else ""
 
     def own_parameters(
         self, chosen: Iterable[Metric], options: Mapping[str, Mapping[str, Any]] | None

@@ -72,24 +72,24 @@ def score(population: int, estimate: float) -> float:
     return 1.0 - min(abs(estimate - population) / population, 1.0)
 
 
-def mark_evaluate_scores(n: Any, m: Any, x: Any, y: Any, a: Any, b: Any, k: int) -> dict[str, np.ndarray]:
-    """Mark-Evaluate's four scores of many pairs of sets, from arrays of their counts.
+def mark_evaluate_scores(n: Any, m: Any, x: Any, y: Any, a: Any, b: Any, k: Any) -> dict[str, np.ndarray]:
+    """Mark-Evaluate's four scores of many pairs of sets, from arrays of their counts, at one k or each at its own.
 
     Not a number where a set has too few samples for k neighbours. One by one as Python's whole numbers,
     which cannot overflow; CAPTURE's search, the only slow part, is made once for equal sizes and captures.
     """
-    columns = np.broadcast_arrays(*(np.atleast_1d(each) for each in (n, m, x, y, a, b)))
+    columns = np.broadcast_arrays(*(np.atleast_1d(each) for each in (n, m, x, y, a, b, k)))
     scores = {name: np.full(len(columns[0]), np.nan) for name in ("petersen", "quality", "diversity", "capture")}
     capture: dict[tuple[int, int], float] = {}
-    for place, (n_, m_, x_, y_, a_, b_) in enumerate(zip(*(each.tolist() for each in columns), strict=True)):
-        if min(n_, m_) <= k:
+    for place, (n_, m_, x_, y_, a_, b_, k_) in enumerate(zip(*(each.tolist() for each in columns), strict=True)):
+        if k_ < 1 or min(n_, m_) <= k_:
             continue
         total = n_ + m_
-        captures = (k + 1) * total + a_ + b_
+        captures = (k_ + 1) * total + a_ + b_
         if (total, captures) not in capture:
             capture[total, captures] = score(total, capture_m0(total, captures))
         scores["petersen"][place] = score(total, petersen(n_ + x_, m_ + y_, x_ + y_))
-        scores["quality"][place] = score(total, schnabel(total, (k + 1) * m_ + a_, m_ - x_))
-        scores["diversity"][place] = score(total, schnabel(total, (k + 1) * n_ + b_, n_ - y_))
+        scores["quality"][place] = score(total, schnabel(total, (k_ + 1) * m_ + a_, m_ - x_))
+        scores["diversity"][place] = score(total, schnabel(total, (k_ + 1) * n_ + b_, n_ - y_))
         scores["capture"][place] = capture[total, captures]
     return scores

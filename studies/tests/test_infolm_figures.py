@@ -51,6 +51,7 @@ def test_everything_is_written(name, quick, tmp_path):
 # metric-map
 
 
+@pytest.mark.slow
 def test_the_map_is_a_matrix_of_correlations(quick):
     findings = find_study("metric-map").run(quick)
     rows = table(findings, "system-level")

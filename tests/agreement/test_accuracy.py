@@ -9,6 +9,7 @@ import pytest
 from made_up import scores
 from scipy import stats
 
+import recapture as rc
 from recapture.agreement.statistics import accuracy as module
 from recapture.agreement.statistics.accuracy import pairwise_accuracy, soft_pairwise_accuracy
 from recapture.agreement.statistics.kendall import kendall_tau
@@ -138,3 +139,51 @@ def test_bad_input():
         pairwise_accuracy(good, human, alpha=5)
     with pytest.raises(InputError, match="resamples"):
         soft_pairwise_accuracy(good, human, resamples=0)
+
+
+def test_rules_for_ties_by_hand():
+    """Two systems, two inputs, signs ++, +-, -+, --.
+
+    People: differences 1, 1: sums 2, 0, 0, -2, so p = 1/4; the other way -1, -1: all sums >= -2, p = 4/4.
+    Metric: differences 1, 0: sums 1, 1, -1, -1, so p = 2/4; the other way all sums >= -1, p = 4/4.
+    mt-metrics-eval (pce.py, compute_one_minus_pce: the upper triangle alone): 1 - |1/4 - 2/4| = 3/4, and with systems
+    listed the other way 1 - |1 - 1| = 1. The mean over both orders is 7/8, whatever the list.
+    """
+    human, metric = np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 0.0]])
+    for rule, values in {"listed-order": (3 / 4, 1.0), "both-orders": (7 / 8, 7 / 8)}.items():
+        found = [
+            soft_pairwise_accuracy(metric[at], human[at], ties=rule) for at in (slice(None), slice(None, None, -1))
+        ]
+        assert tuple(each.value for each in found) == pytest.approx(values, abs=1e-15)
+        assert {each.ties for each in found} == {rule} and {each.pairs for each in found} == {1}
+    assert soft_pairwise_accuracy(metric, human).ties == "both-orders"
+    assert pairwise_accuracy(metric, human).ties is None
+    with pytest.raises(InputError, match="unknown rule for ties 'none'"):
+        soft_pairwise_accuracy(metric, human, ties="none")
+
+
+def test_listed_order_is_the_reference_implementations():
+    """pce.py's p-values, written again: for i < j the share of sign vectors with sum >= the observed one, in whole
+    numbers, so that ties are exact; all 2^6 sign vectors."""
+    rng = np.random.default_rng(5)
+    human, metric = rng.integers(0, 3, (2, 5, 6))
+
+    def upper(side):
+        every = np.array(list(itertools.product([1, -1], repeat=6)))
+        pairs = itertools.combinations(range(5), 2)
+        return np.array([np.mean(every @ (side[i] - side[j]) >= (side[i] - side[j]).sum()) for i, j in pairs])
+
+    expected = 1 - np.abs(upper(human) - upper(metric)).mean()
+    found = soft_pairwise_accuracy(metric, human, ties="listed-order")
+    assert found.value == pytest.approx(expected, abs=1e-12)
+    assert abs(soft_pairwise_accuracy(metric, human).value - expected) > 1e-3  # ties matter here
+
+
+def test_tables_say_which_rule_for_ties():
+    human, good, _, _ = scores()
+    for rule, said in {"both-orders": "the mean over both orders", "listed-order": "as in mt-metrics-eval"}.items():
+        shown = rc.correlate(good, human, accuracy=True, resamples=50, soft_ties=rule)
+        assert f"{rule}: " in str(shown) and said in str(shown)
+        assert shown.accuracies[0].soft_ties == rule
+    with pytest.raises(InputError, match="unknown rule for ties 'both'"):
+        rc.correlate(good, human, soft_ties="both")

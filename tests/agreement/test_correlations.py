@@ -13,7 +13,7 @@ import recapture as rc
 from recapture.agreement.data.directions import declared_direction
 from recapture.agreement.statistics.correlation_values import metric_correlations
 from recapture.agreement.statistics.levels import agreement
-from recapture.agreement.statistics.resampling import BootstrapCase, blocks, bootstrap
+from recapture.agreement.statistics.resampling import BootstrapCase, bootstrap, input_draws
 from recapture.errors import InputError
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
@@ -62,76 +62,45 @@ def test_values_are_scipys(level, coefficient, missing):
 
 
 @pytest.mark.parametrize("missing", [0, 6])
-@pytest.mark.parametrize("over", ["systems", "inputs", "both"])
 @pytest.mark.parametrize("level, coefficient", list(product(LEVELS, SCIPY)))
-def test_bootstrap_is_that_of_plain_loops(level, coefficient, over, missing):
-    """The same draws, one resample after another, by scipy. Means count over the inputs that count in the data; at the
-    system level resamples with two systems or one are skipped."""
+def test_bootstrap_is_that_of_plain_loops(level, coefficient, missing):
+    """The same draws of inputs, one resample after another, by scipy. Means count over the inputs that count in the
+    data."""
     metric, human = made(5, 8, missing, seed=3)
-    systems, inputs = metric.shape
-    (block,) = blocks(systems, inputs, over, 40, seed=5)
+    (draws,) = input_draws(8, 40, seed=5)
     whole = np.isfinite(metric + human).all(axis=0)
     expected = []
-    for at in range(40):
-        rows = np.arange(systems) if block.systems is None else block.systems[at]
-        columns = np.arange(inputs) if block.inputs is None else block.inputs[at]
-        cells = np.ix_(rows, columns)
+    for columns in draws:
         kept = np.flatnonzero(whole[columns])
-        lost = level == "system" and (not len(kept) or len(set(rows.tolist())) < 3)
-        expected.append(np.nan if lost else plainly(metric[cells], human[cells], level, coefficient, kept))
-    found = bootstrap([BootstrapCase(metric, human, level, coefficient)], systems, inputs, over, 40, seed=5)[0]
+        lost = level == "system" and not len(kept)
+        expected.append(np.nan if lost else plainly(metric[:, columns], human[:, columns], level, coefficient, kept))
+    found = bootstrap([BootstrapCase(metric, human, level, coefficient)], 8, 40, seed=5)[0]
     np.testing.assert_allclose(found, expected, atol=1e-12)
     known = np.array(expected)[~np.isnan(expected)]
-    result = rc.correlate(metric, human, level, coefficient, interval=0.8, over=over, resamples=40, seed=5)
+    result = rc.correlate(metric, human, level, coefficient, interval=0.8, over="inputs", resamples=40, seed=5)
     assert result.interval == pytest.approx(tuple(np.percentile(known, [10, 90])), abs=1e-12)
+    assert "for these systems and other inputs: percentiles of 40 bootstrap resamples of inputs, seed 5" in str(result)
+    assert result.settings["interval_method"] == "percentiles"
 
 
 @pytest.mark.parametrize("coefficient", ["kendall-a", "gamma", "acc-eq"])
 @pytest.mark.parametrize("level", LEVELS)
-def test_other_coefficients_have_intervals_too(level, coefficient):
+def test_other_coefficients_are_resampled_too(level, coefficient):
     """Against loops over `correlate` itself: what each is, is tested with the coefficients."""
     metric, human = made(5, 8, seed=4)
-    (block,) = blocks(5, 8, "both", 12, seed=0)
-    found = bootstrap([BootstrapCase(metric, human, level, coefficient)], 5, 8, "both", 12, seed=0)[0]
-    for value, rows, columns in zip(found, block.systems, block.inputs, strict=True):
-        if level == "system" and len(set(rows.tolist())) < 3:
-            assert np.isnan(value)
-            continue
-        try:
-            expected = rc.correlate(
-                metric[np.ix_(rows, columns)], human[np.ix_(rows, columns)], level, coefficient
-            ).value
-        except InputError:
-            continue  # constant
+    (draws,) = input_draws(8, 12, seed=0)
+    found = bootstrap([BootstrapCase(metric, human, level, coefficient)], 8, 12, seed=0)[0]
+    for value, columns in zip(found, draws, strict=True):
+        expected = rc.correlate(metric[:, columns], human[:, columns], level, coefficient).value
         assert value == pytest.approx(expected, abs=1e-12)
 
 
 def test_resamples_hang_on_nothing_but_the_seed():
     metric, human = made(5, 8, 4)
     cases = [BootstrapCase(metric, human, level, coefficient) for level in LEVELS for coefficient in SCIPY]
-    all_at_once = bootstrap(cases, 5, 8, "both", 30, 0)
-    np.testing.assert_allclose(bootstrap(cases, 5, 8, "both", 30, 0, cells=70), all_at_once, atol=1e-13)
-    assert not np.array_equal(bootstrap(cases, 5, 8, "both", 30, 1), all_at_once, equal_nan=True)
-    (both,), (alone,) = (list(blocks(5, 8, over, 30, 0)) for over in ("both", "systems"))
-    np.testing.assert_array_equal(both.systems, alone.systems)
-
-
-def test_resamples_with_two_systems_do_not_count():
-    """Of 6 systems drawn 6 times, 6 + 15 (2^6 - 2) of 6^6 draws have fewer than three different ones: their correlation
-    is 1, -1 or none, whatever the scores. Here people and metric disagree about every two neighbours."""
-    metric, human = np.array([2.0, 1, 4, 3, 6, 5])[:, None], np.arange(6.0)[:, None]
-    result = rc.correlate(metric, human, interval=0.95, over="systems", resamples=5000)
-    (block,) = blocks(6, 1, "systems", 5000, 0)
-    few = sum(len(set(rows)) < 3 for rows in block.systems.tolist())
-    low, high = stats.binom.ppf([1e-4, 1 - 1e-4], 5000, (6 + 15 * (2**6 - 2)) / 6**6)
-    assert result.settings["too_few_systems"] == few and low <= few <= high
-    assert f"{few:,} resamples with fewer than 3 different systems are left out" in str(result)
-    assert result.warnings == ()
-    # Three systems: 1 - 3!/27 of resamples have fewer, so that there is nothing to say.
-    three = rc.correlate(metric[:3], human[:3], interval=0.95, resamples=200)
-    assert three.interval is None and "fewer than 3 different systems" in three.warnings[0]
-    text = rc.correlate(metric, human, "text", interval=0.95, resamples=50)
-    assert "too_few_systems" not in text.settings
+    all_at_once = bootstrap(cases, 8, 30, 0)
+    np.testing.assert_allclose(bootstrap(cases, 8, 30, 0, cells=70), all_at_once, atol=1e-13)
+    assert not np.array_equal(bootstrap(cases, 8, 30, 1), all_at_once, equal_nan=True)
 
 
 def test_all_metrics_share_the_resamples():

@@ -108,6 +108,7 @@ def test_scale_side_and_tiles_do_not_matter(level, over, monkeypatch):
     assert (paired_bootstrap(good, weak, human, level, "kendall", over, resamples=80).samples == found.samples).all()
 
 
+@pytest.mark.slow
 def test_interval_of_a_difference_that_is_known():
     """Text level, inputs drawn: the mean of one number per input, whose standard error is theirs / sqrt(inputs)."""
     rng = np.random.default_rng(10)

@@ -68,8 +68,8 @@ def test_ties_are_those_of_fractions(seed):
 def test_resamples_do_not_hang_on_the_order_of_systems():
     """Systems are summed by one matrix product, in which columns need not be summed in one order."""
     metric, human = np.random.default_rng(3).integers(1, 4, size=(2, 6, 30)) / 10
-    found = bootstrap([BootstrapCase(metric, human, "system", "kendall")], 6, 30, "inputs", 200, 0)
-    turned = bootstrap([BootstrapCase(metric[::-1], human[::-1], "system", "kendall")], 6, 30, "inputs", 200, 0)
+    found = bootstrap([BootstrapCase(metric, human, "system", "kendall")], 30, 200, 0)
+    turned = bootstrap([BootstrapCase(metric[::-1], human[::-1], "system", "kendall")], 30, 200, 0)
     np.testing.assert_allclose(found, turned, atol=1e-12)
 
 

@@ -201,7 +201,7 @@ def test_one_call_gives_what_is_printed(files, capsys, form):
     forms = {"md": result.to_markdown, "latex": result.to_latex, "csv": result.to_csv, "json": result.to_json}
     assert shown.out == forms.get(form, result.to_table)()
     said = "".join(f"recapture: {warning}\n" for warning in result.warnings)
-    assert shown.err == ("" if form == "json" else said) and "no Williams' test at the text level" in said
+    assert shown.err == ("" if form == "json" else said) and "at the text level use the permutation test" in said
     assert str(result) == repr(result) == result.to_table() and "<table>" in result._repr_html_()
     assert len(result.comparisons) == 12 and len(result.accuracies) == 4 and len(result.matrices) == 4
 
@@ -225,7 +225,7 @@ def test_table_and_test_may_order_metrics_differently(files, capsys):
     (warning,) = content["warnings"]
     assert "bleu over ter; in the table of correlations it is the other way round" in warning
     shown = correlate(capsys, "gaps.jsonl", "--human", "h", "--test", "williams,permutation", "--level", "system,text")
-    assert "no Williams' test at the text level" in shown.err and "bleu over ter" in shown.err
+    assert "at the text level use the permutation test" in shown.err and "bleu over ter" in shown.err
     assert "all metrics on the same cells: 4 systems, 1 input, 1 dropped" in shown.out  # Williams, one level
     assert "all metrics on the same cells (system level): 4 systems, 1 input, 1 dropped" in shown.out
     assert "all metrics on the same cells (text level): 4 systems, 1 input, 4 cells dropped" in shown.out
@@ -387,3 +387,22 @@ def test_help_shows_examples(capsys):
     assert run(["correlate", "--help"]) == 0
     shown = capsys.readouterr().out
     assert "Examples:" in shown and "--lower-is-better" in shown
+
+
+def test_williams_at_the_global_level_is_refused(files, capsys):
+    shown = correlate(capsys, *BOTH, "--level", "global", "--test", "williams", code=2)
+    assert shown.out == "" and shown.err.count("\n") == 1
+    assert "at the global level use the bootstrap over systems and inputs, or the permutation test" in shown.err
+
+
+def test_captions_say_sides_and_ties(files, capsys):
+    options = ("--test", "permutation", "--accuracy", "--resamples", "20")
+    shown = correlate(capsys, *BOTH[:3], *options, "--soft-ties", "listed-order").out
+    assert "p (two-sided, not adjusted) <= 0.05 opens the next" in shown
+    # 2^8 ways to swap eight cells are more than 20, so 20 are drawn: 1 / 21.
+    assert "smallest that can come out: p 0.048, p (Holm) 0.048, p (one-sided) 0.048" in shown
+    assert "listed-order: p of the system listed first, as in mt-metrics-eval" in shown
+    content = json.loads(correlate(capsys, *BOTH[:3], *options, "--format", "json").out)
+    assert {row["soft_ties"] for row in content["results"]["accuracies"]} == {"both-orders"}
+    assert {row["by"] for row in content["results"]["clusters"]} == {"p"}
+    assert "unknown rule for ties 'wmt'" in correlate(capsys, *BOTH, "--soft-ties", "wmt", code=2).err

@@ -27,7 +27,7 @@ def refused(arguments, capsys, sentence):
 
 def test_embed_counts_empty_texts_and_keeps_them(folder, capsys):
     assert run(["embed", "human.txt", "--encoder", "bag-of-words", "-o", "v.npy"]) == 0
-    assert "1 of 3 texts are empty; they were kept" in capsys.readouterr().err
+    assert "1 of 3 texts of human.txt are empty; they were kept" in capsys.readouterr().err
     assert np.load("v.npy").shape[0] == 3 and not np.load("v.npy")[1].any()
 
 

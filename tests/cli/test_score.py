@@ -42,6 +42,7 @@ TABLE = """\
                     recall      ↑        0.9100     1.0000
 
 reference: 200 samples; candidates: 150, 200; vectors: vectors as given; k: precision-recall 3
+vectors that the reference has too: copy.npy 200 of 200
 ↑ higher is better, ↓ lower is better
 """
 
@@ -52,10 +53,12 @@ MARKDOWN = """\
 | copy.npy | 1.0000 | 1.0000 |
 
 reference: 200 samples; candidates: 150, 200; vectors: vectors as given; k: precision-recall 3
+vectors that the reference has too: copy.npy 200 of 200
 ↑ higher is better, ↓ lower is better
 """
 
 LATEX = r"""% reference: 200 samples; candidates: 150, 200; vectors: vectors as given; k: precision-recall 3
+% vectors that the reference has too: copy.npy 200 of 200
 % ↑ higher is better, ↓ lower is better
 % needs \usepackage{booktabs}
 \begin{tabular}{lrr}

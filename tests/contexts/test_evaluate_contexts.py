@@ -118,6 +118,13 @@ def test_what_is_too_small_is_counted_named_and_left_out_of_means(toys):
     assert lone.mean == scored.pop("lonely") and ranks.mean == pytest.approx(sum(scored.values()) / 4)
 
 
+def test_words_that_no_reference_has_are_told(toys):
+    """29 words, of which dd, cc, a, c and aa are in no reference; where sides are tested, both make one vocabulary."""
+    said = "17.2% of the words of the contexts are unknown to bag-of-words: it does not see how texts differ in them"
+    assert said in rc.evaluate_contexts(MIXED, "mmd", encoder="bag-of-words").notes
+    assert said not in rc.evaluate_contexts(MIXED, "mmd", encoder="bag-of-words", pvalue=True).notes
+
+
 def test_a_text_of_one_word_has_no_bigrams_and_is_named():
     given = [context("words", ["one", "two"], ["three", "four"]), context("more", ["a b c", "a b"], ["a b", "c d"])]
     results = rc.evaluate_contexts(given, "distinct-2,distinct-1")

@@ -50,6 +50,7 @@ def test_a_number_that_never_moves_has_p_1():
     assert step_down([np.zeros(5)]).tolist() == [1.0]
 
 
+@pytest.mark.slow
 def test_familywise_false_alarms_keep_their_level():
     """14 dependent numbers without a difference, 1,000 times: at least one below .05 in 3 to 7 %."""
     rng = np.random.default_rng(3)

@@ -494,12 +494,26 @@ def test_one_reference_has_no_idf(scored: Callable[..., Any]) -> None:
     assert any(note.startswith("with one reference idf weighs all its pieces 0") for note in ours.warnings)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("references", [["the cat sat"], ["the cat sat"] * 3, [["the cat sat", "the cat sat"]] * 3])
+def test_idf_that_is_0_everywhere_is_none_on_either_side(scored: Callable[..., Any], references: Any) -> None:
+    """ln((N + 1) / (N + 1)) = 0 for every piece of the references. By the table alone a candidate would be judged by
+    the pieces that no reference has, which weigh ln(N + 1)."""
+    candidates = ["the dog ran under a tree"] * len(references)
+    for measure in ("fisher_rao", "kl", "l2"):
+        plain = scored(references, candidates, measure, idf=False)
+        ours = scored(references, candidates, measure)
+        np.testing.assert_array_equal(ours.scores, plain.scores)
+        assert not plain.warnings
+        assert any(note.endswith("count alike on both sides; use idf=False, or more texts") for note in ours.warnings)
+
+
 def test_empty_texts_score_worst(scored: Callable[..., Any]) -> None:
     references = ["the cat sat", "", "a dog", " \n", ["", "a bird"], "old tree"]
     candidates = ["", "a cat", " \t", "", "a bird", "a tree"]
     ours = scored(references, candidates)
-    assert ours.scores[:4].tolist() == [1, 1, 1, 1]
-    assert ours.scores[4] == 0
+    assert ours.scores[:3].tolist() == [1, 1, 1]
+    assert ours.scores[3:5].tolist() == [0, 0]  # two empty texts are equal
     assert 0 < ours.scores[5] < 1
     assert "3 of 6 texts of candidate are empty: scored worst" in ours.warnings
     assert "2 of 7 texts of reference are empty: scored worst" in ours.warnings

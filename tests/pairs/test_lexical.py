@@ -121,8 +121,10 @@ def test_empty_texts_score_worst_and_count_in_the_corpus(function, peer):
 
 def test_nothing_to_translate_has_no_edit_rate():
     nothing = ter(["", " "], ["", "a"])
-    assert np.isnan(nothing.value)
-    assert np.isnan(nothing.scores).all()
+    assert nothing.scores[0] == 0  # two empty texts: no edit
+    assert np.isnan(nothing.scores[1])
+    assert nothing.value == 0
+    assert np.isnan(ter([" "], ["a"]).value)
 
 
 def test_known_scores():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import random
 
@@ -181,3 +182,68 @@ def test_what_has_no_order_is_refused(given):
     """Items of a set stand in no order, and a mapping would give its keys."""
     with pytest.raises(InputError, match=r"references must be a list with one entry per item, not (set|dict)"):
         rc.evaluate_pairs(given, ["the cat", "a dog"], "bleu")
+
+
+# Empty texts: one rule for all metrics
+
+LEXICAL = ("bleu", "chrf", "rouge", "meteor", "cider", "ter")
+WITH_MODELS = ("infolm", "me-words", "pr-words", "prd-words", "bertscore", "moverscore")
+
+
+def check_empty_texts(results, apart):
+    """Two blank texts score what every other text scores against itself: the best there is. With one of them blank a
+    pair scores what texts do that never meet, NaN where there is no such number."""
+    for metric, result in results.items():
+        declared = rc.list_pair_metrics()[metric]
+        for name, (low, high) in result.ranges.items():
+            column = result.arrays["scores" if name == "value" else f"{name}_scores"]
+            best, worst = (high, low) if declared.direction == "higher" else (low, high)
+            assert column[0] == best, (metric, name)
+            assert column[3] == pytest.approx(best, abs=1e-5), (metric, name)  # PRD's angles stop short of 1
+            expected = apart.get(metric, worst)
+            np.testing.assert_allclose(column[1:3], expected, rtol=0, atol=1e-12, err_msg=f"{metric} {name}")
+        assert "1 of 4 pairs is of two empty texts: scored as equal" in result.warnings
+
+
+REFERENCES = [" ", "", "a dog ran to the river", "the cat sat on the mat"]
+CANDIDATES = ["", "the cat sat on the mat", "\t\n", "the cat sat on the mat"]
+
+
+def test_empty_texts_in_lexical_metrics():
+    results = rc.evaluate_pairs(REFERENCES, CANDIDATES, LEXICAL)["candidate"]
+    check_empty_texts(results, {"ter": math.nan})  # a rate without an upper end
+    assert math.isnan(rc.cross_entropy(["", "a"], ["", "a"]).forward_scores[0])  # of sets, not of pairs
+
+
+def test_empty_texts_in_metrics_with_models(minilm):
+    pytest.importorskip("recapture_weights")
+    results = rc.evaluate_pairs(REFERENCES, CANDIDATES, WITH_MODELS, offline=True)["candidate"]
+    capture = results["me-words"].capture_scores
+    assert all(0.74 < score < 0.78 for score in capture[1:3])  # sets that never meet: .745 as they grow
+    # CAPTURE of equal texts is the formula's, .98 to 1; its floor is looked at above and in test_word_metrics.py.
+    assert 0.97 < capture[3] <= 1
+    mark = results.pop("me-words")
+    assert [mark.arrays[f"{name}_scores"].tolist() for name in ("petersen", "quality", "diversity")] == [
+        [1, 0, 0, 1]
+    ] * 3
+    assert capture[0] == 1
+    check_empty_texts(results, {"bertscore": 0})
+
+
+def test_an_empty_candidate_is_equal_to_an_empty_reference_beside_others(calls):
+    references, candidates = [["", "a b"], ["a", "b"]], ["", " "]
+    assert overlap(references, candidates).share_scores.tolist() == [1, 0]
+    assert overlap(references, candidates, over_references="mean").share_scores.tolist() == [1 / 2, 0]
+    assert rc.bleu(references, candidates).scores.tolist() == [1, 0]
+
+
+def test_an_empty_reference_is_never_the_best(calls):
+    """BERTScore gives an empty text 0, more than the least there is."""
+    declared = rc.list_pair_metrics()["overlap"]
+    job = run.PairJob(
+        dataclasses.replace(declared, empty={"share": 0.9}), {}, "best", declared.prepare([], None, scale=1)
+    )
+    known = {("a", "b"): (0.25, 0.0)}
+    assert run._joined(job, known, [["a", ""]], ["b"]).items["share"].tolist() == [0.25]
+    job = dataclasses.replace(job, rule="mean")
+    assert run._joined(job, known, [["a", ""]], ["b"]).items["share"].tolist() == [(0.25 + 0.9) / 2]

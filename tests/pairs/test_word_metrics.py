@@ -222,42 +222,105 @@ def test_systems_share_their_references(tiny_bert):
         assert found[name].values == me(tiny_bert, REFERENCES, texts).values
 
 
+def never_met(n, m, k):
+    """Floors by the paper's formulas with nothing met: Petersen 0, Schnabel 1 - 1/k, CAPTURE by looking at every N."""
+    far = np.arange(n, dtype=np.float64)[:, None], np.arange(m, dtype=np.float64)[:, None] + 1e6
+    found = plain_scores(*far, k)
+    assert found["petersen"] == 0 and found["quality"] == pytest.approx(1 - 1 / k, abs=1e-12) == found["diversity"]
+    return found
+
+
 @pytest.mark.parametrize(("score", "outputs"), [(me, ME), (pr, ("precision", "recall")), (prd, ("f8", "f1_8"))])
-def test_empty_texts_score_worst(tiny_bert, score, outputs):
-    found = score(tiny_bert, ["", "the cat sat", "the dog ran"], ["the cat", " \n", "the dog ran"])
-    alone = score(tiny_bert, ["the dog ran"], ["the dog ran"])
+@pytest.mark.parametrize("k", [1, 2])
+def test_an_empty_text_scores_as_texts_that_never_meet(tiny_bert, samples, score, outputs, k):
+    options = {} if score is prd else {"k": k}
+    references, candidates = ["", "the cat sat", "the dog ran", " "], ["the cat", " \n", "the dog ran", ""]
+    found = score(tiny_bert, references, candidates, **options)
+    alone = score(tiny_bert, ["the dog ran"], ["the dog ran"], **options)
     for name in outputs:
-        assert found.arrays[f"{name}_scores"].tolist() == [0, 0, alone.values[name]]
-    assert any("empty" in warning for warning in found.warnings)
+        # A text of the other's length that it never meets; precision, recall and PRD are then 0.
+        floors = [
+            never_met(*2 * [len(samples(text))], k)[name] if score is me else 0 for text in ("the cat", "the cat sat")
+        ]
+        assert found.arrays[f"{name}_scores"].tolist() == [*floors, alone.values[name], 1]
+    fate = "scored as texts that never meet" if score is me else "scored worst"
+    assert found.warnings[:3] == (
+        f"2 of 4 texts of reference are empty: {fate}",
+        f"2 of 4 texts of candidate are empty: {fate}",
+        "1 of 4 pairs is of two empty texts: scored as equal",
+    )
 
 
-def test_texts_without_pieces_cannot_be_compared(tiny_bert):
+def test_an_empty_text_scores_no_less_than_unrelated_ones(tiny_bert):
+    """What the rule is for: at 0 a few empty texts outweigh all differences between the others, since CAPTURE of texts
+    that share nothing is about .75."""
+    unrelated = ["fish is green ?", "a bird sang"]
+    found = me(tiny_bert, ["the cat sat on the mat"] * 3, ["", *unrelated])
+    assert 0.74 < found.capture_scores[0] < 0.78
+    assert found.capture_scores[0] <= min(found.capture_scores[1:]) + 0.02
+
+
+def test_an_empty_reference_counts_in_a_mean_by_the_same_rule(tiny_bert, samples):
+    text, other = "the cat sat", "the dog ran"
+    floor = never_met(*2 * [len(samples(text))], 1)
+    pair = me(tiny_bert, [other], [text])
+    found = me(tiny_bert, [[other, ""], ["", text]], [text, ""])
+    for name in ME:
+        column = found.arrays[f"{name}_scores"]
+        assert column[0] == pytest.approx((pair.values[name] + floor[name]) / 2, abs=1e-15)
+        assert column[1] == pytest.approx((1 + floor[name]) / 2, abs=1e-15)
+
+
+def test_texts_without_pieces_cannot_be_compared(tiny_bert, samples):
     """Control characters: not blank, but nothing is left of them behind the tokenizer."""
     nothing = "\u200d\u0007"
+    floor = never_met(*2 * [len(samples("the cat"))], 1)
     for score in (me, pr, prd):
         found = score(tiny_bert, ["the cat", nothing, nothing], [nothing, "the cat", nothing])
-        assert set(found.values.values()) == {0}
-        assert any("3 of 3 pairs could not be compared" in warning for warning in found.warnings)
+        for name in found.values:
+            low = floor[name] if score is me else 0
+            assert found.arrays[f"{name}_scores"].tolist() == [low, low, 1]  # a text is equal to itself
+        assert any("2 of 3 pairs could not be compared" in warning for warning in found.warnings)
 
 
-def test_texts_with_too_few_samples_for_k_score_worst(tiny_bert):
+def test_texts_with_too_few_samples_have_the_largest_k_there_is(tiny_bert, samples):
     references = ["fish", "the cat sat", "the cat sat", "fish"]  # fish: one piece in three layers
     candidates = ["the cat sat", "fish", "the cat sat", "fish"]
     for score, names in ((me, ME), (pr, ("precision", "recall"))):
         enough = score(tiny_bert, references, candidates, k=2)
-        assert not any("could not be compared" in warning for warning in enough.warnings)
-        found = score(tiny_bert, references, candidates, k=3)
-        for name in names:
-            column = found.arrays[f"{name}_scores"]
-            assert column[[0, 1, 3]].tolist() == [0, 0, 0]
-            assert column[2] > 0.9
-        assert any("3 of 4 pairs could not be compared" in warning for warning in found.warnings)
+        assert not any("too few" in warning for warning in enough.warnings)
+        for k in (3, 9):
+            found = score(tiny_bert, references, candidates, k=k)
+            middle = score(tiny_bert, references[2:3], candidates[2:3], k=min(k, 8))  # nine samples
+            for name in names:
+                column = found.arrays[f"{name}_scores"]
+                assert column[[0, 1, 3]].tolist() == enough.arrays[f"{name}_scores"][[0, 1, 3]].tolist()
+                assert column[2] == middle.arrays[f"{name}_scores"][0]
+            short = (
+                f"{3 if k == 3 else 4} pairs of texts have too few pieces for k = {k}: the largest k that the shorter"
+            )
+            assert any(warning.startswith(short) for warning in found.warnings)
+    # Against plain loops at the k that is left.
+    expected = plain_scores(samples("fish"), samples("the cat sat"), 2)
+    assert me(tiny_bert, ["fish"], ["the cat sat"], k=7).values == pytest.approx(expected, rel=1e-12)
+    assert me(tiny_bert, ["fish"], ["fish"], k=7).values == dict.fromkeys(ME, 1.0)
+
+
+def test_a_single_sample_meets_only_its_equal(tiny_bert):
+    references, candidates = ["fish", "fish", "FISH", "the cat sat"], ["bird", "fish", "fish", "the cat sat"]
+    floor = never_met(2, 2, 1)
+    for score in (me, pr):
+        for k in (1, 3):
+            found = score(tiny_bert, references, candidates, layers=1, k=k)
+            for name in found.values:
+                low = floor[name] if score is me else 0
+                assert found.arrays[f"{name}_scores"][:3].tolist() == [low, 1, 1]
+            assert any(f"too few pieces for k = {k}" in warning for warning in found.warnings)
     curves = prd(tiny_bert, references, candidates, layers=1)
-    assert curves.f8_scores[[0, 1, 3]].tolist() == [0, 0, 0]
-    assert any("3 of 4 pairs could not be compared" in warning for warning in curves.warnings)
-    # Among several references only those count that can be compared.
-    some = me(tiny_bert, [["fish", "the cat sat"]], ["the cat sat"], k=3)
-    assert some.values == me(tiny_bert, ["the cat sat"], ["the cat sat"], k=3).values
+    np.testing.assert_allclose(curves.f8_scores, [0, 1, 1, 1], atol=1e-6)
+    assert "4 pairs of texts have fewer samples than 20 clusters: each of their samples is a cluster of its own" in (
+        curves.warnings
+    )
 
 
 def test_long_texts_go_through_the_model_in_windows(tiny_bert, samples):
@@ -353,3 +416,20 @@ def test_real_translations_rank_systems_as_people_do(data_folder, minilm):
     extremes = {name: systems[name] for name in (ordered[0], ordered[-1])}
     worst, best = mark_evaluate_words([row["reference"] for row in rows], extremes, offline=True).values()
     assert all(best.values[name] > worst.values[name] for name in ME)
+
+
+@pytest.mark.slow
+def test_a_real_empty_output_does_not_outweigh_the_others(data_folder, minilm):
+    """WebNLG 2020: the one output of 2,847 that is empty, beside the other systems' for the same input. Rated low by
+    people, it stays the lowest by CAPTURE; at 0, far below all others, it would hide how the others agree."""
+    with gzip.open(data_folder / "webnlg2020_en" / "human_eval.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [row for row in map(json.loads, lines) if row["output"] is not None]
+    (empty,) = [row for row in rows if not row["output"].strip()]
+    rows = [row for row in rows if row["id"] == empty["id"]]
+    people = [np.mean(list(row["human_mean"].values())) for row in rows]
+    references, outputs = zip(*((row["references"], row["output"]) for row in rows), strict=True)
+    found = mark_evaluate_words(references, outputs, offline=True).capture_scores
+    place = rows.index(empty)
+    assert 0.74 < found[place] < min(np.delete(found, place))
+    at_0 = np.where(np.arange(len(rows)) == place, 0, found)
+    assert np.corrcoef(found, people)[0, 1] > np.corrcoef(at_0, people)[0, 1] + 0.01

@@ -84,8 +84,11 @@ def clip(request: pytest.FixtureRequest, tiny_clip: Path, tmp_path: Path) -> Pat
     return folder
 
 
-def text_vectors(folder: Path, texts: list[str]) -> np.ndarray:
-    """Outside oracle: transformers' class for the text tower alone, one text at a time and so without padding."""
+def text_vectors(folder: Path, texts: list[str], cut: bool = False) -> np.ndarray:
+    """Outside oracle: transformers' class for the text tower alone, one window at a time and so without padding.
+
+    Each piece counts for the window whose middle is nearest to it, and each window by its pieces.
+    """
     import torch
     from transformers import AutoTokenizer, CLIPTextModelWithProjection
 
@@ -93,9 +96,16 @@ def text_vectors(folder: Path, texts: list[str]) -> np.ndarray:
     model = CLIPTextModelWithProjection.from_pretrained(folder).eval()
     rows = []
     for text in texts:
+        first, *own, last = tokenizer(text)["input_ids"]
+        room = LONGEST - 2
+        too_long = len(own) > room and not cut
+        starts = [*range(0, len(own) - room, room // 2), len(own) - room] if too_long else [0]
+        windows = [torch.tensor([[first, *own[start : start + room], last]]) for start in starts]
         with torch.no_grad():
-            output = model(**tokenizer(text, return_tensors="pt", truncation=True, max_length=LONGEST))
-        rows.append(output.text_embeds[0].double().numpy())
+            vectors = [model(input_ids=window).text_embeds[0].double().numpy() for window in windows]
+        middles = np.array(starts) + (room - 1) / 2
+        nearest = [int(np.argmin(abs(place - middles))) for place in range(len(own))] or [0]
+        rows.append(np.average(vectors, axis=0, weights=np.bincount(nearest, minlength=len(starts))))
     return np.array(rows)
 
 
@@ -105,6 +115,10 @@ def test_texts_become_the_towers_vectors(clip: Path, tiny_clip: Path, batch_size
     vectors = encode(TEXTS, clip, cache=False, batch_size=batch_size)
     assert vectors.shape == (len(TEXTS), 12)
     np.testing.assert_allclose(vectors, text_vectors(tiny_clip, TEXTS), atol=1e-5)
+    cut = encode(TEXTS, clip, cache=False, batch_size=batch_size, truncate=True)
+    np.testing.assert_allclose(cut, text_vectors(tiny_clip, TEXTS, cut=True), atol=1e-5)
+    assert np.abs(cut - vectors).max() > 1e-3
+    assert resolve_encoder(clip).facts(TEXTS).beyond_limit == 1
     assert no_network == []
 
 

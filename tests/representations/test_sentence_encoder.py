@@ -309,6 +309,7 @@ def test_identity_names_all_that_matters(needs_minilm: None) -> None:
         "encoder": "sentence-transformers/all-MiniLM-L6-v2",
         "kind": "sentence-transformers",
         "pooling": "mean",
+        "long texts": "windows",
         "dtype": "float32",
         **{library: version(library) for library in ("sentence-transformers", "transformers", "torch")},
     }

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import sys
 from importlib.metadata import requires
 from pathlib import Path
 
@@ -47,6 +48,7 @@ def stand_in(tmp_path, monkeypatch):
     folder.mkdir(parents=True)
     (folder / "__init__.py").write_text("raise RuntimeError('must not be imported')")
     monkeypatch.syspath_prepend(folder.parent)
+    monkeypatch.delitem(sys.modules, "recapture_weights", raising=False)  # another test may have imported the real one
     return folder
 
 

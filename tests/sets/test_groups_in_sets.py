@@ -51,6 +51,7 @@ def test_pvalues_are_shares_of_sets_whose_groups_were_moved(metric):
     assert result.inference["pvalues"]["groups"] == {"reference": 12, "candidate": 12, "both": 0}
 
 
+@pytest.mark.slow
 @EACH
 def test_intervals_come_from_halves_of_the_groups(metric):
     reference, candidate, of_reference, of_candidate = grouped_sets()
@@ -70,6 +71,7 @@ def test_intervals_come_from_halves_of_the_groups(metric):
         assert error == pytest.approx(np.std([value[name] for value in scored], ddof=1), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_doubled_texts_raise_no_false_alarms_once_grouped():
     """Every sample twice: without groups p is far too small, with each pair as a group it keeps its level."""
     wrong = right = 0

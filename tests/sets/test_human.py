@@ -76,6 +76,7 @@ def means(**more):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [{"relabel": _difference_under}, {}])
 def test_the_band_is_as_wide_as_theory_says(more):
     """Halves a and b of n = 2h numbers: mean(b) - mean(a) = 2 (mean(b) - mean of all), and a half drawn without
@@ -99,25 +100,35 @@ def test_the_band_is_as_wide_as_theory_says(more):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("balance", [False, True])
-def test_one_part_of_a_held_out_human_set_is_inside(balance):
-    """60 human sets, each with a held-out one: the share of parts inside is 95 % on average, for every number.
+def test_bands_do_not_depend_on_balance():
+    reference, candidate = two_sets(50, 20)
+    plain, balanced = (rc.evaluate(reference, candidate, balance=balance)["candidate"] for balance in (False, 2))
+    for metric, result in plain.items():
+        assert (result.human, result.inside) == (balanced[metric].human, balanced[metric].inside)
+        assert result.at_human_size == balanced[metric].at_human_size
 
-    The spread of that mean over 60 sets is below .02, so .88 to .99 is wide for a right band and far from a wrong one.
+
+@pytest.mark.slow
+def test_one_part_of_a_held_out_human_set_is_inside():
+    """40 human sets, each with a held-out one: the share of parts inside is 95 % on average, for every number.
+
+    The spread of that mean over 40 sets is below .025, so .86 to .99 is wide for a right band and far from a wrong one.
+    `recapture reproduce promises` has 300 of them.
     """
     inside = {}
-    for seed in range(60):
+    for seed in range(40):
         rng = np.random.default_rng(seed)
-        reference, held_out = rng.standard_normal((80, 6)), rng.standard_normal((40, 6))
-        results = rc.evaluate(reference, held_out, balance=2 if balance else False, seed=seed)["candidate"]
+        reference, held_out = rng.standard_normal((60, 6)), rng.standard_normal((30, 6))
+        results = rc.evaluate(reference, held_out, seed=seed)["candidate"]
         for name, result in results.items():
             for number, share in result.inside.items():
                 inside.setdefault((name, number), []).append(share)
     shares = {key: np.mean(each) for key, each in inside.items()}
     assert len(shares) == 15
-    assert all(0.88 <= share <= 0.99 for share in shares.values()), shares
+    assert all(0.86 <= share <= 0.99 for share in shares.values()), shares
 
 
+@pytest.mark.slow
 def test_mauve_of_human_parts_is_high_where_the_candidate_is_small():
     """Halves of one sample have few clusters with many points each: MAUVE is near 1 (Pillutla et al. 2021, section 3),
     whatever the size of the whole reference."""
@@ -214,6 +225,7 @@ def test_tables_show_parts_beside_human_parts():
     assert page.count("| candidate | precision ↑ | recall ↑ |") == 2 and "\n| human | " in page
 
 
+@pytest.mark.slow
 def test_an_encoder_that_learns_is_blind_to_sides():
     """Two halves of one set of texts: words learnt from one half alone make the halves differ."""
     rng = np.random.default_rng(0)

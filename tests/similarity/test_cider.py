@@ -43,7 +43,12 @@ def oracle_scores(references, candidates, sigma=6.0):
     scorer = oracle.CiderScorer(sigma=sigma)
     for candidate, group in zip(candidates, references, strict=True):
         scorer += (candidate, group)
-    return scorer.compute_score()[1]
+    # pycocoevalcap gives two empty texts 0; here they score as equal ones, and count as such in the mean.
+    equal = [
+        10 * sum(not (text or candidate) for text in group) / len(group)
+        for candidate, group in zip(candidates, references, strict=True)
+    ]
+    return scorer.compute_score()[1] + np.array(equal)
 
 
 def oracle_pair(table, hypothesis, reference, sigma=6.0):
@@ -53,7 +58,7 @@ def oracle_pair(table, hypothesis, reference, sigma=6.0):
     for _ in range(table.documents - 1):
         scorer += ("", [""])
     scorer.document_frequency.update({ngram: float(count) for ngram, count in table.items()})
-    return scorer.compute_cider()[0]
+    return scorer.compute_cider()[0] if hypothesis or reference else 10.0  # pycocoevalcap: 0 for two empty texts
 
 
 def scorer_of(table, **options):
@@ -97,7 +102,8 @@ def test_documented_values():
     assert scorer.cross(["w"], ["w"])[0, 0] == 2.5
     # Clipping and length: w w against w: min(2, 1) x 1 / (2 x 1) = 1/2 at n = 1; 1 bigram against 0.
     assert scorer.cross(["w w"], ["w"])[0, 0] == pytest.approx(2.5 * 0.5 * math.exp(-1 / 72), rel=1e-12)
-    assert scorer.cross([""], ["", "w"]).tolist() == [[0.0, 0.0]]
+    # Two empty texts are equal ones (pycocoevalcap: 0).
+    assert scorer.cross(["", " "], ["", "w"]).tolist() == [[10.0, 0.0], [10.0, 0.0]]
 
 
 def test_unknown_ngrams_count_as_in_one_document():

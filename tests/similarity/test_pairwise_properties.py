@@ -143,3 +143,13 @@ def test_unknown_options_are_refused(declared):
 def test_unknown_names_are_refused():
     with pytest.raises(InputError, match="did you mean sentence-bleu"):
         METRICS.find("sentence-blue")
+
+
+@EACH
+def test_two_empty_texts_are_equal(declared):
+    """However many blanks they have; triangle ranks would else hold two empty texts for the farthest of all."""
+    texts = ["", " ", "\t\n", "the dog runs on grass"]
+    scores = scorer_of(declared).cross(texts, texts)
+    np.testing.assert_array_equal(scores[:3, :3], declared.range[1])
+    np.testing.assert_array_equal(scorer_of(declared).squares([texts])[0], scores)
+    assert (scores[:3, 3] == 0).all() and (scores[3, :3] == 0).all()

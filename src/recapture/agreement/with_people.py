@@ -11,9 +11,9 @@ from ..errors import InputError, nearest_names
 from ..report.report import Report, Reported
 from ..report.result import freeze
 from .data.scores_and_ratings import Directions, Names, Scores, names_of, side_by_side
-from .statistics.accuracy import MetricAccuracy, accuracies_of
+from .statistics.accuracy import SOFT_TIES, MetricAccuracy, SoftTies, accuracies_of
 from .statistics.all_pairs import TESTS, AllPairs, Test, compared, compared_by_tests
-from .statistics.argument_checks import Over, check_resampling
+from .statistics.argument_checks import Over, check_choice, check_resampling
 from .statistics.coefficients import ALL_COEFFICIENTS, Coefficient
 from .statistics.correlation_values import Correlation, MetricMatrix, between_metrics, correlation_values
 from .statistics.levels import LEVELS, Level, check_level_name
@@ -38,6 +38,7 @@ def correlate(
     tests: Test | Sequence[Test] = (),
     accuracy: bool = False,
     matrix: bool = False,
+    soft_ties: SoftTies = "both-orders",
 ) -> Correlations:
     """The correlation of metrics' scores with people's, and all else that `recapture correlate` prints.
 
@@ -62,10 +63,11 @@ def correlate(
         {name: "lower"} for metrics that recapture does not know; * stands for anything. Correlations are of oriented
         scores, so 1 is best of all. Arrays without a name are taken as they are.
     interval
-        A level such as 0.95: percentiles of the bootstrap, with the same resamples for all metrics.
+        A level such as 0.95. Over systems, or both: Fisher's z and its standard error, by normal theory or by leaving
+        out one system at a time, whichever is larger. Over inputs: percentiles of the bootstrap.
     over
-        "systems", "inputs" or "both": what the bootstrap, of intervals and as a test, draws anew, and what the
-        permutation test swaps together.
+        "systems", "inputs" or "both": what may be other than it is for intervals, what the bootstrap as a test draws
+        anew, and what the permutation test swaps together.
     resamples, seed
         Of all that is drawn.
     tests
@@ -74,6 +76,9 @@ def correlate(
         The share of pairs of systems that each metric ranks as people do, and its soft form, too.
     matrix
         Correlations of metrics with each other, too.
+    soft_ties
+        Of the soft accuracy: "both-orders", or "listed-order" as in mt-metrics-eval (see `soft_pairwise_accuracy`);
+        systems are listed by name.
 
     Returns
     -------
@@ -111,6 +116,7 @@ def correlate(
     by_tests = _chosen("test", tests, TESTS) if tests else []
     interval = check_interval(interval)
     check_resampling(over, resamples, seed)
+    check_choice("rule for ties", soft_ties, SOFT_TIES)
     sides = side_by_side(metric_scores, human_scores, metrics, criteria, directions)
     rows, settings = correlation_values(sides, levels, coefficients, interval, over, resamples, seed)
     notes = list(sides.notes)
@@ -123,7 +129,7 @@ def correlate(
         settings,
         tuple(notes),
         tuple(map(_printed, comparisons)),
-        accuracies_of(sides, resamples, seed) if accuracy else (),
+        accuracies_of(sides, resamples, seed, soft_ties) if accuracy else (),
         tuple(between_metrics(sides.metrics, of, by) for of in levels for by in coefficients) if matrix else (),
     )
 
@@ -148,7 +154,7 @@ def compare_metrics(
         As for `correlate`, with one criterion, level and coefficient.
     test
         "permutation" swaps the two metrics' scores, "bootstrap" draws systems and inputs anew, "williams" is normal
-        theory at the system and the global level.
+        theory, for the system level.
     **options
         resamples and seed; swap ("both", "inputs", "systems") of the permutation test, over of the bootstrap.
 

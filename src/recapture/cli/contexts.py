@@ -89,18 +89,23 @@ def contexts(
       recapture contexts captions.jsonl --candidates-field model_b --interval 0.95 --format md
       recapture contexts -r human.csv -c model.csv --group image --field caption --metrics meteor
     """
-    from ..contexts.declaration import METRICS
+    from ..contexts.declaration import METRICS, usual_metrics
     from ..contexts.evaluate import evaluate_contexts
     from ..files import write_text
 
-    form = chosen_form(form, output)
     inputs = _inputs(file, reference, candidate, group, field)
     named = {"--id-field": id_field, "--references-field": references_field, "--candidates-field": candidates_field}
     useless = [option for option, value in named.items() if file is None and value not in _USUAL]
     if useless:
         raise InputError(f"{useless[0]} goes with a file of contexts, not with two files of single texts")
     check_targets(output, per_item, inputs)
-    chosen = METRICS.choose(metrics)
+    form = chosen_form(form, output)
+    if metrics is None:
+        chosen, left_out = usual_metrics(encoder, encoding["offline"] or None)
+        if left_out:
+            say(left_out)
+    else:
+        chosen = METRICS.choose(metrics)
     listed: list[Context]
     if file is not None:
         listed = read_contexts(file, name=id_field, references=references_field, candidates=candidates_field)

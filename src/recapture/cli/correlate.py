@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 @click.option("--over", default="both", show_default=True, metavar="WHAT", help="Resample systems, inputs or both.")
 @click.option("--test", multiple=True, metavar="NAMES", help="Compare metrics: williams, permutation, bootstrap.")
 @click.option("--accuracy", is_flag=True, help="Share of pairs of systems ranked as people do, and the soft form.")
+@click.option(
+    "--soft-ties",
+    default="both-orders",
+    show_default=True,
+    metavar="RULE",
+    help="Of the soft form: both-orders, or listed-order as in mt-metrics-eval.",
+)
 @click.option("--matrix", is_flag=True, help="Correlations of metrics with each other, too.")
 @click.option("--system-field", metavar="FIELD", help="What names a row's system (default: system, model, ...).")
 @click.option("--item-field", metavar="FIELD", help="What names a row's input (default: item, id, doc_id, ...).")
@@ -50,6 +57,7 @@ def correlate(
     over: Any,
     test: Any,
     accuracy: bool,
+    soft_ties: Any,
     matrix: bool,
     system_field: str | None,
     item_field: str | None,
@@ -85,9 +93,9 @@ def correlate(
     from ..agreement.data.scores_and_ratings import no_metrics
     from ..agreement.with_people import correlate as library_call
 
-    form = chosen_form(form, output)
     check_stdin(*files, *human_file)
     check_targets(output, None, (*files, *human_file))
+    form = chosen_form(form, output)
     read = read_scores(
         files,
         human_files=human_file or None,
@@ -116,6 +124,7 @@ def correlate(
         tests=test,
         accuracy=accuracy,
         matrix=matrix,
+        soft_ties=soft_ties,
     )
     deliver(result, form, output, result.warnings)
 

@@ -48,7 +48,10 @@ def embed(
     check_writable(output, keep=(file, fit or file))
     paths = [fit, file] if fit else [file]
     sets = [_texts(samples) for samples in read_together(paths, [input_format] * len(paths), field=field)]
-    vectors = vectors_of(sets, paths, encoder, **chosen_encoding(**encoding)).sets[-1]
+    encoded = vectors_of(sets, paths, encoder, **chosen_encoding(**encoding))
+    for note in (note for notes in encoded.notes for note in notes):
+        say(note)
+    vectors = encoded.sets[-1]
     with whole_file(output) as temporary:
         _save(temporary, vectors)
     rows, dimensions = vectors.shape
@@ -60,8 +63,6 @@ def _texts(samples: Samples) -> tuple[str, ...]:
         raise InputError(f"{samples.source} holds vectors, not texts")
     for note in samples.notes:
         say(note)
-    if samples.empty:
-        say(f"{samples.source}: {samples.empty} of {len(samples)} texts are empty; they were kept")
     return samples.texts
 
 

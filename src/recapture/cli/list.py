@@ -49,6 +49,8 @@ def list_command(form: str) -> None:
     click.echo("encoders")
     for kind in list_encoders():
         click.echo(f"    {kind.name}: {kind.description}")
+        for name, made_for in kind.made_for.items():
+            click.echo(f"        {name} is for {made_for}")
 
 
 def _show_pair_metrics() -> None:

@@ -37,6 +37,7 @@ def encoding_options(command: Command) -> Command:
     """Everything about turning texts into vectors; `chosen_encoding` collects it."""
     for option in (
         click.option("--no-cache", is_flag=True, help="Neither read nor keep vectors on disk."),
+        click.option("--truncate", is_flag=True, help="Cut texts too long for the encoder (default: windows)."),
         click.option("--offline", is_flag=True, help="Never touch the network."),
         click.option("--batch-size", type=click.IntRange(1), help="Texts encoded at once (default: 32)."),
         click.option("--device", metavar="NAME", help="cpu, cuda, mps (default: the best there is)."),
@@ -89,11 +90,11 @@ def inference_options(command: Command) -> Command:
 
 
 def chosen_encoding(
-    pooling: str | None, device: str | None, batch_size: int | None, offline: bool, no_cache: bool
+    pooling: str | None, device: str | None, batch_size: int | None, offline: bool, truncate: bool, no_cache: bool
 ) -> dict[str, Any]:
     """Only what the user asked for: an option that does not apply to ready vectors would be refused."""
     options: dict[str, Any] = {"pooling": pooling, "device": device, "batch_size": batch_size}
-    options |= {"offline": offline or None, "cache": False if no_cache else None}
+    options |= {"offline": offline or None, "truncate": truncate or None, "cache": False if no_cache else None}
     return {name: value for name, value in options.items() if value is not None}
 
 
@@ -127,7 +128,16 @@ def terminal_width() -> int | None:
 
 
 def chosen_form(form: str | None, output: str | None) -> str:
-    return form or _ENDINGS.get(Path(output or "").suffix, "table")
+    """The form that was asked for, or that of the file's ending; never a table under a name that promises another."""
+    ending = Path(output or "").suffix.lower()
+    if form not in (None, "table"):
+        return str(form)
+    if ending not in (*_ENDINGS, ".txt", ""):
+        known = ", ".join(_ENDINGS)
+        raise InputError(
+            f"cannot write {output}: no form has the ending {ending}; there are {known}, and .txt for a table"
+        )
+    return form or _ENDINGS.get(ending, "table")
 
 
 def check_stdin(*inputs: str) -> None:

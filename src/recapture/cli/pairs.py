@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from ..errors import InputError
+from .candidates import WithCandidates, candidate_files
 from .options import (
     FORMS,
     candidate_names,
@@ -46,9 +47,11 @@ def _names(_: click.Context, __: click.Parameter, text: str | None) -> list[str]
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
-@click.command()
+@click.command(cls=WithCandidates)
 @click.option("--reference", "-r", required=True, multiple=True, metavar="FILE", help="Repeatable; - for stdin.")
-@click.option("--candidate", "-c", required=True, multiple=True, metavar="FILE", help="A system's; repeatable.")
+@click.option(
+    "--candidate", "-c", required=True, multiple=True, metavar="FILE...", help="One a system; files, patterns, folders."
+)
 @click.option("--name", multiple=True, metavar="NAME", help="What to call each system, in order (default: its file).")
 @click.option("--metrics", metavar="NAMES", help="Comma-separated (default: the common ones; see recapture list).")
 @input_options
@@ -112,18 +115,24 @@ def pairs(
       recapture pairs -r refs.txt -c a.txt --metrics me-words,meteor --interval 0.95 --format md
     """
     from ..files import write_text
-    from ..pairs.declaration import METRICS
+    from ..pairs.declaration import METRICS, usual_metrics
     from ..pairs.evaluate import checked_parameters, evaluate_pairs
     from ..texts.aligned import check_distinct, read_aligned
 
-    form = chosen_form(form, output)
+    candidate = candidate_files(candidate, input_format)
     check_stdin(*reference, *candidate)
     check_targets(output, per_item, (*reference, *candidate))
+    form = chosen_form(form, output)
     names = candidate_names(candidate, name)
     for path in reference:
         if reference.count(path) > 1:
             raise InputError(f"reference {path} is given twice")
-    chosen = METRICS.choose(metrics)
+    if metrics is None:
+        chosen, left_out = usual_metrics(encoder, model, offline or None)
+        if left_out:
+            say(left_out)
+    else:
+        chosen = METRICS.choose(metrics)
     options = _options(chosen, parameters, seed)
     _check_uses(chosen, {"model": model, "encoder": encoder, "device": device, "batch-tokens": batch_tokens})
     if over_references is not None and all(metric.over_references is None for metric in chosen):

@@ -9,6 +9,9 @@ import click
 from ..errors import InputError
 from ..sets.evaluate import DRAWS
 from ..texts import read_samples, read_together
+from ..texts.group_labels import read_group_labels
+from ..texts.sampling import sample_places
+from .candidates import WithCandidates, candidate_files
 from .options import (
     FORMS,
     candidate_names,
@@ -24,9 +27,16 @@ from .options import (
 )
 
 
-@click.command()
+@click.command(cls=WithCandidates)
 @click.option("--reference", "-r", required=True, metavar="FILE", help="Human texts or vectors; - for stdin.")
-@click.option("--candidate", "-c", required=True, multiple=True, metavar="FILE", help="Generated ones; repeatable.")
+@click.option(
+    "--candidate",
+    "-c",
+    required=True,
+    multiple=True,
+    metavar="FILE...",
+    help="Generated ones; files, patterns, folders.",
+)
 @click.option(
     "--name", multiple=True, metavar="NAME", help="What to call each candidate, in order (default: its file)."
 )
@@ -44,8 +54,12 @@ from .options import (
     metavar="[DRAWS]",
     help=f"Average over equal-size subsamples of the larger set ({DRAWS} unless said).",
 )
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="N texts, chosen by --seed, of each set with more.")
 @inference_options
-@click.option("--no-ceiling", is_flag=True, help="Do not score halves of the reference against each other.")
+@click.option("--no-ceiling", is_flag=True, help="Do not score parts of the reference as human texts.")
+@click.option("--human", metavar="FILE", help="A second human set, instead of other parts of the reference.")
+@click.option("--group", metavar="FIELD", help="Field that tells which texts belong together: document, prompt...")
+@click.option("--paired", is_flag=True, help="Text i of reference and candidate answer the same prompt.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="For all that is drawn at random.")
 @output_format(FORMS, default=None, default_text="by the ending of --output, else table")
 @click.option("--arrays", is_flag=True, help="With json: also per-sample flags and curves.")
@@ -62,9 +76,13 @@ def score(
     reference_format: str | None,
     encoder: str | None,
     balance: int | None,
+    sample: int | None,
     interval: float | None,
     pvalue: bool | int | Literal["exact", "sampled"],
     no_ceiling: bool,
+    human: str | None,
+    group: str | None,
+    paired: bool,
     seed: int,
     form: str | None,
     arrays: bool,
@@ -81,6 +99,7 @@ def score(
       recapture score --reference human.txt --candidate model.txt
       recapture score -r human.txt -c a.txt -c b.jsonl --field text --metrics mark-evaluate,precision-recall --k 1
       recapture score -r human.jsonl --reference-field text -c model.jsonl --field output --name "model 7"
+      recapture score -r human.txt -c runs/*.txt --sample 5000
       recapture score -r human.npy -c model.npy --interval 0.95 --pvalue --output scores.json
       generate | recapture score -r human.txt -c - --encoder bag-of-words
     """
@@ -88,14 +107,17 @@ def score(
     from ..sets.declaration import METRICS
     from ..sets.evaluate import evaluate
 
+    candidate = candidate_files(candidate, input_format)
+    if output:
+        check_writable(output, keep=(reference, *candidate, *([human] if human else [])))
     form = chosen_form(form, output)
     if arrays and form != "json":
         raise InputError(f"--arrays goes with --format json, not {form}")
-    if output:
-        check_writable(output, keep=(reference, *candidate))
     chosen = [metric.name for metric in METRICS.choose(metrics)]
     names = candidate_names(candidate, name)
-    check_stdin(reference, *candidate)
+    check_stdin(reference, *candidate, *([human] if human else []))
+    if group is not None and "-" in (reference, *candidate, human):
+        raise InputError("--group reads files twice, which standard input does not allow")
     formats = [reference_format, *[input_format] * len(candidate)]
     if reference_field is None:
         references, *candidates = read_together([reference, *candidate], formats, field=field)
@@ -104,6 +126,21 @@ def score(
         candidates = read_together(candidate, formats[1:], field=field)
     for note in dict.fromkeys(note for samples in (references, *candidates) for note in samples.notes):
         say(note)
+    humans = None if human is None else read_samples(human, field=reference_field or field, format=reference_format)
+    files = [reference, *candidate, *([] if human is None else [human])]
+    formats = [reference_format, *[input_format] * len(candidate), reference_format][: len(files)]
+    sets = [references, *candidates, *([] if humans is None else [humans])]
+    groups: list[list[str]] = []
+    if group is not None:
+        groups = [read_group_labels(path, group, known) for path, known in zip(files, formats, strict=True)]
+    if sample is not None:
+        places = [sample_places(len(samples), sample, seed) for samples in sets]
+        sets = [samples.take(chosen_places) for samples, chosen_places in zip(sets, places, strict=True)]
+        groups = [
+            [labels[place] for place in chosen_places] for labels, chosen_places in zip(groups, places, strict=False)
+        ]
+        references, candidates = sets[0], sets[1 : 1 + len(candidates)]
+        humans = sets[-1] if humans is not None else None
     results = evaluate(
         references.content,
         {name: samples.content for name, samples in zip(names, candidates, strict=True)},
@@ -115,7 +152,14 @@ def score(
         pvalue=pvalue,
         ceiling=not no_ceiling,
         seed=seed,
-        reference_name=f"reference {references.source}",
+        human=None if humans is None else humans.content,
+        reference_groups=groups[0] if groups else None,
+        candidate_groups=dict(zip(names, groups[1 : 1 + len(names)], strict=True)) if groups else None,
+        human_groups=groups[-1] if groups and humans is not None else None,
+        paired=paired,
+        reference_name=references.source,
         **chosen_encoding(**encoding),
     )
+    if sample is not None:
+        results.state(sample={"size": sample, "seed": seed})
     deliver(results, form, output, results.notes, **({"arrays": True} if arrays else {}))

@@ -21,6 +21,7 @@ import numpy as np
 from ..declarations import Declaration, Output, Registry
 from ..errors import InputError, nearest_names
 from ..geometry.triangles import Ties
+from ..similarity.scorer import METRICS as SIMILARITIES
 from .uncertainty import Asked, ContextScores
 
 SIDES = ("reference", "candidate")
@@ -85,6 +86,18 @@ class ContextMetric(Declaration):
             if count < least:
                 return f"{count} {side[:-1] if count == 1 else side}, needs {least}"
         return None
+
+
+def usual_metrics(encoder: Any = None, offline: bool | None = None) -> tuple[list[ContextMetric], str]:
+    """The usual metrics that can run here by the encoder that was named, and a sentence about those left out."""
+    from ..representations.available import SENTENCES, mending
+
+    def missing(metric: ContextMetric) -> str | None:
+        on_vectors = metric.similarity is not None and SIMILARITIES.find(metric.similarity).on_vectors
+        needed = encoder is None and (metric.vectors or on_vectors)
+        return mending(SENTENCES, encoder=True, offline=offline) if needed else None
+
+    return METRICS.usual_that_run(missing)
 
 
 METRICS = Registry(

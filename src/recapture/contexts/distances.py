@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..declarations import function_name
 from ..errors import InputError
 from ..similarity.scorer import METRICS as SIMILARITIES
 from ..similarity.scorer import Scorer, Similarity
+from ..texts.objects import samples_of, texts_of_object
 
 _SELF = 1e-6
 """Farthest a text may be from itself, for a function that claims to be a distance."""
@@ -40,8 +42,7 @@ def square(
         raise InputError(f"{next(iter(options))} goes with a distance chosen by name")
     if callable(distance):
         texts = check_texts(references, candidates)
-        name = str(getattr(distance, "__qualname__", type(distance).__qualname__))
-        return Square(_called(distance, texts), name, {})
+        return Square(_called(distance, texts), function_name(distance), {})
     return Square(_given(distance, len(references), len(candidates)), "given", {})
 
 
@@ -62,21 +63,19 @@ def as_distances(declared: Similarity, scores: np.ndarray) -> np.ndarray:
 
 def check_texts(references: Sequence[Any], candidates: Sequence[Any]) -> list[str]:
     """Both sides as one list of texts."""
-    for side, texts in (("references", references), ("candidates", candidates)):
-        if isinstance(texts, (str, bytes)):
-            raise InputError(f"{side} must be a list of texts, not one string")
-        for position, text in enumerate(texts):
-            if not isinstance(text, str):
-                raise InputError(f"text {position} of {side} is not a string but {type(text).__name__}")
-    return [*references, *candidates]
+    sides = (("references", references), ("candidates", candidates))
+    return [text for side, texts in sides for text in texts_of_object(texts, side)]
 
 
-def check_sizes(references: Sequence[Any], candidates: Sequence[Any], least: int = 2) -> None:
+def both_sides(references: Any, candidates: Any, least: int = 2) -> tuple[Any, Any]:
+    """References and candidates of one context as lists, whatever held them; refused where they are too few."""
+    references, candidates = samples_of(references, "references"), samples_of(candidates, "candidates")
     if not len(candidates):
         raise InputError("there are no candidates")
     if len(references) < least:
         needed = "a reference is" if least == 1 else f"{least} references are"
         raise InputError(f"{needed} needed, but there {'is 1' if len(references) == 1 else 'are none'}")
+    return references, candidates
 
 
 def _called(distance: Callable[[str, str], float], texts: list[str]) -> np.ndarray:

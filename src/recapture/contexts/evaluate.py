@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -22,7 +23,7 @@ from ..similarity.scorer import METRICS as SIMILARITIES
 from ..similarity.scorer import Scorer, VectorScorer
 from ..texts.context_files import Context, given_contexts
 from ..versions import VERSION
-from .declaration import METRICS, Batch, ContextMetric, Settings, check_ties
+from .declaration import METRICS, Batch, ContextMetric, Settings, check_ties, usual_metrics
 from .table import ContextResults, totals_of, without_pvalues
 from .uncertainty import Asked, ContextScores, pvalue_name, relabelled_name, smallest_name
 
@@ -56,6 +57,7 @@ def evaluate_contexts(
     device: str | None = None,
     batch_size: int | None = None,
     offline: bool | None = None,
+    truncate: bool = False,
     cache: bool | str | os.PathLike[str] | VectorCache | None = None,
 ) -> ContextResults:
     """Scores of every context and their totals, by many metrics.
@@ -70,7 +72,8 @@ def evaluate_contexts(
     metrics : str or iterable of str, optional
         Names, as a list or separated by commas: trm-NAME, dispersion-NAME, NAME, NAME-best and NAME-mean for every
         pairwise metric (see `list_pairwise`); every metric of two sets (see `list_metrics`); self-bleu, distinct-1,
-        distinct-2. Default: triangle ranks over METEOR, CIDEr-D and embeddings, MMD, Fréchet, MAUVE, METEOR, CIDEr-D.
+        distinct-2. Default: triangle ranks over METEOR, CIDEr-D and embeddings, MMD, Fréchet, MAUVE, METEOR, CIDEr-D,
+        without those that need an encoder where none can run.
     pvalue : bool, int, "exact" or "sampled", default False
         As for `triangle_rank`.
     interval : float, optional
@@ -86,7 +89,7 @@ def evaluate_contexts(
         For all that is drawn at random.
     resume : bool, default True
         Keep finished contexts on disk until the run is complete; the same call, repeated, goes on from there.
-    pooling, device, batch_size, offline, cache
+    pooling, device, batch_size, offline, truncate, cache
         For `encode`.
 
     Returns
@@ -104,11 +107,17 @@ def evaluate_contexts(
     """
     check_ties(ties)
     level = check_level(interval)
-    loading = {"pooling": pooling, "device": device, "offline": offline}
+    if metrics is None:
+        chosen, left_out = usual_metrics(encoder, offline)
+        if left_out:
+            warnings.warn(left_out, stacklevel=2)
+    else:
+        chosen = METRICS.choose(metrics)
+    loading = {"pooling": pooling, "device": device, "offline": offline, "truncate": truncate or None}
     encoding = {"batch_size": batch_size, "cache": cache}
     run = _Run(
         given_contexts(contexts),
-        METRICS.choose(metrics),
+        chosen,
         Settings(ties, directed, check_seed(seed)),
         Asked(pvalue, seed, nulls=False),
         encoder,
@@ -178,9 +187,11 @@ class _Run:
                 raise InputError(f"context {context.id}: {error}") from None
 
     def _fitted(self, encoder: Any, loading: Mapping[str, Any], needed: bool) -> Any:
-        """The encoder, which has learnt from all references if it learns."""
+        """The encoder, which has learnt from all references if it learns; from all texts where sides are tested, since
+        a space made from one side sets it apart from the other.
+        """
         if not needed:
-            useless = [name for name in ("pooling", "device") if name in loading]
+            useless = [name for name in ("pooling", "device", "truncate") if name in loading]
             useless += ["batch_size"] if "batch_size" in self._encoding else []
             if encoder is not None or useless:
                 what = "an encoder" if encoder is not None else useless[0]
@@ -189,7 +200,9 @@ class _Run:
         from ..representations.encoder import resolve_encoder
 
         resolved = resolve_encoder(encoder, **loading)
-        return resolved.fit([text for context in self.contexts for text in context.references])
+        blind = self._asked.wanted
+        sides = [context.references + (context.candidates if blind else ()) for context in self.contexts]
+        return resolved.fit([text for texts in sides for text in texts])
 
     def _scorer(self, name: str, options: dict[str, Any]) -> Scorer:
         similarity = SIMILARITIES.find(name)
@@ -217,8 +230,10 @@ class _Run:
         texts = [text for context in self.contexts for text in (*context.references, *context.candidates)]
         empty = sum(not text.strip() for text in texts)
         warnings = [f"{empty:,} of {len(texts):,} texts are empty; they were kept"] if empty else []
-        # Not every encoder has notes on texts.
-        warnings += getattr(self._encoder, "notes", lambda texts, name: [])(texts, "the contexts")
+        if self._encoder is not None:
+            from ..representations.facts import notes_on
+
+            warnings += notes_on(self._encoder, texts, "the contexts")
         alone = [metric.name for metric in self.metrics if metric.varies_with_size]
         uneven = sum(0 < len(context.candidates) != len(context.references) for context in self.contexts)
         if alone and uneven:

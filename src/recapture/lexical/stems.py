@@ -1,4 +1,4 @@
-"""Snowball stems; the stem of each word is computed once."""
+"""Stems for METEOR; the stem of each word is computed once."""
 
 from __future__ import annotations
 
@@ -6,16 +6,22 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from ..declarations import installed_version
 from ..errors import InputError, nearest_names
+from .english_stems import english_stem
 
 _REMEMBERED = 200_000
+ENGLISH = "english"
 
 
 class Stems:
-    """A function from word to stem that remembers: by a Snowball language, by a function, or each word itself."""
+    """A function from word to stem that remembers: by a language, by a function, or each word itself.
+
+    English stems are METEOR's own. Those of other languages are of the installed version of snowballstemmer.
+    """
 
     def __init__(self, stemmer: str | Callable[[str], str] | None) -> None:
-        self._stem: Callable[[str], str] = _snowball(stemmer) if isinstance(stemmer, str) else stemmer or str
+        self._stem: Callable[[str], str] = _of_language(stemmer) if isinstance(stemmer, str) else stemmer or str
         self._known: dict[str, str] = {}
         self._one_at_a_time = threading.Lock()  # a Snowball stemmer keeps state while it works on a word
 
@@ -30,10 +36,22 @@ class Stems:
         return stem
 
 
-def _snowball(language: str) -> Any:
-    import snowballstemmer  # type: ignore[import-untyped]
+def stemmer_name(language: str) -> str:
+    """A language as signatures show it: with the version its stems depend on."""
+    return language if language == ENGLISH else f"{language}, snowballstemmer {installed_version('snowballstemmer')}"
 
-    known = snowballstemmer.algorithms()
+
+def _of_language(language: str) -> Any:
+    if language == ENGLISH:
+        return english_stem
+    try:
+        import snowballstemmer  # type: ignore[import-untyped]
+    except ImportError:
+        raise InputError(
+            f"stems of {language!r} need a package that is not installed (english needs none): "
+            'pip install "recapture[stems]"'
+        ) from None
+    known = {ENGLISH, *snowballstemmer.algorithms()}
     if language not in known:
         raise InputError(f"there is no stemmer for {language!r}: {nearest_names(language, known)}")
     return snowballstemmer.stemmer(language).stemWord

@@ -43,6 +43,11 @@ class PairScorer:
     empty: Mapping[str, float] = {}
     """By output, what an empty text scores, where that depends on the parameters; else see `PairMetric.empty`."""
 
+    def apart(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
+        """By output, what each (reference, candidate) would score if the two never met, where that is not the same for
+        all. A pair with an empty text scores so; one of the two may be empty, or both."""
+        return {}
+
     def warnings(self, texts: Set[str]) -> Sequence[str]:
         """What a user should know about a system with these candidates and references; called after all is scored."""
         return ()
@@ -84,7 +89,9 @@ class PairMetric(Declaration):
     over_references: Rule | None = "best"
     """The usual rule for several references; None for metrics with a rule of their own (GroupScorer)."""
     empty: Mapping[str, float] = field(default_factory=dict)
-    """By output, what an empty text scores, where it is not the worst end of the range."""
+    """By output, what two texts score that never meet, and so an empty one, if it is not the worst end of the range."""
+    equal: Mapping[str, float] = field(default_factory=dict)
+    """By output, what two equal texts score, and so two empty ones, if it is not the best end of the range."""
     caption: Callable[[Mapping[str, Any]], str] | None = None
     """From a result's signature to what a table should say of the metric's settings."""
     revision: int = 0
@@ -97,6 +104,18 @@ METRICS = Registry(
     "pair metric",
     ("infolm", "me-words", "bertscore", "moverscore", "bleu", "chrf", "rouge", "meteor"),
 )
+
+
+def usual_metrics(encoder: Any = None, model: Any = None, offline: bool | None = None) -> tuple[list[PairMetric], str]:
+    """The usual metrics that can run here by the models that were named, and a sentence about those left out."""
+    from ..representations.available import mending
+
+    def missing(metric: PairMetric) -> str | None:
+        default = {name: name in metric.defaults and given is None for name, given in named.items()}
+        return mending(metric.libraries, **default, offline=offline)
+
+    named = {"encoder": encoder, "model": model}
+    return METRICS.usual_that_run(missing)
 
 
 def list_pair_metrics() -> dict[str, PairMetric]:

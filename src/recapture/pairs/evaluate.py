@@ -11,6 +11,7 @@ import functools
 import inspect
 import math
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast, overload
@@ -23,7 +24,8 @@ from ..errors import InputError, OptionError, nearest_names
 from ..progress import Progress
 from ..report.result import Result
 from ..similarity.scorer import RULES, Rule
-from .declaration import METRICS, GroupScorer, Output, PairMetric, PairScorer, PairScores, TextPairScorer
+from ..texts.objects import checked_entries, is_missing, samples_of
+from .declaration import METRICS, GroupScorer, Output, PairMetric, PairScorer, PairScores, TextPairScorer, usual_metrics
 from .table import PairResults, array_name
 from .uncertainty import Intervals
 
@@ -79,7 +81,8 @@ def evaluate_pairs(
     candidates
         One text per item, or a mapping of names to such lists.
     metrics
-        Names, as a list or separated by commas (default: the common ones; see `list_pair_metrics`).
+        Names, as a list or separated by commas (default: the common ones that this installation can run; see
+        `list_pair_metrics`).
     options
         Parameters by metric, such as {"infolm": {"measure": "l2"}}.
     over_references
@@ -110,7 +113,12 @@ def evaluate_pairs(
     >>> [round(score, 2) for score in results["a"]["ter"].scores.tolist()]
     [0.0, 1.0]
     """
-    chosen = METRICS.choose(metrics)
+    if metrics is None:
+        chosen, left_out = usual_metrics(encoder, model, offline)
+        if left_out:
+            warnings.warn(left_out, stacklevel=2)
+    else:
+        chosen = METRICS.choose(metrics)
     own = METRICS.own_parameters(chosen, options)
     shared = Shared(encoder, model, device=device, batch_tokens=batch_tokens, offline=offline, cache=cache)
     texts = aligned_texts(references, candidates)
@@ -262,10 +270,8 @@ def is_empty(text: str) -> bool:
 
 
 def _texts(texts: Any, name: str) -> list[str]:
-    listed = _list(texts, name)
+    listed = checked_entries(_list(texts, name), name, "entry")
     for position, text in enumerate(listed):
-        if not isinstance(text, str):
-            raise InputError(f"entry {position} of {name} is not a string but {type(text).__name__}")
         _check_unicode(text, position, name)
     return listed
 
@@ -273,6 +279,8 @@ def _texts(texts: Any, name: str) -> list[str]:
 def _group(entry: Any, position: int) -> list[str]:
     if isinstance(entry, str):
         group = [entry]
+    elif is_missing(entry):
+        raise InputError(f"entry {position} of references is missing ({entry}): leave such items out of both sides")
     elif not isinstance(entry, Iterable) or isinstance(entry, (bytes, Mapping)):
         raise InputError(f"entry {position} of references is neither a text nor a list of texts: {entry!r}")
     else:
@@ -301,9 +309,10 @@ def _kind(value: Any) -> str:
 def _list(entries: Any, name: str) -> list[Any]:
     if isinstance(entries, (str, bytes)):
         raise InputError(f"{name} must be a list with one entry per item, not one string")
-    if not isinstance(entries, Iterable) or isinstance(entries, (Mapping, Set)):
+    listed = entries if isinstance(entries, (Mapping, Set)) else samples_of(entries, name)
+    if not isinstance(listed, Iterable) or isinstance(listed, (str, Mapping, Set)):
         raise InputError(f"{name} must be a list with one entry per item, not {_kind(entries)}")
-    return list(entries)
+    return list(listed)
 
 
 # What the metrics of one run have in common
@@ -373,13 +382,48 @@ class PairJob:
     rule: Rule | None
     scorer: PairScorer
 
-    def worst(self, output: Output) -> float:
-        """What a pair with an empty text scores: as declared, else the worst bound, or NaN where there is none."""
-        for declared in (self.scorer.empty, self.metric.empty):
-            if output.name in declared:
-                return declared[output.name]
-        bound = output.range[0] if self.metric.direction == "higher" else output.range[1]
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        return self.metric.outputs_for(self.parameters)
+
+    @property
+    def equal(self) -> list[float]:
+        """By output what equal texts score, and so two empty ones; NaN where the metric does not say."""
+        return [self.metric.equal.get(output.name, self._bound(output, best=True)) for output in self.outputs]
+
+    def apart(self, pairs: Sequence[TextPair]) -> np.ndarray:
+        """(pairs, outputs): what each pair would score if its texts never met; NaN where there is no such number."""
+        table = np.array([[self._apart(output) for output in self.outputs]] * len(pairs)).reshape(len(pairs), -1)
+        own = self.scorer.apart(pairs) if pairs else {}
+        for place, output in enumerate(self.outputs):
+            if output.name in own:
+                table[:, place] = own[output.name]
+        return table
+
+    def _apart(self, output: Output) -> float:
+        declared = {**self.metric.empty, **self.scorer.empty}
+        return declared.get(output.name, self._bound(output, best=False))
+
+    def _bound(self, output: Output, best: bool) -> float:
+        bound = output.range[1 if best == (self.metric.direction == "higher") else 0]
         return bound if math.isfinite(bound) else math.nan
+
+    def joined(self, rows: np.ndarray) -> np.ndarray:
+        """One number by output from those of an item's references; each output by itself."""
+        if self.rule == "mean":
+            return _mean_without_nan(rows)
+        best = np.fmax if self.metric.direction == "higher" else np.fmin
+        joined: np.ndarray = best.reduce(rows, axis=0)
+        return joined
+
+    def without_meeting(self, group: Sequence[str], candidate: str) -> np.ndarray:
+        """An item's scores where no text of it can be compared: the rule for empty texts, written here alone.
+
+        Two empty texts score as equal ones, and an empty text scores what two texts score that never meet.
+        """
+        rows = self.apart([(reference, candidate) for reference in group])
+        rows[[is_empty(reference) and is_empty(candidate) for reference in group]] = self.equal
+        return self.joined(rows)
 
 
 # From texts to scores
@@ -425,8 +469,11 @@ def _score_pairs(jobs: Sequence[PairJob], texts: Aligned) -> dict[str, dict[Text
         for chunk in _chunks(distinct):
             for job in jobs:
                 numbers = cast(TextPairScorer, job.scorer).score(chunk)
-                columns = [numbers[output.name].tolist() for output in job.metric.outputs_for(job.parameters)]
-                scores[job.metric.name].update(zip(chunk, zip(*columns, strict=True), strict=True))
+                columns = np.array([numbers[output.name] for output in job.outputs], dtype=np.float64)
+                # A text in which a metric sees nothing is still equal to itself.
+                same = np.array([reference == candidate for reference, candidate in chunk])
+                columns = np.where(same & np.isnan(columns), np.array(job.equal)[:, None], columns)
+                scores[job.metric.name].update(zip(chunk, map(tuple, columns.T.tolist()), strict=True))
                 progress.advance(len(chunk))
     return scores
 
@@ -455,16 +502,18 @@ def _joined(
     groups: Sequence[Sequence[str]],
     candidates: Sequence[str],
 ) -> PairScores:
-    """One number per item from those of its references: each output by itself."""
-    outputs = job.metric.outputs_for(job.parameters)
-    worst = tuple(job.worst(output) for output in outputs)
-    best = np.fmax if job.metric.direction == "higher" else np.fmin
-    items = np.empty((len(candidates), len(outputs)))
+    """One number per item from those of its references; NaN where nothing could be compared."""
+    items = np.full((len(candidates), len(job.outputs)), math.nan)
     for position, (group, candidate) in enumerate(zip(groups, candidates, strict=True)):
-        # An empty reference has the worst score: it is never the best, but it counts in a mean.
-        rows = np.array([known.get((reference, candidate), worst) for reference in group])
-        items[position] = best.reduce(rows, axis=0) if job.rule == "best" else _mean_without_nan(rows)
-    return PairScores({output.name: items[:, place] for place, output in enumerate(outputs)})
+        filled = [(reference, candidate) for reference in group if (reference, candidate) in known]
+        if not filled:
+            continue
+        rows = np.array([known[pair] for pair in filled])
+        if job.rule == "mean" and len(filled) < len(group):
+            # An empty reference is never the best, but it counts in a mean.
+            rows = np.concatenate([rows, job.apart([("", candidate)] * (len(group) - len(filled)))])
+        items[position] = job.joined(rows)
+    return PairScores({output.name: items[:, place] for place, output in enumerate(job.outputs)})
 
 
 def _mean_without_nan(rows: np.ndarray) -> np.ndarray:
@@ -485,24 +534,19 @@ def _result(
 ) -> Result:
     """Means, what empty texts score, and what a user should know."""
     metric = job.metric
-    outputs = metric.outputs_for(job.parameters)
+    outputs = job.outputs
     blank = np.array(
         [is_empty(text) or all(map(is_empty, group)) for group, text in zip(groups, candidates, strict=True)], bool
     )
-    items, values = {}, {}
-    unscored: dict[str, int] = {}
-    for output in outputs:
-        worst = job.worst(output)
-        column = np.array(scores.items[output.name], dtype=np.float64)
-        column[blank] = worst
-        lost = np.isnan(column) & ~blank
-        if lost.any():
-            unscored[output.name] = int(lost.sum())
-            column[lost] = worst
-        items[output.name] = column
-        mean = float(_mean_without_nan(column[:, None])[0])
-        # If no pair has two texts that are not empty, there is no number of the corpus.
-        values[output.name] = mean if blank.all() else scores.totals.get(output.name, mean)
+    table = np.array([scores.items[output.name] for output in outputs], dtype=np.float64).T
+    lost = np.isnan(table) & ~blank[:, None]
+    for position in np.flatnonzero(blank | lost.any(axis=1)).tolist():
+        instead = job.without_meeting(groups[position], candidates[position])
+        table[position] = np.where(blank[position] | lost[position], instead, table[position])
+    items = {output.name: column.copy() for output, column in zip(outputs, table.T, strict=True)}
+    means = {name: float(_mean_without_nan(column[:, None])[0]) for name, column in items.items()}
+    # If no pair has two texts that are not empty, there is no number of the corpus.
+    values = means if blank.all() else {**means, **scores.totals}
     flat = [text for group in groups for text in group]
     counts = sorted({len(group) for group in groups})
     main = [output.name for output in outputs if output.main]
@@ -517,7 +561,7 @@ def _result(
         ranges={output.name: output.range for output in outputs},
         sizes={"reference": len(flat), "candidate": len(candidates)},
         warnings=(
-            *_warnings(job, groups, candidates, unscored, bool(scores.totals)),
+            *_warnings(job, groups, candidates, int(lost.any(axis=1).sum()), bool(scores.totals)),
             *job.scorer.warnings({*flat, *candidates}),
         ),
         signature=metric.signature({**job.scorer.settings, **rule}),
@@ -534,17 +578,9 @@ def _result(
 
 
 def _warnings(
-    job: PairJob, groups: Sequence[Sequence[str]], candidates: Sequence[str], unscored: Mapping[str, int], corpus: bool
+    job: PairJob, groups: Sequence[Sequence[str]], candidates: Sequence[str], unscored: int, corpus: bool
 ) -> Iterator[str]:
-    outputs = job.metric.outputs_for(job.parameters)
-    without = [output.name for output in outputs if np.isnan(job.worst(output))]
-    if not without:
-        fate = "scored worst"
-    elif len(without) == len(outputs):
-        # A corpus number may count them all the same.
-        fate = "without a score of their own" if corpus else "left out of the mean"
-    else:
-        fate = f"scored worst, left out of the mean of {', '.join(without)}"
+    fate = _fate(job, corpus)
     total = sum(map(len, groups))
     bare = sum(len(group) for group in groups if all(map(is_empty, group)))
     beside = sum(map(is_empty, (text for group in groups for text in group))) - bare
@@ -556,6 +592,21 @@ def _warnings(
     ):
         if count:
             yield f"{count} of {of} texts of {name} {'is' if count == 1 else 'are'} empty: {what}"
+    both = sum(is_empty(text) and any(map(is_empty, group)) for group, text in zip(groups, candidates, strict=True))
+    if both and not np.isnan(job.equal).all():
+        yield f"{both} of {len(candidates)} pairs {'is' if both == 1 else 'are'} of two empty texts: scored as equal"
     if unscored:
-        count = max(unscored.values())
-        yield f"{count} of {len(candidates)} pairs could not be compared: {fate}"
+        yield f"{unscored} of {len(candidates)} pairs could not be compared: {fate}"
+
+
+def _fate(job: PairJob, corpus: bool) -> str:
+    """What becomes of a pair with an empty text."""
+    missing = np.isnan(job.apart([("", "")])[0]).tolist()
+    scored = "scored as texts that never meet" if job.scorer.apart([("", "")]) else "scored worst"
+    if not any(missing):
+        return scored
+    if all(missing):
+        # A corpus number may count them all the same.
+        return "without a score of their own" if corpus else "left out of the mean"
+    without = [output.name for output, lacks in zip(job.outputs, missing, strict=True) if lacks]
+    return f"{scored}, left out of the mean of {', '.join(without)}"

@@ -47,6 +47,8 @@ def greedy(table: TokenTable, sides: np.ndarray) -> tuple[np.ndarray, np.ndarray
             best[0] = torch.maximum(best[0], cosines.amax(1))
         for side in (0, 1):
             means[batch, side] = (best[side].numpy().astype(np.float64) * shares[side]).sum(axis=1)
+    # Vectors of length 1 up to rounding have cosines of at most 1 up to rounding.
+    np.clip(means, -1, 1, out=means)
     return means[:, 0], means[:, 1]
 
 

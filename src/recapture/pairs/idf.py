@@ -13,7 +13,9 @@ import numpy as np
 class Idf:
     """ln((N + 1) / (c + 1)) for a piece that c of N references have: one table for both sides.
 
-    The references count as they are listed, repeats included. Without a table (`Idf.none()`) all pieces count alike.
+    The references count as they are listed, repeats included. Without a table (`Idf.none()`) all pieces count alike,
+    and so they do where every piece of the references has the weight 0, as with a single reference: there only pieces
+    that no reference has would weigh anything, and a candidate would be judged by them alone.
     """
 
     def __init__(self, references: Iterable[Sequence[int]]) -> None:
@@ -24,12 +26,13 @@ class Idf:
             counts.update(set(pieces))
         self._unseen = math.log(self.count + 1)
         self._known = {piece: math.log((self.count + 1) / (count + 1)) for piece, count in counts.items()}
-        self._plain = False
+        self._plain = not any(self._known.values())
+        self._asked = True
 
     @classmethod
     def none(cls) -> Idf:
         plain = cls(())
-        plain._plain = True
+        plain._asked = False
         return plain
 
     def raw(self, pieces: Sequence[int]) -> np.ndarray:
@@ -46,9 +49,12 @@ class Idf:
         return weights / total if total > 0 else np.full(len(pieces), 1 / max(1, len(pieces)))
 
     def warnings(self) -> list[str]:
-        if self._plain or self.count > 1:
+        if not self._asked or not self._plain:
             return []
-        return ["with one reference idf weighs all its pieces 0, so they count alike; use idf=False, or more texts"]
+        which = (
+            "one reference idf weighs all its pieces" if self.count == 1 else "these references idf weighs all pieces"
+        )
+        return [f"with {which} 0, so all pieces count alike on both sides; use idf=False, or more texts"]
 
 
 def about_windows(texts: Iterable[str], room: int) -> list[str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..geometry.small import SmallCounts, small_counts
+from ..geometry.small import small_counts
 from .declaration import TextPairScorer
 from .evaluate import Shared
 from .idf import about_windows
@@ -20,12 +20,25 @@ if TYPE_CHECKING:
 LIBRARIES = ("numpy", "torch", "transformers")
 
 
+class WordCounts(NamedTuple):
+    """The counts of `geometry.small`, one entry a pair, each pair at the largest k up to the one asked for."""
+
+    k: np.ndarray
+    """0 where a text has a single sample, and so no neighbour, or none."""
+    n: np.ndarray
+    m: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    a: np.ndarray
+    b: np.ndarray
+
+
 @dataclass
 class _Chunk:
     """Pairs of texts, and what was counted in them by layers and k."""
 
     pairs: list[tuple[str, str]]
-    counts: dict[tuple[tuple[int, ...], int], SmallCounts] = field(default_factory=dict)
+    counts: dict[tuple[tuple[int, ...], int], WordCounts] = field(default_factory=dict)
 
 
 # The metrics of one run get the same pairs one after the other: for the same k, counts are made once.
@@ -41,10 +54,27 @@ class WordSetScorer(TextPairScorer):
     def __init__(self, shared: Shared, encoder: Any, layers: Any, **settings: Any) -> None:
         self._store = shared.words(encoder)
         self._layers = self._store.want_last(layers)
+        self._short: set[tuple[str, str]] = set()
         self.settings = {**settings, "layers": self._layers, "encoder": self._store.identity()}
 
     def warnings(self, texts: Set[str]) -> Sequence[str]:
-        return about_windows(self._store.windowed & texts, self._store.room)
+        notes = list(about_windows(self._store.windowed & texts, self._store.room))
+        short = sum(reference in texts and candidate in texts for reference, candidate in self._short)
+        if short:
+            many = "1 pair of texts has" if short == 1 else f"{short} pairs of texts have"
+            notes.append(f"{many} {self.about_short()}")
+        return notes
+
+    def about_short(self) -> str:
+        """What is said of pairs with too few samples for the metric's settings."""
+        return f"too few pieces for k = {self.settings['k']}: the largest k that the shorter text has was used"
+
+    def sizes(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        """(pairs, 2): how many samples the texts have; 0 for an empty one."""
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        pieces = zip(texts, self._store.pieces(texts), strict=True)
+        size = {text: len(piece.own) * len(self._layers) if text.strip() else 0 for text, piece in pieces}
+        return np.array([[size[text] for text in pair] for pair in pairs], np.int64).reshape(-1, 2)
 
     def sets(self, pairs: Sequence[tuple[str, str]]) -> tuple[list[np.ndarray], np.ndarray]:
         """The samples of each different text (layers x pieces, width), and the numbers (pairs, 2) of those compared.
@@ -64,12 +94,43 @@ class WordSetScorer(TextPairScorer):
         sides = np.array([[number[pieces[text]] for text in pair] for pair in pairs], np.int64).reshape(-1, 2)
         return [each.reshape(-1, each.shape[-1]) for each in stacked], sides
 
-    def counts(self, pairs: Sequence[tuple[str, str]], k: int) -> SmallCounts:
-        """How many samples of each text lie inside spheres of the other."""
+    def without_spheres(
+        self, pairs: Sequence[tuple[str, str]], counts: WordCounts, scores: Mapping[str, np.ndarray]
+    ) -> None:
+        """Fill in the scores of pairs with a text of one sample, which has no neighbour and so no sphere.
+
+        If both texts are the same pieces they are equal sets; else they do not meet.
+        """
+        lone = np.flatnonzero((counts.k == 0) & (np.minimum(counts.n, counts.m) > 0))
+        if not len(lone):
+            return
+        chosen = [pairs[at] for at in lone.tolist()]
+        pieces = zip(*(self._store.pieces(side) for side in zip(*chosen, strict=True)), strict=True)
+        same = np.array([reference.own == candidate.own for reference, candidate in pieces])
+        apart = self.apart(chosen)
+        for name, column in scores.items():
+            column[lone] = np.where(same, 1.0, apart.get(name, 0.0))
+
+    def counts(self, pairs: Sequence[tuple[str, str]], k: int) -> WordCounts:
+        """How many samples of each text lie inside spheres of the other, at k or the largest that both texts have."""
         chunk = _latest.get(self._store)
         if chunk is None or chunk.pairs != pairs:
             chunk = _latest[self._store] = _Chunk(list(pairs))
         key = (tuple(self._layers), k)
         if key not in chunk.counts:
-            chunk.counts[key] = small_counts(*self.sets(pairs), k)
-        return chunk.counts[key]
+            chunk.counts[key] = _counted(*self.sets(pairs), k)
+        counts = chunk.counts[key]
+        short = (counts.k < k) & (np.minimum(counts.n, counts.m) > 0)
+        self._short.update(pairs[at] for at in np.flatnonzero(short).tolist())
+        return counts
+
+
+def _counted(sets: list[np.ndarray], sides: np.ndarray, k: int) -> WordCounts:
+    sizes = np.array([len(samples) for samples in sets], np.int64)[sides]
+    reached = np.minimum(k, np.maximum(sizes.min(axis=1) - 1, 0))
+    table = np.zeros((4, len(sides)), np.int64)
+    for each in np.unique(reached[reached > 0]).tolist():
+        which = np.flatnonzero(reached == each)
+        found = small_counts(sets, sides[which], each)
+        table[:, which] = found.x, found.y, found.a, found.b
+    return WordCounts(reached, *sizes.T, *table)

@@ -213,6 +213,8 @@ class Report:
     """Everything, for programs."""
     signature: Mapping[str, Any] = field(default_factory=dict)
     """How all of it was made."""
+    more: Mapping[str, Any] = field(default_factory=dict)
+    """What else programs may want to know, by kind of result."""
 
     def to_table(self, width: int | None = None, color: bool = False) -> str:
         return "\n".join(table.to_table(width, color) for table in self.tables)
@@ -246,6 +248,7 @@ class Report:
             "recapture": VERSION,
             "kind": self.kind,
             "results": self.results,
+            **self.more,
             "warnings": list(self.notes),
             "signature": self.signature,
         }

@@ -164,7 +164,9 @@ class Result:
         if not spread or draws < 2 or not math.isfinite(value):
             return _shown(value)
         error = spread / math.sqrt(draws)
-        digits = min(6, max(0, -math.floor(math.log10(error))))
+        if error < 5e-5:  # beyond the digits that are shown anyway
+            return _shown(value)
+        digits = max(0, -math.floor(math.log10(error)))
         return f"{value:.{digits}f} ± {error:.{digits}f}"
 
     def beside(self, name: str) -> str:
@@ -252,7 +254,12 @@ class Results(dict[str, dict[str, Result]], Reported):
         }
         records = {"numbers": list(self._records())}
         signature = self._common_signature()
-        return Report(self.kind, self._tables(), self.notes, self.page_notes(), records, results, signature)
+        more = self._more()
+        return Report(self.kind, self._tables(), self.notes, self.page_notes(), records, results, signature, more)
+
+    def _more(self) -> dict[str, Any]:
+        """What JSON says beside the results."""
+        return {}
 
     def __str__(self) -> str:
         return super().__str__() if self else "no results"

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 CPU_TOKENS = 1024
 """Sentences on two cores, MiniLM: 512 2.33 s, 1024 2.18, 2048 2.34, 4096 2.40, 8192 3.31; small batches pad less."""
 GPU_TOKENS = 65_536
+CHARACTERS = 4
+"""Of a token, about: for estimates of time alone."""
 
 
 def token_batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
 from ..progress import Progress
+from ..texts.objects import checked_entries, samples_of
+from .batches import CHARACTERS
 from .encoder import Encoder, EncoderLike, resolve_encoder
 from .vector_cache import VectorCache
 
@@ -25,6 +27,7 @@ def encode(
     device: str | None = None,
     batch_size: int = 32,
     offline: bool | None = None,
+    truncate: bool = False,
     cache: bool | str | os.PathLike[str] | VectorCache = True,
 ) -> np.ndarray:
     """Vectors of texts.
@@ -42,9 +45,12 @@ def encode(
     device : str, optional
         Where a model runs, such as "cpu" or "cuda" (None: the best there is).
     batch_size : int, default 32
-        How many texts go through a model together.
+        How many texts, or windows of long texts, go through a model together.
     offline : bool, optional
         Whether to leave the Hugging Face hub alone (None: as RECAPTURE_OFFLINE or HF_HUB_OFFLINE says).
+    truncate : bool, default False
+        Cut texts that are longer than a sentence encoder takes at once (all-MiniLM-L6-v2: 256 pieces), instead of using
+        windows over all of them.
     cache : bool, str or path, default True
         Whether to keep vectors on disk, or the folder to keep them in (True: `cache_folder()`).
 
@@ -66,7 +72,7 @@ def encode(
     listed = checked_texts(texts)
     if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
         raise InputError(f"the batch size must be a whole number above zero, not {batch_size!r}")
-    chosen = resolve_encoder(encoder, pooling=pooling, device=device, offline=offline)
+    chosen = resolve_encoder(encoder, pooling=pooling, device=device, offline=offline, truncate=truncate)
     if encoder is None or isinstance(encoder, (str, os.PathLike)):
         chosen = chosen.fit(listed)
     store = None
@@ -79,17 +85,26 @@ def checked_texts(texts: Iterable[str]) -> list[str]:
     """The texts as a list, once it is certain that they are texts."""
     if isinstance(texts, (str, bytes)):
         raise InputError("expected a list of texts, got a single one")
-    listed = list(texts)
+    given = samples_of(texts, "the set of texts")
+    if isinstance(given, np.ndarray) or not isinstance(given, Iterable):
+        raise InputError(f"expected a list of texts, got {type(texts).__name__}")
+    listed = checked_entries(list(given), "")
     if not listed:
         raise InputError("there are no texts to encode")
     for position, text in enumerate(listed):
-        if not isinstance(text, str):
-            raise InputError(f"text {position} is not a string but {type(text).__name__}")
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise InputError(f"text {position} is not valid Unicode: it has half of a surrogate pair") from None
+        _check_unicode(text, position)
     return listed
+
+
+def _effort(text: str) -> int:
+    return len(text) // CHARACTERS + 1
+
+
+def _check_unicode(text: str, position: int) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"text {position} is not valid Unicode: it has half of a surrogate pair") from None
 
 
 class _Encoding:
@@ -109,15 +124,21 @@ class _Encoding:
         # Longest first, ties by alphabet: batches are then the same in whatever order the texts came, and a batch
         # that is too large for the memory fails at once.
         missing = sorted(self._recall(), key=lambda position: (-len(self._texts[position]), self._texts[position]))
-        with Progress("encoding", len(missing), "text") as progress:
+        # By estimated tokens: the longest texts come first, so that counting texts would promise far too long a wait.
+        effort: Callable[[str], int] = getattr(self._encoder, "effort", _effort)
+        with Progress("encoding", sum(effort(self._texts[place]) for place in missing), "token") as progress:
             for start in range(0, len(missing), CHUNK):
                 chunk = missing[start : start + CHUNK]
                 for inner in range(0, len(chunk), batch_size):
                     batch = chunk[inner : inner + batch_size]
-                    self._keep(batch, self._encoder.encode_batch(self._at(batch)))
-                    progress.advance(len(batch))
+                    self._keep(batch, self._encoded(self._at(batch), batch_size))
+                    progress.advance(sum(effort(self._texts[place]) for place in batch))
                 self._remember(chunk)
         return self._with_repeats()
+
+    def _encoded(self, texts: list[str], batch_size: int) -> Any:
+        within = getattr(self._encoder, "encode_within", None)
+        return within(texts, batch_size) if within is not None else self._encoder.encode_batch(texts)
 
     def _recall(self) -> list[int]:
         """Take what the cache has; returns the positions of the texts it does not have."""

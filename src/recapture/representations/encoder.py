@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..declarations import declared
+from ..declarations import declared, function_name
 from ..errors import InputError
 from ..files import expanded
+from .facts import MadeFor
 
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 
 
 @runtime_checkable
 class Encoder(Protocol):
-    """Turns texts into vectors. Any object with these members will do; inheriting is not needed."""
+    """Turns texts into vectors. Any object with these members will do; inheriting is not needed.
+
+    An encoder may also have `facts(texts)`, which gives `TextFacts`; `made_for`, a `MadeFor`; `notes(texts, name)`,
+    which gives sentences about a set's texts; `encode_within(texts, rows)`, as `encode_batch` but for a model that runs
+    on at most so many rows at once; and `effort(text)`, an estimate of the work in tokens.
+    """
 
     name: str
     cacheable: bool
@@ -52,6 +58,8 @@ class EncoderOptions:
     pooling: str | None = None
     device: str | None = None
     offline: bool | None = None
+    truncate: bool = False
+    """Whether to cut texts that are longer than the encoder takes at once; else windows go over all of them."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,8 @@ class EncoderKind:
     """True for the one kind that takes every name which no other kind has."""
     takes: Callable[[str], bool] | None = None
     """Whether a name that is no kind's own, such as that of a file, means an encoder of this kind."""
+    made_for: Mapping[str, MadeFor] = field(default_factory=dict)
+    """What encoders of this kind were made for, by name."""
 
 
 class FunctionEncoder:
@@ -74,7 +84,7 @@ class FunctionEncoder:
 
     def __init__(self, function: Callable[[list[str]], Any]) -> None:
         self._function = function
-        self.name = str(getattr(function, "__qualname__", type(function).__qualname__))
+        self.name = function_name(function)
 
     def identity(self) -> dict[str, str]:
         return {"encoder": self.name, "kind": "function", "revision": "unknown"}
@@ -102,6 +112,7 @@ def resolve_encoder(
     pooling: str | None = None,
     device: str | None = None,
     offline: bool | None = None,
+    truncate: bool = False,
 ) -> Encoder:
     """The encoder that a name means, to use it several times or to ask what it is.
 
@@ -111,7 +122,7 @@ def resolve_encoder(
     ----------
     encoder : str, path, callable or Encoder, optional
         A name, a folder of weights, a file of word vectors, a function, or an encoder itself; None: all-MiniLM-L6-v2.
-    pooling, device, offline
+    pooling, device, offline, truncate
         As for `encode`.
 
     Returns
@@ -127,7 +138,7 @@ def resolve_encoder(
     >>> rc.encode(["a cat ran", "nothing known"], counts, cache=False).sum(axis=1).tolist()
     [3.0, 0.0]
     """
-    options = EncoderOptions(pooling, device, offline)
+    options = EncoderOptions(pooling, device, offline, bool(truncate))
     if encoder is None:
         encoder = DEFAULT_ENCODER
     if isinstance(encoder, os.PathLike):
@@ -136,8 +147,10 @@ def resolve_encoder(
         return _by_name(encoder, options)
     if isinstance(encoder, type) or not (isinstance(encoder, Encoder) or callable(encoder)):
         raise InputError(f"an encoder is a name, a folder, a function or an Encoder, not {encoder!r}")
-    if pooling is not None or device is not None:
-        raise InputError("pooling and device apply to encoders chosen by name; set them on the given encoder instead")
+    if pooling is not None or device is not None or truncate:
+        raise InputError(
+            "pooling, device and truncate apply to encoders chosen by name; set them on the given encoder instead"
+        )
     return encoder if isinstance(encoder, Encoder) else FunctionEncoder(encoder)
 
 

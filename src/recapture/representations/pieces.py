@@ -46,7 +46,7 @@ class Tokenizer:
                     return_attention_mask=False,
                     verbose=False,
                 )
-                cut += map(_parts, rows["input_ids"], rows["special_tokens_mask"])
+                cut += map(parts, rows["input_ids"], rows["special_tokens_mask"])
         return cut
 
     def words(self, ids: Sequence[int]) -> list[str]:
@@ -54,7 +54,7 @@ class Tokenizer:
         return list(self._tokenizer.convert_ids_to_tokens(list(ids)))
 
 
-def _parts(ids: list[int], special: list[int]) -> Pieces:
+def parts(ids: list[int], special: list[int]) -> Pieces:
     """Only runs of special tokens at the two ends were put there by the tokenizer."""
     first = next((at for at, mark in enumerate(special) if not mark), None)
     if first is None:  # nothing but special tokens: half before, half behind

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
+from ..texts.objects import checked_entries, is_missing, samples_of
+from .facts import MadeFor, TextFacts, facts_of, notes_on
 
 SampleSet = Sequence[str] | ArrayLike
 """One set of samples: texts, or ready vectors (samples x dimensions)."""
@@ -22,6 +25,10 @@ class Encoded(NamedTuple):
     """What made the vectors; None when the sets were arrays already."""
     notes: list[list[str]]
     """Sentences about each set's texts."""
+    facts: list[TextFacts]
+    """What the encoder sees of each set's texts."""
+    made_for: MadeFor | None = None
+    """What the encoder was made for; None where it does not say."""
 
 
 def vectors_of(
@@ -35,7 +42,7 @@ def vectors_of(
     blind: let it learn from all texts instead. A space made from one side fits that side better, so that even sides
     of one distribution would differ in it: tests, intervals and human bands need one that does not know sides.
     """
-    sets = [list(samples) if isinstance(samples, Iterator) else samples for samples in sets]
+    sets = [samples_of(samples, name) for samples, name in zip(sets, names, strict=True)]
     texts = [holds_texts(samples) for samples in sets]
     if not any(texts):
         # Without texts, offline and cache have no effect; the rest would be a mistake.
@@ -43,7 +50,7 @@ def vectors_of(
         if encoder is not None or useless:
             what = "an encoder" if encoder is not None else useless[0]
             raise InputError(f"{what} was named, but the sets are vectors already")
-        return Encoded(list(sets), None, [[] for _ in sets])
+        return Encoded(list(sets), None, [[] for _ in sets], [TextFacts() for _ in sets])
     if not all(texts):
         raise InputError(
             f"{names[texts.index(True)]} holds texts and {names[texts.index(False)]} holds vectors: "
@@ -53,16 +60,20 @@ def vectors_of(
     from .encoder import resolve_encoder
 
     listed = [_checked(samples, name) for samples, name in zip(sets, names, strict=True)]
-    options = {key: encoding.pop(key) for key in ("pooling", "device", "offline") if key in encoding}
+    options = {key: encoding.pop(key) for key in ("pooling", "device", "offline", "truncate") if key in encoding}
     named = resolve_encoder(encoder, **options)
     resolved = named.fit([text for texts in listed for text in texts] if blind else listed[0])
     learnt = {} if resolved is named else {"learnt from": "all texts, blind to sides" if blind else "the reference"}
     together = encode([text for texts in listed for text in texts], resolved, **encoding)
     ends = np.cumsum([len(texts) for texts in listed])[:-1]
-    # Not every encoder has notes on texts.
-    said: Callable[[list[str], str], list[str]] = getattr(resolved, "notes", lambda texts, name: [])
-    notes = [[*_notes(texts, name), *said(texts, name)] for texts, name in zip(listed, names, strict=True)]
-    return Encoded(np.split(together, ends), {**resolved.identity(), **learnt}, notes)
+    facts = [facts_of(resolved, texts) for texts in listed]
+    notes = [
+        [*_notes(texts, name), *notes_on(resolved, texts, name, about)]
+        for texts, name, about in zip(listed, names, facts, strict=True)
+    ]
+    return Encoded(
+        np.split(together, ends), {**resolved.identity(), **learnt}, notes, facts, getattr(resolved, "made_for", None)
+    )
 
 
 def _notes(texts: list[str], name: str) -> list[str]:
@@ -78,17 +89,15 @@ def holds_texts(samples: Any) -> bool:
         return samples.dtype.kind in "UT"
     if not isinstance(samples, Iterable) or type(samples).__module__.partition(".")[0] == "torch":
         return False
-    some = [item for _, item in zip(range(100), samples, strict=False)]
+    # Missing texts tell nothing: they may come first.
+    some = list(islice((item for item in samples if not is_missing(item)), 100))
     if any(isinstance(item, (list, tuple)) and item and isinstance(item[0], str) for item in some):
         raise InputError("a set must be a list of texts, not a list of lists of texts; name several sets in a mapping")
-    return any(isinstance(item, str) for item in some) or (isinstance(samples, (list, tuple)) and not some)
+    return any(isinstance(item, (str, Mapping)) for item in some) or (isinstance(samples, (list, tuple)) and not some)
 
 
 def _checked(samples: Any, name: str) -> list[str]:
     texts = list(samples)
     if not texts:
         raise InputError(f"{name} is empty: it has no texts")
-    for position, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise InputError(f"text {position} of {name} is not a string but {type(text).__name__}")
-    return texts
+    return checked_entries(texts, name)

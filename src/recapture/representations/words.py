@@ -160,11 +160,11 @@ class WordStore:
             rows += [(*piece.before, *piece.own[part.start : part.stop], *piece.behind) for part in parts]
         budget = self._batch_tokens or (CPU_TOKENS if self._on_cpu else GPU_TOKENS)
         by_row: list[np.ndarray] = [np.empty(0)] * len(rows)
-        with Progress(f"encoding with {self.name}", len(rows), "text") as progress:
+        with Progress(f"encoding with {self.name}", sum(map(len, rows)), "token") as progress:
             for batch in token_batches([len(row) for row in rows], budget):
                 for place, vectors in zip(batch, self._forward([rows[at] for at in batch]), strict=True):
                     by_row[place] = vectors
-                progress.advance(len(batch))
+                progress.advance(sum(len(rows[place]) for place in batch))
         for text, piece, start, parts in cuts:
             vectors = by_row[start] if len(parts) == 1 else _joined(piece, parts, by_row[start : start + len(parts)])
             ids = np.array([*piece.before, *piece.own, *piece.behind], np.int64)

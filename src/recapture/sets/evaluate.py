@@ -19,10 +19,12 @@ from ..labellings.plans import Pvalue
 from ..labellings.step_down import holm
 from ..progress import Progress
 from ..report.result import Result
+from ..texts.objects import samples_of
 from . import uncertainty
 from .declaration import METRICS, Measurement, SetMetric
 from .grouping import Labelled, SetGroups
 from .human import SPLITS, HumanSplits, HumanTerms
+from .inputs import inputs_of, same_as_reference
 from .pair import Pair, check_k
 from .table import SetResults
 from .uncertainty import Sureness
@@ -85,6 +87,7 @@ def evaluate(
     device: str | None = None,
     batch_size: int | None = None,
     offline: bool | None = None,
+    truncate: bool = False,
     cache: bool | str | os.PathLike[str] | VectorCache | None = None,
     reference_name: str = "reference",
 ) -> SetResults:
@@ -130,15 +133,18 @@ def evaluate(
     options : mapping of str to mapping, optional
         Parameters of single metrics, by name, such as {"prd": {"clusters": 10}}; a seed there is that of the metric's
         own clusterings alone.
-    pooling, device, batch_size, offline, cache
+    pooling, device, batch_size, offline, truncate, cache
         For `encode`.
     reference_name : str
-        What messages call the reference.
+        What messages and `inputs` call the reference.
 
     Returns
     -------
     SetResults
-        {candidate: {metric: Result}}, as a dict that also shows itself as a table and writes itself down.
+        {candidate: {metric: Result}}, as a dict that also shows itself as a table and writes itself down. `.inputs`
+        says what went in, for each candidate and for the reference under its name: `copied`, `near_copied`, `repeated`,
+        `near_repeated` and `beyond_limit` (numbers of texts), `unseen_tokens` and `unknown_pieces` (shares);
+        `.any_difference` has one p-value a candidate, where p-values were asked for.
 
     See Also
     --------
@@ -161,15 +167,18 @@ def evaluate(
     named = _named(candidates)
     from ..representations.vectors import holds_texts, vectors_of
 
-    every_set: list[Any] = [references, *([] if human is None else [human]), *named.values()]
-    labels = [reference_name, *([] if human is None else ["human"]), *map(_label, named)]
-    if k is not None and holds_texts(references) and all(map(len, every_set)):
+    given: list[Any] = [references, *([] if human is None else [human]), *named.values()]
+    of_reference = reference_name if reference_name == "reference" else f"reference {reference_name}"
+    labels = [of_reference, *([] if human is None else ["human"]), *map(_label, named)]
+    every_set = [samples_of(each, label) for each, label in zip(given, labels, strict=True)]
+    if k is not None and holds_texts(every_set[0]) and all(map(len, every_set)):
         # Before texts are encoded, which may take long.
         check_k(k, *zip(labels, map(len, every_set), strict=True))
     if k is not None and not any(metric.uses_neighbours for metric in chosen):
         raise InputError(f"k was given, but {', '.join(metric.name for metric in chosen)} has no neighbourhoods")
     own = METRICS.own_parameters(chosen, options)
     asked = {"pooling": pooling, "device": device, "batch_size": batch_size, "offline": offline, "cache": cache}
+    asked |= {"truncate": truncate or None}  # what was not asked for is not said: vectors would refuse it
     encoding = {name: value for name, value in asked.items() if value is not None}
     blind = bool(splits or interval or _asked(pvalue))
     vectors = vectors_of(every_set, labels, encoder, blind=blind, **encoding)
@@ -200,6 +209,20 @@ def evaluate(
             human_groups=groups.human,
         )
     results = SetResults()
+    without_human = [place for place in range(len(every_set)) if human is None or place != 1]
+    names = [reference_name if reference_name not in named else of_reference, *named]
+    results.inputs = inputs_of(
+        names,
+        [every_set[place] for place in without_human],
+        [vectors.facts[place] for place in without_human],
+        vectors.identity is not None,
+    )
+    results.made_for = vectors.made_for
+    for points in sets:
+        if same_as_reference(reference, points):
+            notes[points.name].append(
+                f"{points.name} holds the samples of {of_reference}, in the same order: is it the same file?"
+            )
     while pairs:
         name = next(iter(pairs))
         pair = pairs.pop(name)  # its neighbourhoods are not kept while others are measured

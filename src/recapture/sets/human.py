@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..geometry.labels import Labels
+from ..geometry.parallel import engine, engine_options, run_tiles
 from ..geometry.points import PointSet
 from ..progress import Progress
 from .declaration import SetMetric
@@ -198,13 +199,18 @@ class HumanSplits:
         self, jobs: Jobs, pair: Pair | None, splits: Sequence[_Split], others: Sequence[np.ndarray], progress: Progress
     ) -> list[Numbers]:
         points = pair.candidate if pair is not None else self._human or self._reference
-        scored: list[list[Mapping[str, float]]] = [[] for _ in jobs]
-        for number, (split, rows) in enumerate(zip(splits, others, strict=True)):
-            part = Pair(_part(self._reference, split.reference), _part(points, rows))
-            for of_job, (metric, parameters) in zip(scored, jobs, strict=True):
-                seed = {"seed": parameters["seed"] + number} if "seed" in parameters else {}
-                of_job.append(metric.measure(part, **{**parameters, **seed}).values)
-                progress.advance()
+        scored: list[list[Mapping[str, float]]] = [[{} for _ in splits] for _ in jobs]
+        tile = engine_options().tile
+
+        def measure(number: int) -> None:
+            part = Pair(_part(self._reference, splits[number].reference), _part(points, others[number]))
+            with engine(threads=1, tile=tile):  # parts are small: one core each
+                for of_job, (metric, parameters) in zip(scored, jobs, strict=True):
+                    seed = {"seed": parameters["seed"] + number} if "seed" in parameters else {}
+                    of_job[number] = metric.measure(part, **{**parameters, **seed}).values
+
+        run_tiles(measure, range(len(splits)), "parts")
+        progress.advance(len(splits) * len(jobs))
         sizes = np.array([[len(split.reference) for split in splits], [len(rows) for rows in others]])
         return [
             _with_adjusted(

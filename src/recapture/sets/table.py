@@ -4,16 +4,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..report.report import HIGHER_LOWER, Table, short, short_p
 from ..report.result import HUMAN, Number, Result, Results, model_name, neighbourhoods, numbers_of
+from ..representations.facts import MadeFor
+from .declaration import METRICS
+from .inputs import Inputs, footnotes
 
 
 class SetResults(Results):
     """{candidate: {metric: Result}} of sets against one reference set."""
 
     kind = "sets"
+
+    def __init__(self, *results: Any) -> None:
+        super().__init__(*results)
+        self.inputs: Inputs = {}
+        """What went in, by set: see `evaluate`."""
+        self.made_for: MadeFor | None = None
+        """What the encoder was made for; None for ready vectors and for encoders that do not say."""
+
+    def state(self, **settings: Any) -> None:
+        """Add settings to every signature: what was done to the sets before they came here."""
+        for by_metric in self.values():
+            for name, result in by_metric.items():
+                by_metric[name] = replace(result, signature={**result.signature, **settings})
 
     @property
     def any_difference(self) -> dict[str, float]:
@@ -70,6 +87,8 @@ class SetResults(Results):
             f"vectors: {model_name(first.signature['encoder'])}",
             *neighbourhoods(by_metric),
         ]
+        if sample := first.signature.get("sample"):
+            parts.append(f"a sample of {sample['size']:,} of each set with more, seed {sample['seed']}")
         measured = [result for of_candidate in self.values() for result in of_candidate.values()]
         if balance := next((result.signature["balance"] for result in measured if "balance" in result.signature), None):
             parts.append(
@@ -77,7 +96,25 @@ class SetResults(Results):
             )
         over_clusterings = any("±" in result.rounded(name) for result in measured for name in result.values)
         spread = ["value ± its standard error over clusterings"] if over_clusterings else []
-        return ["; ".join(parts), *spread, *_intervals(measured), *self._pvalues(measured), HIGHER_LOWER]
+        sure = [*_intervals(measured), *self._pvalues(measured)]
+        return ["; ".join(parts), *self._footnotes(), *spread, *sure, HIGHER_LOWER]
+
+    def _footnotes(self) -> list[str]:
+        first = next(iter(next(iter(self.values())).values()))
+        sizes = dict.fromkeys(self.inputs, first.sizes["reference"])
+        sizes |= {name: next(iter(by_metric.values())).sizes["candidate"] for name, by_metric in self.items()}
+        blind = []
+        if self.made_for is not None and self.made_for.order in ("blind", "nearly blind"):
+            blind = [
+                f"these vectors are {self.made_for.order} to the order of words: a text and its shuffled words score "
+                "alike; cross-entropy, or word-level metrics of aligned texts, tell them apart"
+            ]
+        texts = not isinstance(first.signature["encoder"], str)
+        return [*footnotes(self.inputs, sizes, texts), *blind]
+
+    def _more(self) -> dict[str, Any]:
+        """What JSON says of all metrics together."""
+        return {"inputs": self.inputs, **({"any_difference": self.any_difference} if self.any_difference else {})}
 
     def _parts_caption(self) -> list[str]:
         records = {
@@ -85,6 +122,7 @@ class SetResults(Results):
             for metric, result in next(iter(self.values())).items()
             if "human" in result.inference
         }
+        declared = METRICS.all()
         first = next(iter(records.values()))
         largest = max(record["size"] for record in records.values())
         fewer = {metric: record["size"] for metric, record in records.items() if record["size"] < largest}
@@ -97,6 +135,7 @@ class SetResults(Results):
             f"seed {first['seed']})",
             "candidates: mean of equal parts against the same part of the reference, and the share of them inside "
             "[low, high]; a human set has about 95 %",
+            *(declared[metric].band_note for metric in records if metric in declared and declared[metric].band_note),
             HIGHER_LOWER,
         ]
 

@@ -74,7 +74,7 @@ def _similarities(rows: Sequence[str], columns: Sequence[str], own: np.ndarray, 
     without = [np.flatnonzero(squares == 0).tolist() for squares in squared]
     for i in without[0]:
         for j in without[1]:
-            scores[i, j] = rows[i] == columns[j]
+            scores[i, j] = rows[i].split() == columns[j].split()  # two blank texts are equal, too
     return scores
 
 
@@ -86,8 +86,10 @@ def _whole_numbers(vectors: np.ndarray) -> np.ndarray:
     return whole
 
 
-def _prepare(encoder: Any, pooling: Any, device: Any, batch_size: Any, offline: Any, cache: Any) -> EmbeddingScorer:
-    resolved = resolve_encoder(encoder, pooling=pooling, device=device, offline=offline)
+def _prepare(
+    encoder: Any, pooling: Any, device: Any, batch_size: Any, offline: Any, truncate: Any, cache: Any
+) -> EmbeddingScorer:
+    resolved = resolve_encoder(encoder, pooling=pooling, device=device, offline=offline, truncate=truncate)
     named = encoder is None or isinstance(encoder, (str, os.PathLike))
     return EmbeddingScorer(resolved, named, batch_size=batch_size, offline=offline, cache=cache)
 
@@ -97,8 +99,8 @@ def learning_from(references: Sequence[str], options: Mapping[str, Any]) -> dict
     every = {**METRIC.defaults, **options}
     if not references or not (every["encoder"] is None or isinstance(every["encoder"], (str, os.PathLike))):
         return dict(options)
-    loading = {name: every[name] for name in ("pooling", "device", "offline")}
-    kept = {name: value for name, value in options.items() if name not in ("pooling", "device")}
+    loading = {name: every[name] for name in ("pooling", "device", "offline", "truncate")}
+    kept = {name: value for name, value in options.items() if name not in ("pooling", "device", "truncate")}
     return {**kept, "encoder": resolve_encoder(every["encoder"], **loading).fit(references)}
 
 
@@ -107,7 +109,15 @@ METRIC = Similarity(
     title="Cosine similarity of sentence vectors",
     prepare=_prepare,
     outputs=(Output("value", "the score of two texts", (-1.0, 1.0)),),
-    defaults={"encoder": None, "pooling": None, "device": None, "batch_size": 32, "offline": None, "cache": True},
+    defaults={
+        "encoder": None,
+        "pooling": None,
+        "device": None,
+        "batch_size": 32,
+        "offline": None,
+        "truncate": False,
+        "cache": True,
+    },
     reference_options=learning_from,
     on_vectors=True,
     order=60,

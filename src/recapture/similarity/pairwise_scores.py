@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..texts.objects import texts_of_object
 from .scorer import METRICS
 
 
@@ -36,13 +36,9 @@ def pairwise_scores(
     >>> rc.pairwise_scores(["a cat sat", "a dog"], ["a cat sat"], "rouge-l").round(3).tolist()
     [[1.0], [0.4]]
     """
-    for side, texts in (("hypotheses", hypotheses), ("references", references)):
-        if isinstance(texts, (str, bytes)):
-            raise InputError(f"{side} must be a list of texts, not one string")
-        for position, text in enumerate(texts):
-            if not isinstance(text, str):
-                raise InputError(f"text {position} of {side} is not a string but {type(text).__name__}")
+    same = hypotheses is references
+    listed = texts_of_object(hypotheses, "hypotheses")
     scorer = METRICS.find(metric).scorer(**options)
-    if hypotheses is references:
-        return scorer.squares([references])[0]
-    return scorer.cross(hypotheses, references)
+    if same:
+        return scorer.squares([listed])[0]
+    return scorer.cross(listed, texts_of_object(references, "references"))

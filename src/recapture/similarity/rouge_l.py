@@ -36,7 +36,10 @@ class RougeLScorer(Scorer):
             places = bit_places(wanted)
             for i, (text, tokens) in enumerate(rows[j:] if rows is columns else rows, j if rows is columns else 0):
                 total = len(tokens) + len(wanted)
-                scores[i, j] = 2 * common_length(tokens, places, len(wanted)) / total if total else text == reference
+                if total:
+                    scores[i, j] = 2 * common_length(tokens, places, len(wanted)) / total
+                else:
+                    scores[i, j] = text.split() == reference.split()  # two blank texts are equal, too
                 if rows is columns:  # F1 is the same either way
                     scores[j, i] = scores[i, j]
         return scores

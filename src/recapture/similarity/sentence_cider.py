@@ -9,7 +9,8 @@ it, where the paper says length),
 
 A text scores 10 against itself unless it has fewer than four tokens (an order without n-grams scores 0) or an order
 all of whose n-grams are in every document (weight 0). The score is then below 10, as in the authors' program, so the
-distance between copies of such a text is above 0.
+distance between copies of such a text is above 0. Two texts without any token score 10, as equal ones (in the authors'
+program 0).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ..declarations import Output
+from ..declarations import Output, function_name
 from ..errors import InputError
 from ..lexical.cells import Cells, Frequencies, Sides, clipped_sums
 from ..lexical.ngrams import DocumentFrequencies, Runs, Words
@@ -47,7 +48,7 @@ class CiderScorer(BatchedScorer):
             "df": df.identity(),
             "sigma": sigma,
             "order": _ORDERS,
-            "tokenize": "caption tokens" if tokenize is caption_tokens else _name(tokenize),
+            "tokenize": "caption tokens" if tokenize is caption_tokens else function_name(tokenize),
         }
 
     def warnings(self) -> Sequence[str]:
@@ -67,6 +68,7 @@ class CiderScorer(BatchedScorer):
         apart = np.abs(length[cells.row] - length[cells.column])
         scores *= np.array([math.exp(-(delta**2) / self._spread) for delta in range(apart.max(initial=0) + 1)])[apart]
         scores *= 10 / _ORDERS
+        scores[(words.lengths[cells.row] == 0) & (words.lengths[cells.column] == 0)] = 10
         return cells.split(scores)
 
     def _squared_weights(self, counts: np.ndarray) -> np.ndarray:
@@ -102,10 +104,6 @@ def _cut(weight: float) -> complex:
     return complex(coarse, round((weight - coarse) * _FINE) / _FINE)
 
 
-def _name(function: Callable[..., Any]) -> str:
-    return str(getattr(function, "__qualname__", type(function).__qualname__))
-
-
 def _prepare(df: Any, sigma: Any, tokenize: Any) -> CiderScorer:
     if df is None:
         raise InputError(
@@ -129,7 +127,11 @@ def _with_frequencies(groups: Sequence[Sequence[str]], options: Mapping[str, Any
     """Document frequencies from all references, unless the caller has some. No references are no document."""
     if "df" in options:
         return options
-    return {**options, "df": DocumentFrequencies.from_references([group for group in groups if group] or [()])}
+    filled = [group for group in groups if group] or [()]
+    # Counted in the words that are scored.
+    tokenize = options.get("tokenize")
+    counted_by = tokenize if callable(tokenize) else caption_tokens
+    return {**options, "df": DocumentFrequencies.from_references(filled, tokenize=counted_by)}
 
 
 METRIC = Similarity(

@@ -2,6 +2,7 @@
 
 Denkowski and Lavie (2014), Meteor Universal; the alignment is that of Meteor 1.3 (2011), see `lexical.align`. Words are
 aligned where they are equal, have the same stem, are synonyms or belong to paraphrases, and count 1, 0.6, 0.8 and 0.6.
+Stems are those of the authors' program, whatever stemmer is installed (`lexical.english_stems`).
 With P and R the weighted share of hypothesis and reference that is aligned (content words weigh delta, function words
 1 - delta), m the mean number of aligned words of both sides and c the number of chunks,
 
@@ -19,13 +20,14 @@ from typing import Any
 
 import numpy as np
 
+from ..declarations import function_name
 from ..errors import InputError, nearest_names
 from ..lexical.align import Match, WeightedWords, align, count_chunks
 from ..lexical.function_words import FUNCTION_WORDS
 from ..lexical.function_words import function_words as function_words_of
 from ..lexical.meteor_tokens import meteor_tokens
 from ..lexical.paraphrases import Paraphrases
-from ..lexical.stems import Stems
+from ..lexical.stems import Stems, stemmer_name
 from ..lexical.tokens import caption_tokens
 from ..lexical.wordnet import WordNet, find_wordnet
 from .scorer import Scorer, Similarity
@@ -73,7 +75,7 @@ class MeteorScorer(Scorer):
         self.settings = {
             "stages": [name for name, use in zip(("exact", "stem", "synonym", "paraphrase"), used, strict=True) if use],
             "tokenize": _name(tokenize),
-            "stemmer": _name(stemmer),
+            "stemmer": stemmer_name(stemmer) if isinstance(stemmer, str) else _name(stemmer),
             "wordnet": self._synonyms and self._synonyms.identity(),
             "paraphrases": self._paraphrases and self._paraphrases.identity(),
             "function_words": "recapture" if self._light is FUNCTION_WORDS else _digest(self._light),
@@ -155,10 +157,7 @@ def _wordnet(place: _PathLike) -> WordNet:
 
 def _name(choice: Any) -> str | None:
     """A choice as the signature shows it: a function by its name."""
-    if choice is None or isinstance(choice, str):
-        return choice
-    named = choice if hasattr(choice, "__qualname__") else type(choice)
-    return f"{named.__module__}.{named.__qualname__}"
+    return choice if choice is None or isinstance(choice, str) else function_name(choice)
 
 
 def _digest(words: frozenset[str]) -> str:
@@ -181,6 +180,6 @@ METRIC = Similarity(
         "delta": 0.75,
     },
     order=20,
-    libraries=("numpy", "snowballstemmer"),
+    libraries=("numpy",),
     citation="Denkowski and Lavie 2014, Meteor Universal: Language Specific Translation Evaluation, WMT",
 )

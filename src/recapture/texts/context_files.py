@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
+from .objects import records_of_object, samples_of, texts_of_object
 from .reading import Source, read_samples
 from .records import name_of, objects, texts_of, value_of
 
@@ -117,13 +118,23 @@ def _names_of_records(source: Source, group: str) -> list[str]:
 
 def given_contexts(contexts: Iterable[Context | Mapping[str, Any]]) -> list[Context]:
     """Contexts from Python: objects of this module or mappings with id, references and candidates."""
-    listed = [
-        entry
-        if isinstance(entry, Context)
-        else context_of(entry, f"context {number}", number, _ID, "references", "candidates")
-        for number, entry in enumerate(contexts, 1)
-    ]
+    listed = [_given(entry, f"context {number}", number) for number, entry in enumerate(records_of_object(contexts), 1)]
     return check_ids(listed, "the contexts")
+
+
+def _given(entry: Any, where: str, number: int) -> Context:
+    if isinstance(entry, Context):
+        sides = (getattr(entry, side) for side in ("references", "candidates"))
+        return Context(entry.id, *(tuple(texts_of_object(side, where)) for side in sides))
+    if isinstance(entry, Mapping):  # columns and arrays of texts become lists
+        sides = (side for side in ("references", "candidates") if side in entry)
+        entry = {**entry, **{side: _list_or_as_it_is(entry[side], f"{where}: field {side!r}") for side in sides}}
+    return context_of(entry, where, number, _ID, "references", "candidates")
+
+
+def _list_or_as_it_is(texts: Any, name: str) -> Any:
+    """What is no list of any kind is refused by the same words as in a file."""
+    return texts if texts is None or isinstance(texts, (Mapping, int, float)) else samples_of(texts, name)
 
 
 def context_of(record: Any, where: str, number: int, id_field: str, references: str, candidates: str) -> Context:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ def _read(source: Source, field: str | None) -> Samples:
         return text_samples(source, _texts(source, name, column))
     item = getattr(kind, "value_type", None) if is_type.is_nested(kind) else None
     if item is not None and (is_type.is_floating(item) or is_type.is_integer(item)):
-        return vector_samples(source, _vectors(source, name, column))
+        return vector_samples(source, number_lists(column, lambda row: f"{source.name} row {row + 1}: field {name!r}"))
     raise InputError(f"{source.name}: field {name!r} is of type {kind}, not texts or lists of numbers")
 
 
@@ -35,17 +36,21 @@ def _texts(source: Source, name: str, column: Any) -> list[str]:
     return texts
 
 
-def _vectors(source: Source, name: str, column: Any) -> np.ndarray:
+def number_lists(column: Any, named: Callable[[int], str]) -> np.ndarray:
+    """A column of lists of numbers, all as long and without nulls, as an array. named: what to call a row."""
+    import pyarrow
     import pyarrow.compute as pc
 
+    if isinstance(column, pyarrow.Array):
+        column = pyarrow.chunked_array([column])
     lengths = pc.fill_null(pc.list_value_length(column), -1).to_numpy()
     width = max(lengths[0], 0) if len(lengths) else 0
     numbers = pc.list_flatten(column)
     for row in np.flatnonzero(lengths != width)[:1]:
         what = "is null" if lengths[row] < 0 else f"has {lengths[row]} numbers, but the first has {width}"
-        raise InputError(f"{source.name} row {row + 1}: field {name!r} {what}")
+        raise InputError(f"{named(row)} {what}")
     for place in np.flatnonzero(numbers.is_null().to_numpy())[:1]:
-        raise InputError(f"{source.name} row {place // width + 1}: field {name!r} holds null among its numbers")
+        raise InputError(f"{named(place // width)} holds null among its numbers")
     return np.asarray(numbers.to_numpy().reshape(len(lengths), width))
 
 

@@ -10,7 +10,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from textwrap import shorten
@@ -103,6 +103,13 @@ class Samples:
     def content(self) -> list[str] | np.ndarray:
         """The texts as a list, or the vectors."""
         return self.vectors if self.texts is None else list(self.texts)  # type: ignore[return-value]
+
+    def take(self, places: np.ndarray) -> Samples:
+        """Those at some places alone."""
+        if self.texts is None:
+            return replace(self, vectors=np.asarray(self.vectors)[places])
+        texts = tuple(self.texts[place] for place in places.tolist())
+        return replace(self, texts=texts, empty=sum(not text or text.isspace() for text in texts))
 
     def __len__(self) -> int:
         return len(self.vectors if self.texts is None else self.texts)  # type: ignore[arg-type]
@@ -240,6 +247,11 @@ def plan(
         skip = mixed and plain and not known.has_fields
         plans.append((source, known, None if skip else field))
     return plans
+
+
+def has_known_suffix(path: str) -> bool:
+    """Whether the ending of a name belongs to a format; what has none is read as lines where it is named alone."""
+    return any(Source(path).suffixes[0] in known.suffixes for known in _formats().values())
 
 
 def format_names() -> list[str]:

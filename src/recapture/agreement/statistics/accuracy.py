@@ -7,15 +7,17 @@ same direction. A pair that people and the metric both tie counts as ranked alik
 Soft pairwise accuracy (Thompson et al. 2024, Improving statistical significance in human evaluation of automatic
 metrics via soft pairwise accuracy): 1 - mean |p of people - p of the metric|, where p is the one-sided p-value of "i is
 better than j" in a paired permutation test: the share of random signs s_k, one per input, for which
-sum s_k (x_ik - x_jk) >= sum (x_ik - x_jk). The same signs serve all pairs and both sides. mt-metrics-eval takes every
-pair in the order of systems; here the mean is over both orders, so that the order of systems does not matter. The two
-differ only by ties with the observed difference.
+sum s_k (x_ik - x_jk) >= sum (x_ik - x_jk). The same signs serve all pairs and both sides. Sums that tie with the
+observed one count for "i is better" and for "j is better", so the two p-values of a pair add up to more than 1, and it
+matters which of them is taken. ties="both-orders": the mean over both, so that the order of systems does not matter.
+ties="listed-order": of every pair the one of the system that stands first, as mt-metrics-eval (pce.py) does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,6 +33,8 @@ from .common_cells import common_cells
 from .correlation_values import check_sides
 from .system_means import system_means
 
+SoftTies = Literal["both-orders", "listed-order"]
+SOFT_TIES: tuple[SoftTies, ...] = ("both-orders", "listed-order")
 _TILE = 1 << 21
 """Numbers that are looked at together: what bounds memory."""
 _SLACK = 1e-12
@@ -48,6 +52,8 @@ class Accuracy:
     """Inputs left out, because a score is missing."""
     inputs: int = 0
     """That count; 0 where all scores are of whole systems."""
+    ties: SoftTies | None = None
+    """The rule for sums that tie with the observed one; None for the hard form, which draws no sums."""
 
 
 def pairwise_accuracy(
@@ -106,7 +112,12 @@ def pairwise_accuracy(
 
 
 def soft_pairwise_accuracy(
-    metric: ArrayLike, human: ArrayLike, resamples: int = 1000, seed: int = 0, direction: Direction = "higher"
+    metric: ArrayLike,
+    human: ArrayLike,
+    resamples: int = 1000,
+    seed: int = 0,
+    direction: Direction = "higher",
+    ties: SoftTies = "both-orders",
 ) -> Accuracy:
     """Whether a metric is as sure of each pair of systems as people are (Thompson et al. 2024).
 
@@ -118,12 +129,17 @@ def soft_pairwise_accuracy(
         Of random signs of inputs; all signs are looked at where there are no more than `resamples`.
     direction
         Which way the metric is better.
+    ties
+        A pair of systems has two p-values, one for each order, which say the same unless random sums tie with the
+        observed one. "both-orders" takes the mean over the two, so that the order of systems does not matter;
+        "listed-order" the p-value of "the system listed first is better" alone, as the authors' program and
+        mt-metrics-eval do.
 
     Returns
     -------
     Accuracy
-        value, 1 less the mean difference of people's p-value of a pair and the metric's; and how many pairs, systems
-        and inputs it is of.
+        value, 1 less the mean difference of people's p-value of a pair and the metric's; how many pairs, systems
+        and inputs it is of; and the rule for ties.
 
     Examples
     --------
@@ -134,6 +150,7 @@ def soft_pairwise_accuracy(
     >>> rc.soft_pairwise_accuracy(people, people).value
     1.0
     """
+    check_choice("rule for ties", ties, SOFT_TIES)
     scores, ratings = _turned(metric, direction), as_floats(human, "ratings")
     if ratings.ndim != 2 or scores.ndim != 2:
         raise InputError("soft pairwise accuracy needs scores of single inputs: (systems, inputs) for both sides")
@@ -141,9 +158,10 @@ def soft_pairwise_accuracy(
     if cells.shape[0] < 2:
         raise InputError("soft pairwise accuracy needs at least two systems")
     people, metrics = _better([cells.human, cells.metrics[0]], resamples, seed)
-    pairs = ~np.eye(len(people), dtype=bool)
+    listed = np.triu(np.ones(people.shape, bool), 1)
+    pairs = listed | listed.T if ties == "both-orders" else listed
     value = 1 - float(np.abs(people - metrics)[pairs].mean())
-    return Accuracy(value, len(people) * (len(people) - 1) // 2, cells.shape[0], cells.dropped, cells.shape[1])
+    return Accuracy(value, int(listed.sum()), cells.shape[0], cells.dropped, cells.shape[1], ties)
 
 
 @dataclass(frozen=True)
@@ -161,9 +179,13 @@ class MetricAccuracy:
     dropped: int
     resamples: int
     seed: int
+    soft_ties: SoftTies = "both-orders"
+    """Which rule for ties the soft form follows."""
 
 
-def accuracies_of(sides: ScoresAndRatings, resamples: int, seed: int) -> tuple[MetricAccuracy, ...]:
+def accuracies_of(
+    sides: ScoresAndRatings, resamples: int, seed: int, soft_ties: SoftTies = "both-orders"
+) -> tuple[MetricAccuracy, ...]:
     """Pairwise accuracy, hard and soft, of every metric against every criterion."""
     accuracies = []
     for criterion, ratings in sides.human.items():
@@ -171,11 +193,11 @@ def accuracies_of(sides: ScoresAndRatings, resamples: int, seed: int) -> tuple[M
             check_sides(sides, metric, criterion, "system")
             hard = pairwise_accuracy(scores, ratings)
             whole = scores.ndim == 1 or ratings.ndim == 1  # the soft form is about single inputs
-            soft = None if whole else soft_pairwise_accuracy(scores, ratings, resamples, seed).value
+            soft = None if whole else soft_pairwise_accuracy(scores, ratings, resamples, seed, ties=soft_ties).value
             accuracies.append(
                 MetricAccuracy(
                     metric, criterion, hard.value, soft, hard.pairs, hard.systems, hard.inputs, hard.dropped,
-                    resamples, seed,
+                    resamples, seed, soft_ties,
                 )
             )  # fmt: skip
     return tuple(accuracies)

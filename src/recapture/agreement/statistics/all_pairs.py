@@ -29,6 +29,14 @@ from .williams import williams_test
 
 Test = Literal["williams", "permutation", "bootstrap"]
 TESTS: tuple[Test, ...] = ("williams", "permutation", "bootstrap")
+_NO_WILLIAMS = {
+    "text": "Williams' test is for one correlation, not for a mean of many: at the text level use the permutation test "
+    "or the bootstrap",
+    "global": "Williams' test takes all texts for independent, but those of one system are not, so that it finds "
+    "differences that are not there: at the global level use the bootstrap over systems and inputs, or the permutation "
+    "test that swaps whole systems",
+}
+"""Why there is none."""
 
 
 @dataclass(frozen=True)
@@ -69,15 +77,21 @@ class AllPairs:
     """Inputs left out at the text level, on which people or some metric do not tell systems apart."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Of what is drawn: resamples, seed, and swap or over."""
+    smallest: Mapping[str, float] = field(default_factory=dict)
+    """The smallest p-value that can come out, by kind: pvalue, adjusted, greater. Empty where nothing is drawn."""
 
     def clusters(
-        self, alpha: float = 0.05, by: Literal["greater", "pvalue", "adjusted"] = "greater"
+        self, alpha: float = 0.05, by: Literal["greater", "pvalue", "adjusted"] = "pvalue"
     ) -> tuple[tuple[str, ...], ...]:
         """Metrics in clusters of significance, as the ranks of WMT's metrics tasks.
 
         From the best metric down (mt-metrics-eval's rule): the first metric that some metric of the current cluster
         beats significantly, p <= alpha, opens the next cluster. So no metric is beaten within its cluster, but one of a
-        lower cluster need not be beaten by all above. WMT's p-values are one-sided and not adjusted, the default.
+        lower cluster need not be beaten by all above.
+
+        By default p is two-sided: which of two metrics is the better one is seen in the same data, and so a one-sided
+        p of at most alpha comes about with twice that chance where the two are equal. `by="greater"` is one-sided, as
+        in mt-metrics-eval and WMT's tables; `by="adjusted"` is two-sided by Holm's rule for all pairs.
         """
         check_choice("p-value", by, ("greater", "pvalue", "adjusted"))
         check_share("alpha", alpha)
@@ -102,18 +116,15 @@ def compare_all(
 
     metrics: name -> (systems, inputs), higher better. options: those of `swapping_test` (swap, resamples, seed) or of
     `paired_bootstrap` (over, resamples, seed). Williams' test draws nothing, so resamples and seed are the same to it;
-    it is for the system and the global level.
+    it is for the system level.
     """
     check_choice("test", test, TESTS)
     check_level_name(level)
     check_coefficient(coefficient)
     if len(metrics) < 2:
         raise InputError(f"comparing metrics needs at least two, but there is {len(metrics) or 'none'}")
-    if test == "williams" and level == "text":
-        raise InputError(
-            "Williams' test is for one correlation, not for a mean of many: at the text level use the permutation test "
-            "or the bootstrap"
-        )
+    if test == "williams" and level in _NO_WILLIAMS:
+        raise InputError(_NO_WILLIAMS[level])
     if test == "williams" and coefficient not in COEFFICIENTS:
         raise InputError(f"Williams' test is for {', '.join(COEFFICIENTS)}, not for {coefficient!r}")
     options = _checked(test, options)
@@ -127,7 +138,7 @@ def compare_all(
             )
     ordered = dict(sorted(values.items(), key=lambda named: -named[1]))
     pairs = list(combinations(ordered, 2))
-    tails, few = _tails(
+    tails, few, least = _tails(
         cells, [(places[one], places[other]) for one, other in pairs], level, coefficient, test, options
     )
     compared = [
@@ -148,6 +159,13 @@ def compare_all(
         too_few=few,
         unvaried=cells.unvaried,
         settings=options,
+        smallest={
+            "pvalue": least[0],
+            "adjusted": min(1.0, len(pairs) * least[0]),
+            "greater": least[1],
+        }
+        if least
+        else {},
     )
 
 
@@ -158,26 +176,27 @@ def _tails(
     coefficient: str,
     test: str,
     options: Mapping[str, Any],
-) -> tuple[list[tuple[float, float]], int]:
-    """Of every pair of metrics, by position, the two p-values; and how many resamples have too few systems. All pairs
-    share what is drawn."""
+) -> tuple[list[tuple[float, float]], int, tuple[float, float] | None]:
+    """Of every pair of metrics, by position, the two p-values; how many resamples have too few systems; and the
+    smallest p-values, two-sided and one-sided, that can come out. All pairs share what is drawn."""
     if test == "williams":
-        return [_williams(cells, one, other, level, coefficient) for one, other in pairs], 0
+        return [_williams(cells, one, other, coefficient) for one, other in pairs], 0, None
     tests: Sequence[Swapping | PairedBootstrap]
     if test == "permutation":
         tests, few = swapped(cells, pairs, level, coefficient, **options), 0
     else:
         drawn = resampled_agreements(cells, level, coefficient, **options)
         tests, few = [drawn.paired(one, other) for one, other in pairs], drawn.too_few
-    return [(one.under("two-sided"), one.under("greater")) for one in tests], few
+    least = [min(one.smallest(tail) for one in tests) for tail in ("two-sided", "greater")]
+    return [(one.under("two-sided"), one.under("greater")) for one in tests], few, (least[0], least[1])
 
 
-def _williams(cells: CommonCells, one: int, other: int, level: str, coefficient: str) -> tuple[float, float]:
+def _williams(cells: CommonCells, one: int, other: int, coefficient: str) -> tuple[float, float]:
     first, second = cells.metrics[one], cells.metrics[other]
-    r12, r13 = (agreement(metric, cells.human, level, coefficient).value for metric in (first, second))
-    r23 = agreement(first, second, level, coefficient).value
-    number = cells.shape[0] if level == "system" else int(cells.known.sum())
-    two_sided, greater = (williams_test(r12, r13, r23, number, tail).pvalue for tail in ("two-sided", "greater"))
+    r12, r13 = (agreement(metric, cells.human, "system", coefficient).value for metric in (first, second))
+    r23 = agreement(first, second, "system", coefficient).value
+    systems = cells.shape[0]
+    two_sided, greater = (williams_test(r12, r13, r23, systems, tail).pvalue for tail in ("two-sided", "greater"))
     return two_sided, greater
 
 
@@ -214,10 +233,12 @@ def compared_by_tests(
     resamples: int,
     seed: int,
 ) -> tuple[list[AllPairs], list[str]]:
-    """By every test, and what was left out. Williams' test is not for texts: there it is refused if nothing else is."""
+    """By every test, and what was left out. Williams' test is for systems: elsewhere it is left out with a note, and
+    refused if nothing else is asked for."""
     wanted = [(test, level) for test in tests for level in levels]
-    possible = [(test, level) for test, level in wanted if (test, level) != ("williams", "text")]
-    notes = ["there is no Williams' test at the text level"] if possible and len(possible) < len(wanted) else []
+    possible = [(test, level) for test, level in wanted if test != "williams" or level not in _NO_WILLIAMS]
+    refused = [_NO_WILLIAMS[level] for test, level in wanted if test == "williams" and level in _NO_WILLIAMS]
+    notes = refused if possible else []
     comparisons = []
     for test, level in possible or wanted:
         options: dict[str, Any] = {"resamples": resamples, "seed": seed}

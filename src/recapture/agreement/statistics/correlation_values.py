@@ -18,7 +18,8 @@ from ..data.scores_and_ratings import METRIC, Directions, Scores, ScoresAndRatin
 from .argument_checks import Over
 from .coefficients import CONSTANT, Coefficient
 from .levels import FEWEST, Level, LevelAgreement, agreement
-from .resampling import BootstrapCase, bootstrap, count_too_few, percentiles
+from .over_systems import interval_over_systems, variance_of_inputs
+from .resampling import BootstrapCase, bootstrap, percentiles
 from .system_means import system_means, unit_scale
 
 
@@ -81,24 +82,55 @@ def correlation_values(
         for metric in sides.metrics
     ]
     values = [_value(sides, *names) for names in wanted]
-    resampled: list[np.ndarray | None] = [None] * len(wanted)
-    few = 0
+    bounds: list[_Bounds] = [(None, ())] * len(wanted)
     if interval is not None:
         cases = [BootstrapCase(sides.metrics[m], sides.human[c], level, r) for m, c, level, r in wanted]
-        resampled = list(bootstrap(cases, len(sides.systems), len(sides.inputs), over, resamples, seed))
-        few = count_too_few(len(sides.systems), over, resamples, seed) if "system" in levels else 0
-    rows = tuple(
-        _row(sides, names, own, drawn, interval, few)
-        for names, own, drawn in zip(wanted, values, resampled, strict=True)
-    )
+        if over == "inputs":
+            bounds = [_percentiles(drawn, interval) for drawn in bootstrap(cases, len(sides.inputs), resamples, seed)]
+        else:
+            inputs = len(sides.inputs) if over == "both" else 0
+            bounds = _over_systems(cases, [own.value for own in values], interval, inputs, resamples, seed)
+    rows = tuple(_row(sides, names, own, *both) for names, own, both in zip(wanted, values, bounds, strict=True))
     settings: dict[str, Any] = {"systems": len(sides.systems), "inputs": len(sides.inputs)}
     if sides.averaged:
         settings["averaged"] = list(sides.averaged)
     if interval is not None:
-        settings |= {"interval": interval, "over": over, "resamples": resamples, "seed": seed}
-        if "system" in levels:
-            settings["too_few_systems"] = few
+        settings |= {"interval": interval, "over": over}
+        settings["interval_method"] = "percentiles" if over == "inputs" else "jackknife"
+        if over != "systems":  # where nothing is drawn
+            settings |= {"resamples": resamples, "seed": seed}
     return rows, settings
+
+
+_Bounds = tuple[tuple[float, float] | None, tuple[str, ...]]
+"""An interval, and warnings about it."""
+
+
+def _percentiles(drawn: np.ndarray, interval: float) -> _Bounds:
+    bounds, lost = percentiles(drawn, interval), int(np.isnan(drawn).sum())
+    if not lost:
+        return bounds, ()
+    so = "so there is no interval" if bounds is None else "the interval is of the others"
+    return bounds, (f"{lost:,} of {len(drawn):,} resamples do not vary: {so}",)
+
+
+def _over_systems(
+    cases: Sequence[BootstrapCase], values: Sequence[float], interval: float, inputs: int, resamples: int, seed: int
+) -> list[_Bounds]:
+    found: list[_Bounds] = []
+    with Progress("intervals", len(cases), "interval") as progress:
+        for case, value in zip(cases, values, strict=True):
+            spread = variance_of_inputs(case, inputs, resamples, seed)
+            bounds = interval_over_systems(case, value, interval, spread)
+            found.append((bounds, () if bounds else (_why_none(case),)))
+            progress.advance()
+    return found
+
+
+def _why_none(case: BootstrapCase) -> str:
+    if case.level == "system" and len(case.metric) <= FEWEST:
+        return f"{len(case.metric)} systems are too few for an interval over systems, which takes {FEWEST + 1}"
+    return "without one of the systems there is no correlation, so there is no interval over systems"
 
 
 def _value(sides: ScoresAndRatings, metric: str, criterion: str, level: str, coefficient: str) -> LevelAgreement:
@@ -156,9 +188,8 @@ def _row(
     sides: ScoresAndRatings,
     names: tuple[str, str, str, str],
     own: LevelAgreement,
-    drawn: np.ndarray | None,
-    interval: float | None,
-    few: int,
+    bounds: tuple[float, float] | None,
+    of_bounds: tuple[str, ...],
 ) -> Correlation:
     metric, criterion, level, coefficient = names
     warnings = []
@@ -172,17 +203,7 @@ def _row(
         )
     if level != "global" and own.dropped > own.inputs:
         warnings.append(f"only {own.inputs:,} of {own.inputs + own.dropped:,} inputs count")
-    bounds = None
-    if drawn is not None and interval is not None:
-        bounds = percentiles(drawn, interval)
-        lost = int(np.isnan(drawn).sum())
-        few = few if level == "system" else 0
-        if few and bounds is None:
-            warnings.append(f"{few:,} of {len(drawn):,} resamples have fewer than {FEWEST} different systems")
-        lost -= few  # which the caption counts
-        if lost > 0:
-            so = "so there is no interval" if bounds is None else "the interval is of the others"
-            warnings.append(f"{lost:,} of {len(drawn):,} resamples do not vary: {so}")
+    warnings += of_bounds
     return Correlation(
         metric, criterion, level, coefficient, own.value, bounds, own.systems, own.inputs, own.dropped,
         sides.directions[metric], sides.directions[criterion], tuple(warnings), own.missing,

@@ -58,6 +58,11 @@ class PairedBootstrap:
         check_alternative(alternative)
         return _pvalue(self.samples, alternative)
 
+    def smallest(self, alternative: str = "two-sided") -> float:
+        """The smallest p-value that can come out of so many resamples."""
+        check_alternative(alternative)
+        return (1 if alternative == "greater" else 2) / (1 + len(self.samples))
+
 
 def _pvalue(samples: np.ndarray, alternative: str) -> float:
     shares = [(1 + np.count_nonzero(side <= _ZERO)) / (1 + len(samples)) for side in (samples, -samples)]

@@ -1,12 +1,10 @@
-"""The bootstrap of correlations: systems, inputs or both drawn anew, with repeats, the same for all metrics.
+"""Correlations with inputs drawn anew, with repeats, the same for all metrics.
 
-A resample is a count for every system and for every input. Which inputs count at the system level is decided once, on
-the data as they are; a resample weighs those. At the text level a resample of systems may leave an input without
-variation: it is dropped there, as it would be from the data. Resamples without any correlation are NaN; so are, at the
-system level, those with fewer than three different systems, whose correlation is 1 or -1 whatever the scores.
+A resample is a count for every input. Which inputs count at the system level is decided once, on the data as they are;
+a resample weighs those. Resamples without any correlation are NaN. Systems are not drawn here: few systems drawn with
+repeats say too little, so that intervals over systems leave one out at a time (`over_systems`).
 
-No resample is looked at alone where it can be avoided: means over inputs are one matrix product, and Pearson's and
-Kendall's coefficients of resampled systems are sums over pairs of systems, three products for all resamples and inputs.
+No resample is looked at alone where it can be avoided: means over inputs are one matrix product.
 """
 
 from __future__ import annotations
@@ -16,13 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...checks import check_count, check_seed
 from ...errors import InputError
 from ...progress import Progress
-from .argument_checks import check_resampling
 from .coefficients import row_correlations
 from .levels import FEWEST, shared_inputs
-from .resampled_coefficients import bilinear_correlations, pair_products, rank_correlations, weighted_rank_correlations
-from .system_means import centred_scores, settled, system_means
+from .resampled_coefficients import bilinear_correlations, weighted_rank_correlations
+from .system_means import centred_scores, settled
 
 _CELLS = 1 << 22
 """Of the largest array that a block of resamples needs."""
@@ -40,69 +38,57 @@ class BootstrapCase:
     coefficient: str
 
 
-@dataclass(frozen=True)
-class Block:
-    """Some resamples."""
-
-    systems: np.ndarray | None
-    """(resamples, systems): which system stands in each place; None where systems are not drawn."""
-    inputs: np.ndarray | None
-    system_count: int
-    input_count: int
-
-    @property
-    def size(self) -> int:
-        return len(self.systems if self.systems is not None else self.inputs)  # type: ignore[arg-type]
-
-    @property
-    def system_weights(self) -> np.ndarray:
-        return self._weights(self.systems, self.system_count)
-
-    @property
-    def input_weights(self) -> np.ndarray:
-        return self._weights(self.inputs, self.input_count)
-
-    def _weights(self, drawn: np.ndarray | None, count: int) -> np.ndarray:
-        return np.ones((self.size, count)) if drawn is None else counts(drawn, count)
-
-
-def blocks(systems: int, inputs: int, over: str, resamples: int, seed: int, cells: int = _CELLS) -> Iterator[Block]:
-    """All resamples; how many stand in one block does not change them."""
-    check_resampling(over, resamples, seed)
-    if over == "inputs" and not inputs:
+def input_draws(inputs: int, resamples: int, seed: int, cells: int = _CELLS) -> Iterator[np.ndarray]:
+    """(resamples, inputs): which input stands in each place, in blocks whose size does not change the draws."""
+    resamples, seed = check_count("resamples", resamples, 1), check_seed(seed)
+    if not inputs:
         raise InputError("scores of whole systems have no inputs to draw: the interval can be over systems alone")
-    # A stream each: the same systems are drawn whether or not inputs are drawn, too.
-    streams = [np.random.default_rng([seed, which]) for which in range(2)]
-    step = max(1, cells // max(1, inputs, systems * systems))
+    stream = np.random.default_rng([seed, 1])
+    step = max(1, cells // inputs)
     for start in range(0, resamples, step):
-        size = min(step, resamples - start)
-        drawn = [
-            stream.integers(count, size=(size, count)) if count and over in ("both", what) else None
-            for stream, count, what in zip(streams, (systems, inputs), ("systems", "inputs"), strict=True)
-        ]
-        yield Block(drawn[0], drawn[1], systems, inputs)
+        yield stream.integers(inputs, size=(min(step, resamples - start), inputs))
 
 
 def bootstrap(
-    cases: Sequence[BootstrapCase], systems: int, inputs: int, over: str, resamples: int, seed: int, cells: int = _CELLS
+    cases: Sequence[BootstrapCase], inputs: int, resamples: int, seed: int, cells: int = _CELLS
 ) -> np.ndarray:
     """(cases, resamples): the correlation of every case in every resample; NaN where a side does not vary."""
     parts = []
     with Progress("resamples", resamples * len(cases), "resample") as progress:
-        for block in blocks(systems, inputs, over, resamples, seed, cells):
+        for drawn in input_draws(inputs, resamples, seed, cells):
             values = []
             for case in cases:
-                values.append(resampled(case, block))
-                progress.advance(block.size)
+                values.append(resampled(case, drawn))
+                progress.advance(len(drawn))
             parts.append(np.stack(values))
     return np.concatenate(parts, axis=1)
 
 
-def resampled(case: BootstrapCase, block: Block) -> np.ndarray:
+def resampled(case: BootstrapCase, drawn: np.ndarray) -> np.ndarray:
     """One correlation per resample."""
     if case.level == "system":
-        return _of_means(case, block)
-    return _of_texts(case, block) if case.level == "text" else _of_cells(case, block)
+        rows = resampled_means(case, drawn)
+        if rows is None:  # numbers of whole systems, and nothing drawn that could move them
+            return np.full(len(drawn), np.nan)
+        return row_correlations(rows[0], rows[1], case.coefficient)
+    return _of_texts(case, drawn) if case.level == "text" else _of_cells(case, drawn)
+
+
+def resampled_means(case: BootstrapCase, drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """(resamples, systems): the systems' means by people and by the metric; None where neither is of single inputs."""
+    sides = [case.human, case.metric]
+    shared = [side for side in sides if side.ndim == 2]
+    if not shared:
+        return None
+    kept = shared_inputs(shared, np.zeros(0))
+    weights = counts(drawn, len(kept))[:, kept]
+    total = weights.sum(axis=1, keepdims=True)
+    weights = np.divide(weights, total, out=np.full_like(weights, np.nan), where=total > 0)
+    human, metric = (
+        np.broadcast_to(side, (len(drawn), len(side))) if side.ndim == 1 else _means(side[:, kept], weights)
+        for side in sides
+    )
+    return human, metric
 
 
 def percentiles(values: np.ndarray, level: float) -> tuple[float, float] | None:
@@ -120,44 +106,10 @@ def too_few(drawn: np.ndarray) -> np.ndarray:
     return np.asarray((np.diff(ordered, axis=1) != 0).sum(axis=1) + 1 < FEWEST)
 
 
-def count_too_few(systems: int, over: str, resamples: int, seed: int) -> int:
-    """How many of the resamples that is."""
-    if over == "inputs":
-        return 0
-    drawn = (block.systems for block in blocks(systems, 0, "systems", resamples, seed))
-    return sum(int(too_few(systems_drawn).sum()) for systems_drawn in drawn if systems_drawn is not None)
-
-
 def counts(drawn: np.ndarray, count: int) -> np.ndarray:
     """How often each was drawn, by resample."""
     rows = np.arange(len(drawn))[:, None] * count
     return np.bincount((drawn + rows).ravel(), minlength=len(drawn) * count).reshape(len(drawn), count).astype(float)
-
-
-def _of_means(case: BootstrapCase, block: Block) -> np.ndarray:
-    sides = [case.human, case.metric]
-    shared = [side for side in sides if side.ndim == 2]
-    if shared:
-        kept = shared_inputs(shared, np.zeros(0))
-        if block.inputs is None:
-            means = [side if side.ndim == 1 else system_means(side[:, kept]) for side in sides]
-            rows = [np.broadcast_to(mean, (block.size, len(mean))) for mean in means]
-        else:
-            weights = block.input_weights[:, kept]
-            total = weights.sum(axis=1, keepdims=True)
-            weights = np.divide(weights, total, out=np.full_like(weights, np.nan), where=total > 0)
-            rows = [
-                np.broadcast_to(side, (block.size, len(side))) if side.ndim == 1 else _means(side[:, kept], weights)
-                for side in sides
-            ]
-    elif block.systems is None:
-        return np.full(block.size, np.nan)  # numbers of whole systems, and nothing drawn that could move them
-    else:
-        rows = [np.broadcast_to(side, (block.size, len(side))) for side in sides]
-    if block.systems is not None:
-        rows = [np.take_along_axis(side, block.systems, axis=1) for side in rows]
-    values = row_correlations(rows[0], rows[1], case.coefficient)
-    return values if block.systems is None else np.where(too_few(block.systems), np.nan, values)
 
 
 def _means(side: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -165,39 +117,24 @@ def _means(side: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return settled(weights @ centred.T, slack)
 
 
-def _of_texts(case: BootstrapCase, block: Block) -> np.ndarray:
-    if block.systems is None:
-        by_input = row_correlations(case.human.T, case.metric.T, case.coefficient)[None]
-    elif case.coefficient == "spearman":
-        by_input = rank_correlations(case.human, case.metric, block.system_weights)
-    elif case.coefficient in ("pearson", "kendall"):
-        by_input = pair_products(case.human, case.metric, block.system_weights, signs=case.coefficient == "kendall")
-    else:
-        by_input = np.stack(
-            [row_correlations(case.human[rows].T, case.metric[rows].T, case.coefficient) for rows in block.systems]
-        )
+def _of_texts(case: BootstrapCase, drawn: np.ndarray) -> np.ndarray:
+    by_input = row_correlations(case.human.T, case.metric.T, case.coefficient)[None]
     known = ~np.isnan(by_input)
-    weights = block.input_weights
+    weights = counts(drawn, case.human.shape[1])
     total = (known * weights).sum(axis=1)
     summed = (np.where(known, by_input, 0.0) * weights).sum(axis=1)
-    return np.asarray(np.divide(summed, total, out=np.full(block.size, np.nan), where=total > 0))
+    return np.asarray(np.divide(summed, total, out=np.full(len(drawn), np.nan), where=total > 0))
 
 
-def _of_cells(case: BootstrapCase, block: Block) -> np.ndarray:
+def _of_cells(case: BootstrapCase, drawn: np.ndarray) -> np.ndarray:
     if case.coefficient == "pearson":
-        return bilinear_correlations(case.human, case.metric, block.system_weights, block.input_weights)
+        return bilinear_correlations(case.human, case.metric, counts(drawn, case.human.shape[1]))
     if case.coefficient == "spearman":
-        return weighted_rank_correlations(case.human, case.metric, block.system_weights, block.input_weights)
-    every = np.arange(block.system_count)[None], np.arange(block.input_count)[None]
-    rows, columns = (
-        places if places is not None else all_of
-        for places, all_of in zip((block.systems, block.inputs), every, strict=True)
-    )
+        return weighted_rank_correlations(case.human, case.metric, counts(drawn, case.human.shape[1]))
     step = max(1, _TILE // max(1, case.human.size))
     parts = []
-    for start in range(0, block.size, step):
-        some = [places if len(places) == 1 else places[start : start + step] for places in (rows, columns)]
-        cells = some[0][:, :, None], some[1][:, None, :]
-        sides = [side[cells].reshape(max(map(len, some)), -1) for side in (case.human, case.metric)]
+    for start in range(0, len(drawn), step):
+        some = drawn[start : start + step]
+        sides = [side[:, some].transpose(1, 0, 2).reshape(len(some), -1) for side in (case.human, case.metric)]
         parts.append(row_correlations(sides[0], sides[1], case.coefficient))
     return np.concatenate(parts)

@@ -54,6 +54,12 @@ class Swapping:
         check_alternative(alternative)
         return _pvalue(self.null, alternative)
 
+    def smallest(self, alternative: str = "two-sided") -> float:
+        """The smallest p-value that can come out: the observed swapping counts, and of all swappings the one of
+        everything, which turns the difference round."""
+        check_alternative(alternative)
+        return (2 if self.exact and alternative == "two-sided" else 1) / len(self.null)
+
 
 def _pvalue(null: np.ndarray, alternative: str) -> float:
     delta = null[0]

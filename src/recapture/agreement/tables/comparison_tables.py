@@ -18,6 +18,8 @@ _TESTS = {
     "permutation": "permutation test that swaps the two metrics' scores",
     "bootstrap": "paired bootstrap",
 }
+_KINDS = {"pvalue": "p", "adjusted": "p_holm", "greater": "p_one_sided"}
+"""What p-values are called for programs."""
 _ROUNDING = 1e-12
 
 
@@ -55,6 +57,7 @@ def _of_one_test(results: Sequence[AllPairs], alpha: float) -> list[TablePart]:
                     "dropped": result.dropped,
                     "dropped_cells": result.dropped_cells,
                     "unvaried": result.unvaried,
+                    **{f"smallest_{_KINDS[kind]}": least for kind, least in result.smallest.items()},
                     **result.settings,
                 }
             )
@@ -62,7 +65,14 @@ def _of_one_test(results: Sequence[AllPairs], alpha: float) -> list[TablePart]:
         ranked = "; ".join(f"{at}: {', '.join(names)}" for at, names in enumerate(own, 1))
         clusters.append(f"clusters{f' ({about})' if several else ''}: {ranked}")
         ranks += [
-            {"metric": name, **_what(result), "agreement": result.agreements[name], "cluster": at, "alpha": alpha}
+            {
+                "metric": name,
+                **_what(result),
+                "agreement": result.agreements[name],
+                "cluster": at,
+                "alpha": alpha,
+                "by": "p",
+            }
             for at, names in enumerate(own, 1)
             for name in names
         ]
@@ -84,13 +94,13 @@ def _caption(results: Sequence[AllPairs], alpha: float) -> list[str]:
         f"agreement{with_whom}; the first metric agrees better by the difference; {_TESTS[first.test]}; p two-sided, "
         "for all pairs by Holm's rule, and one-sided"
     ]
-    lines += [*_drawn(results), *_cells(results)]
+    lines += [*_drawn(results), *_smallest(results, alpha), *_cells(results)]
     few = [result.too_few for result in results if result.too_few]
     if few:
         lines.append(f"system level: {few[0]:,} resamples with fewer than {FEWEST} different systems are left out")
     lines.append(
-        f"clusters: from the best down, a metric that one of the current cluster beats with p (one-sided) <= "
-        f"{alpha:g}, not adjusted, opens the next (mt-metrics-eval's rule)"
+        "clusters: from the best down, a metric that one of the current cluster beats with p (two-sided, not adjusted) "
+        f"<= {alpha:g} opens the next; mt-metrics-eval takes p (one-sided), which equal metrics reach twice as often"
     )
     return lines
 
@@ -107,6 +117,23 @@ def _drawn(results: Sequence[AllPairs]) -> list[str]:
             what = {"both": "systems and inputs"}.get(drawn["over"], drawn["over"])
             lines[f"{number_of} resamples of {what}, seed {drawn['seed']}"] = None
     return list(lines)
+
+
+def _smallest(results: Sequence[AllPairs], alpha: float) -> list[str]:
+    """Of each kind of p-value, the smallest that can come out; by what it is the same for."""
+    by: dict[str, list[str]] = {}
+    for result in results:
+        if not result.smallest:
+            continue
+        least = {kind: short_p(result.smallest[kind]) for kind in _KINDS}
+        said = f"p {least['pvalue']}, p (Holm) {least['adjusted']}, p (one-sided) {least['greater']}"
+        if result.smallest["pvalue"] > alpha:
+            said += f"; so no p can be {alpha:g} or less"
+        by.setdefault(said, []).append(_about(result))
+    return [
+        f"smallest that can come out{'' if len(by) == 1 else f' ({listed(abouts, 3)})'}: {said}"
+        for said, abouts in by.items()
+    ]
 
 
 def _cells(results: Sequence[AllPairs]) -> list[str]:

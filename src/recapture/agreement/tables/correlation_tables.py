@@ -10,7 +10,6 @@ from ...report.report import ARROWS, Table
 from ..data.score_matrix import counted, listed
 from ..statistics.accuracy import MetricAccuracy
 from ..statistics.correlation_values import Correlation, MetricMatrix
-from ..statistics.levels import FEWEST
 from .table_parts import TablePart, number
 
 
@@ -58,18 +57,29 @@ def _caption(rows: Sequence[Correlation], settings: Mapping[str, Any], varying: 
         + (f"; so are the ratings {', '.join(turned)}" if turned else "")
     )
     if "interval" in settings:
-        drawn = {"both": "systems and inputs", "systems": "systems", "inputs": "inputs"}[settings["over"]]
-        lines.append(
-            f"[]: {settings['interval']:.4g} interval, percentiles of {settings['resamples']:,} bootstrap resamples of "
-            f"{drawn}, seed {settings['seed']}"
-        )
-        if settings.get("too_few_systems"):
-            lines.append(
-                f"system level: {settings['too_few_systems']:,} resamples with fewer than {FEWEST} different systems "
-                "are left out, since their correlation is 1 or -1 whatever the scores"
-            )
+        lines += _of_intervals(levels, settings)
     lines += settings.get("averaged", ())
     return lines
+
+
+def _of_intervals(levels: Sequence[str], settings: Mapping[str, Any]) -> list[str]:
+    """How intervals were made."""
+    said = f"[]: {settings['interval']:.4g} interval"
+    if settings["over"] == "inputs":
+        return [
+            f"{said} for these systems and other inputs: percentiles of {settings['resamples']:,} bootstrap resamples "
+            f"of inputs, seed {settings['seed']}"
+        ]
+    both = settings["over"] == "both"
+    errors = "the larger of normal theory's standard error and the jackknife's over systems"
+    if levels != ["system"]:
+        errors = "the jackknife's standard error over systems" + (
+            " (system level: normal theory's where it is larger)" if "system" in levels else ""
+        )
+    said += f" for other systems{' and other inputs' if both else ' and these inputs'}, on Fisher's z: {errors}"
+    if both:
+        said += f"; the part of inputs by {settings['resamples']:,} resamples of them, seed {settings['seed']}"
+    return [said]
 
 
 def _input_counts(rows: Sequence[Correlation]) -> list[str]:
@@ -110,6 +120,12 @@ def concerns(rows: Sequence[Correlation], among: Sequence[Correlation]) -> str:
     return named if {row.criterion for row in among} == set(criteria) else f"{named} v {listed(criteria, 3)}"
 
 
+_TIES = {
+    "both-orders": "both-orders: the mean over both orders of a pair",
+    "listed-order": "listed-order: p of the system listed first, as in mt-metrics-eval",
+}
+
+
 def accuracies_part(accuracies: Sequence[MetricAccuracy]) -> TablePart:
     lines = [
         [own.metric, own.criterion, number(own.accuracy), "-" if own.soft is None else number(own.soft)]
@@ -120,7 +136,7 @@ def accuracies_part(accuracies: Sequence[MetricAccuracy]) -> TablePart:
     caption = [
         f"share of {pairs} pairs of systems ranked as people rank them; soft: 1 - mean difference of people's and the "
         "metric's p-value of each pair",
-        f"p-values by up to {drawn.resamples:,} random signs of inputs, seed {drawn.seed}",
+        f"p-values by up to {drawn.resamples:,} random signs of inputs, seed {drawn.seed}; {_TIES[drawn.soft_ties]}",
         *_counts({f"{own.metric} v {own.criterion}": (own.systems, own.inputs, own.dropped) for own in accuracies}),
     ]
     table = Table(["metric", "criterion", "pairwise accuracy", "soft"], lines, caption, left=2, listed=True)

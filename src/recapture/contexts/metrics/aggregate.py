@@ -21,7 +21,7 @@ from ...report.result import Result
 from ...similarity.scorer import METRICS as SIMILARITIES
 from ...similarity.scorer import RULES, Rule, Similarity
 from ..declaration import Batch, ContextMetric, Settings
-from ..distances import check_sizes, check_texts, scorer_for
+from ..distances import both_sides, check_texts, scorer_for
 from ..uncertainty import Asked, ContextScores, describe, tests_of
 
 
@@ -73,7 +73,7 @@ def aggregate(
     >>> round(rc.aggregate(references, candidates, "rouge-l", "mean").value, 4)
     0.6667
     """
-    check_sizes(references, candidates, least=1)
+    references, candidates = both_sides(references, candidates, least=1)
     check_seed(seed)
     declared = SIMILARITIES.find(metric)
     rule = check_rule(over_references, declared)

@@ -12,7 +12,7 @@ from ...declarations import INFINITY, Output
 from ...similarity.scorer import METRICS as SIMILARITIES
 from ...similarity.scorer import Similarity
 from ..declaration import OF_EACH_SIDE, SIDES, Batch, ContextMetric, Settings
-from ..distances import Distance, as_distances, check_sizes, square
+from ..distances import Distance, as_distances, both_sides, square
 from ..uncertainty import Asked, ContextScores
 
 
@@ -48,7 +48,7 @@ def dispersion(
     >>> found["central"]["reference"]
     1
     """
-    check_sizes(references, candidates, least=1)
+    references, candidates = both_sides(references, candidates, least=1)
     return central_and_dispersion(square(references, candidates, distance, options).distances, len(references))
 
 

@@ -27,7 +27,7 @@ from ...similarity.scorer import METRICS as SIMILARITIES
 from ...similarity.scorer import Similarity
 from ...versions import VERSION
 from ..declaration import Batch, ContextMetric, Settings, check_ties
-from ..distances import Distance, as_distances, check_sizes, square
+from ..distances import Distance, as_distances, both_sides, square
 from ..uncertainty import Asked, ContextScores, describe, tests_of
 from .dispersion import central_and_dispersion
 
@@ -81,7 +81,7 @@ def triangle_rank(
     >>> round(result.value, 4), round(result.pvalue, 4)
     (2.6667, 0.3333)
     """
-    check_sizes(references, candidates)
+    references, candidates = both_sides(references, candidates)
     check_ties(ties)
     check_seed(seed)
     edges = square(references, candidates, distance, options)

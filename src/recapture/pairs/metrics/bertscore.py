@@ -7,7 +7,8 @@ matched with the tokens that a model puts around a text, but those tokens have n
 
 Numbers are those of the package bert-score 0.3.13, except where its own depend on chance or fail. There, pieces are
 matched with padding (cosine 0) if all real cosines are below 0; a text whose idf weights are all 0 scores NaN (here its
-pieces count alike); and texts longer than the model takes are cut (here they go through it in windows).
+pieces count alike, and those of both texts where all weights of the references are 0); rounding may lead beyond 1; two
+empty texts score 0 (here 1); and texts longer than the model takes are cut (here they go through it in windows).
 
 For the tokenizers of RoBERTa and GPT-2, bert-score puts a blank before the first word with transformers 4, but not with
 transformers 5. Here there is none. Published scores and baselines of such models were made with the blank.

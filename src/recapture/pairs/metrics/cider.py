@@ -87,5 +87,6 @@ METRIC = PairMetric(
     over_references="mean",
     order=160,
     libraries=SIMILARITY.libraries,
+    revision=1,
     citation=SIMILARITY.citation,
 )

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...declarations import function_name
 from ...lexical.kneser_ney import Entropy, KneserNey, check_model
 from ...report import Result
 from ..declaration import INFINITY, GroupScorer, Output, PairMetric, PairScores
@@ -81,7 +82,7 @@ class CrossEntropyScorer(GroupScorer):
         check_model(order, tokenize)
         self._order, self._tokenize = order, tokenize
         self._model = self._learned([text for group in references for text in group])
-        self.settings = {"order": order, "tokenize": "words" if tokenize is None else _name(tokenize)}
+        self.settings = {"order": order, "tokenize": "words" if tokenize is None else function_name(tokenize)}
 
     def score(self, references: Sequence[Sequence[str]], candidates: Sequence[str]) -> PairScores:
         forward, reverse = [[text] for text in candidates], references
@@ -144,10 +145,6 @@ def _as_many(*sides: Any) -> bool:
     return not all(isinstance(side, list) and side for side in sides) or len(set(map(len, sides))) == 1
 
 
-def _name(function: Callable[..., Any]) -> str:
-    return str(getattr(function, "__qualname__", type(function).__qualname__))
-
-
 def _prepare(references: Sequence[Sequence[str]], shared: Any, order: Any, tokenize: Any) -> CrossEntropyScorer:
     return CrossEntropyScorer(references, order, tokenize)
 
@@ -165,6 +162,7 @@ METRIC = PairMetric(
     prepare=_prepare,
     defaults={"order": 3, "tokenize": None},
     over_references=None,
+    equal={"forward": math.nan, "reverse": math.nan},  # sets are compared, not pairs: an empty text says nothing
     order=170,
     citation="Kneser and Ney 1995, Improved backing-off for m-gram language modeling, ICASSP",
 )

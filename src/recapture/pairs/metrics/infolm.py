@@ -73,7 +73,8 @@ def infolm(
     temperature : float or list of float
         One or several; all of them come from one pass of the model.
     idf : bool
-        Whether tokens that few references have weigh more.
+        Whether tokens that few references have weigh more. With a single reference, or equal ones, idf is 0 for every
+        token they have: then all tokens count alike on both sides, and a warning says so.
     alpha, beta : float, optional
         Parameters of those measures that have them.
     over_references : {"best", "mean"}, optional

@@ -64,7 +64,10 @@ def mark_evaluate_words(
 
     Notes
     -----
-    A text with k samples or fewer (pieces x layers) cannot be compared and scores worst.
+    A text with k samples or fewer (pieces x layers) has no k neighbours: its pairs are scored at the largest k that it
+    has, and a warning says how many there are. A single sample has no neighbour at all and meets only its equal.
+
+    An empty text scores what two texts score that never meet, and two empty ones 1.
 
     See Also
     --------
@@ -88,7 +91,15 @@ class MarkEvaluateScorer(WordSetScorer):
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
         counts = self.counts(pairs, self._k)
-        return mark_evaluate_scores(counts.n, counts.m, counts.x, counts.y, counts.a, counts.b, self._k)
+        scores = mark_evaluate_scores(counts.n, counts.m, counts.x, counts.y, counts.a, counts.b, counts.k)
+        self.without_spheres(pairs, counts, scores)
+        return scores
+
+    def apart(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
+        """The floors, from sizes and k alone; an empty text counts as one of the other's size."""
+        sizes = self.sizes(pairs)
+        n, m = np.maximum(np.where(sizes > 0, sizes, sizes[:, ::-1]), 2).T
+        return mark_evaluate_scores(n, m, 0, 0, 0, 0, np.minimum(self._k, np.minimum(n, m) - 1))
 
 
 def _prepare(
@@ -113,5 +124,6 @@ METRIC = PairMetric(
     over_references="mean",
     order=20,
     libraries=LIBRARIES,
+    revision=1,
     citation=OF_SETS.citation,
 )

@@ -42,7 +42,8 @@ def meteor(
         "meteor" (as the Java program with -norm), "caption" (Penn Treebank words without punctuation), "split" (at
         spaces), or a function from a text to its tokens.
     stemmer : str, callable or None
-        A Snowball language, or a function from a word to its stem; None: no stem stage.
+        "english" (the stems of METEOR 1.5, whatever is installed), another Snowball language (which needs
+        recapture[stems]), or a function from a word to its stem; None: no stem stage.
     wordnet : path or "auto", optional
         A WordNet folder for the synonym stage; "auto" takes the first one found on this machine. By default there is no
         such stage, so that scores are the same on every machine.
@@ -102,5 +103,6 @@ METRIC = PairMetric(
     defaults=SIMILARITY.defaults,
     order=150,
     libraries=SIMILARITY.libraries,
+    revision=1,
     citation=SIMILARITY.citation,
 )

@@ -15,7 +15,9 @@ Where this is not what the authors' program does:
 - It leaves out punctuation and, of each word, all pieces but the first, and keeps the special tokens. Here all pieces
   of a text count and no special token does.
 - It cuts long texts off; here they go through the model in overlapping windows.
-- It adds small numbers to what it divides by; here a text whose weights are all 0 has equal ones.
+- It adds small numbers to what it divides by; here a text whose weights are all 0 has equal ones, and so have both
+  texts where idf is 0 for every piece of the references, as with a single one.
+- Here an empty text scores as if every piece had its opposite, -1, and two empty ones score 1.
 - Its model is BERT fine-tuned on MNLI; here any encoder will do, and scores of different encoders cannot be compared.
 """
 
@@ -317,5 +319,6 @@ METRIC = PairMetric(
     order=40,
     libraries=("numpy", "torch", "transformers", "POT"),
     caption=_caption,
+    revision=1,
     citation="Zhao et al. 2019, MoverScore, EMNLP",
 )

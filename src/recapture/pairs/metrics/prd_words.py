@@ -63,7 +63,8 @@ def prd_words(
 
     Notes
     -----
-    A text with a single sample (one piece, layers=1) cannot be compared and scores worst.
+    Two texts with fewer samples (pieces x layers) than clusters have as many clusters as different samples; a warning
+    says how many such pairs there are.
 
     See Also
     --------
@@ -99,13 +100,17 @@ class PRDScorer(WordSetScorer):
     def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
         sets, sides = self.sets(pairs)
         sizes = np.array([len(samples) for samples in sets])[sides]
-        enough = np.flatnonzero(sizes.min(axis=1) >= OF_SETS.least_samples)
+        few = (sizes.min(axis=1) > 0) & (sizes.sum(axis=1) < self.settings["clusters"])
+        self._short.update(pairs[at] for at in np.flatnonzero(few).tolist())
         scores = {output.name: np.full(len(pairs), np.nan) for output in OF_SETS.outputs}
-        for pair, histograms in zip(enough, small_histograms(sets, sides[enough], **self._clustering), strict=True):
+        for pair, histograms in enumerate(small_histograms(sets, sides, **self._clustering)):
             if histograms is not None:
                 for name, by_clustering in f_scores(histograms, self._angles).items():
                     scores[name][pair] = by_clustering.mean()
         return scores
+
+    def about_short(self) -> str:
+        return f"fewer samples than {self.settings['clusters']} clusters: each of their samples is a cluster of its own"
 
 
 def _prepare(
@@ -133,5 +138,6 @@ METRIC = PairMetric(
     over_references="mean",
     order=60,
     libraries=LIBRARIES,
+    revision=1,
     citation=OF_SETS.citation,
 )

@@ -57,7 +57,8 @@ def precision_recall_words(
 
     Notes
     -----
-    A text with k samples or fewer (pieces x layers) cannot be compared and scores worst.
+    A text with k samples or fewer (pieces x layers) has no k neighbours: its pairs are scored at the largest k that it
+    has, and a warning says how many there are. A single sample has no neighbour at all and meets only its equal.
 
     See Also
     --------
@@ -84,10 +85,12 @@ class PrecisionRecallScorer(WordSetScorer):
 
         def share(inside: np.ndarray, size: np.ndarray) -> np.ndarray:
             nothing = np.full(len(inside), np.nan)
-            shares: np.ndarray = np.divide(inside, size, out=nothing, where=counts.enough)
+            shares: np.ndarray = np.divide(inside, size, out=nothing, where=counts.k > 0)
             return shares
 
-        return {"precision": share(counts.x, counts.m), "recall": share(counts.y, counts.n)}
+        scores = {"precision": share(counts.x, counts.m), "recall": share(counts.y, counts.n)}
+        self.without_spheres(pairs, counts, scores)
+        return scores
 
 
 def _prepare(
@@ -110,5 +113,6 @@ METRIC = PairMetric(
     over_references="mean",
     order=50,
     libraries=LIBRARIES,
+    revision=1,
     citation=OF_SETS.citation,
 )

@@ -12,8 +12,11 @@ import numpy as np
 
 from ...errors import InputError
 from ..encoder import EncoderKind, EncoderOptions
+from ..facts import MadeFor, TextFacts
 
 VOCABULARY_SIZE = 5_000
+
+MADE_FOR = MadeFor("any language with blanks between words", None, "blind")
 
 # Runs of Unicode letters, digits and underscores; an apostrophe inside a word belongs to it ("don't" is one word).
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
@@ -29,6 +32,8 @@ class BagOfWords:
 
     name = "bag-of-words"
     cacheable = False  # counting is faster than reading from disk
+    made_for = MADE_FOR
+    unit = "words"
 
     def __init__(self, vocabulary: Sequence[str] = ()) -> None:
         self._column = {word: column for column, word in enumerate(vocabulary)}
@@ -64,14 +69,27 @@ class BagOfWords:
             np.add.at(row, columns, 1)
         return counts
 
+    def facts(self, texts: Sequence[str]) -> TextFacts:
+        """The share of words outside the vocabulary; there is no limit of length."""
+        counts: Counter[str] = Counter()
+        for text in texts:
+            counts.update(words(text))
+        unknown = sum(count for word, count in counts.items() if word not in self._column)
+        return TextFacts(0, 0.0, unknown / max(1, counts.total()))
+
 
 def _make(name: str, options: EncoderOptions) -> BagOfWords:
     for name in ("pooling", "device"):
         if getattr(options, name) is not None:
             raise InputError(f"bag-of-words has no {name}; leave {name} out or choose a sentence encoder")
+    if options.truncate:
+        raise InputError("bag-of-words takes texts of any length; leave truncate out or choose a sentence encoder")
     return BagOfWords()
 
 
 KIND = EncoderKind(
-    "bag-of-words", f"counts of the {VOCABULARY_SIZE:,} most frequent words of the reference texts; no PyTorch", _make
+    "bag-of-words",
+    f"counts of the {VOCABULARY_SIZE:,} most frequent words of the reference texts; no PyTorch",
+    _make,
+    made_for={"bag-of-words": MADE_FOR},
 )

@@ -10,21 +10,36 @@ import numpy as np
 
 from ...declarations import installed_version
 from ...errors import InputError, nearest_names
-from ..encoder import EncoderKind, EncoderOptions
-from ..folder import modules, pooling_mode
+from ..batches import CHARACTERS
+from ..encoder import DEFAULT_ENCODER, EncoderKind, EncoderOptions
+from ..facts import MadeFor, TextFacts
+from ..folder import card_languages, lowers_case, modules, pooling_mode, token_limit, tower_folder
 from ..loading import quiet, reported_as_missing, usable_device
 from ..locate import INSTALL_HINT, Weights, find_weights
+from ..long_texts import LongTexts
+from ..piece_counts import PieceCounter
+from ..pieces import Pieces, parts
+from ..scripts import scripts_of
 
 POOLINGS = ("mean", "max", "cls")
+# What has been measured of models, see docs/encoders.md. Their cards say the same where they are at hand.
+MINILM = MadeFor("English", 256, "nearly blind", scripts_of(["en"]))
+_MEASURED = {"sentence-transformers/all-MiniLM-L6-v2": MINILM}
 _LIBRARIES = ("sentence-transformers", "transformers", "torch")
 
 
 class SentenceEncoder:
-    """A pretrained encoder. PyTorch is imported and weights are loaded when the first text is encoded."""
+    """A pretrained encoder. PyTorch is imported and weights are loaded when the first text is encoded.
+
+    truncate: cut texts that are longer than the model takes at once; else their vectors are made of windows over all of
+    them (`long_texts` says how).
+    """
 
     cacheable = True
 
-    def __init__(self, weights: Weights, pooling: str | None = None, device: str | None = None) -> None:
+    def __init__(
+        self, weights: Weights, pooling: str | None = None, device: str | None = None, truncate: bool = False
+    ) -> None:
         own_pooling = pooling_mode(weights.folder)
         if pooling is not None and own_pooling is None:
             raise InputError(f"the encoder {weights.name} has no pooling step, so its pooling cannot be {pooling!r}")
@@ -35,15 +50,32 @@ class SentenceEncoder:
         plain = modules(weights.folder) is None and own_pooling is not None
         self._replaces_pooling = pooling is not None or plain
         self._device = device
+        self._truncate = truncate
+        self._limit = token_limit(weights.folder)
+        self._counter: PieceCounter | None = None
+        self._long: LongTexts | None = None
+        self._prompt = ""
         self._model: Any = None
         self._stand_in = ""
 
+    @property
+    def made_for(self) -> MadeFor:
+        known = _MEASURED.get(self.name)
+        if known is not None:
+            return known._replace(length=self._limit)
+        codes = card_languages(self._weights.folder)
+        languages = ", ".join(codes[:5]) + (f" and {len(codes) - 5} more" if len(codes) > 5 else "")
+        return MadeFor(languages or "languages unknown", self._limit, "unknown", scripts_of(codes))
+
     def identity(self) -> dict[str, str]:
+        # Where the model has no limit, nothing depends on what is done with longer texts.
+        long = {"long texts": "cut" if self._truncate else "windows"} if self._limit else {}
         return {
             "encoder": self.name,
             "kind": "sentence-transformers",
             "revision": self._weights.revision,
             "pooling": self._pooling or "none",
+            **long,
             "dtype": "float32",
             **{library: installed_version(library) for library in _LIBRARIES},
         }
@@ -51,14 +83,81 @@ class SentenceEncoder:
     def fit(self, texts: Sequence[str]) -> SentenceEncoder:
         return self
 
+    def facts(self, texts: Sequence[str]) -> TextFacts:
+        """From the tokenizer alone, so that they are right where all vectors come from the cache, too."""
+        tower = tower_folder(self._weights.folder)
+        if tower is None:
+            return TextFacts()
+        if self._counter is None:
+            try:
+                self._counter = PieceCounter(
+                    Weights(self.name, tower, self._weights.commit), lower_case=lowers_case(tower)
+                )
+            except ImportError:  # vectors from the cache, on a machine without the libraries that made them
+                return TextFacts()
+        pieces, unknown, special = self._counter.count(texts)
+        share = float(unknown.sum() / max(1, pieces.sum()))
+        if self._limit is None:
+            return TextFacts(None, None, share)
+        beyond = np.maximum(pieces + special - self._limit, 0)
+        unseen = float(beyond.sum() / max(1, pieces.sum())) if self._truncate else 0.0
+        return TextFacts(int(np.count_nonzero(beyond)), unseen, share)
+
+    def effort(self, text: str) -> int:
+        """Tokens that go through the model, about. Windows overlap by half."""
+        tokens = len(text) // CHARACTERS + 1
+        if self._limit is None or tokens <= self._limit:
+            return tokens
+        return self._limit if self._truncate else 2 * tokens
+
     def encode_batch(self, texts: list[str]) -> np.ndarray:
+        return self.encode_within(texts, len(texts))
+
+    def encode_within(self, texts: list[str], rows: int) -> np.ndarray:
+        """Vectors of a batch of texts; at most `rows` windows of long ones go through the model together."""
         if self._model is None:
             self._load()
         if self._stand_in:  # blanks count as nothing: some releases of the library strip them
             texts = [text if text.strip() else self._stand_in for text in texts]
+        long = self._beyond(texts)
+        if len(long) < len(texts):
+            # The whole batch, so that a short text's vector does not depend, in its last digits, on what is done with
+            # the long ones.
+            vectors = self._as_they_are(texts)
+        if self._long is None or not long:
+            return vectors
+        whole = self._long.vectors(list(long.values()), rows)
+        if len(long) == len(texts):
+            return whole
+        vectors[list(long)] = whole
+        return vectors
+
+    def _beyond(self, texts: list[str]) -> dict[int, Pieces]:
+        """The texts that need windows, by place."""
+        if self._long is None:
+            return {}
+        with quiet():
+            cut = self._model.tokenizer(
+                [self._prompt + text for text in texts],
+                padding=False,
+                truncation=False,
+                return_special_tokens_mask=True,
+                return_attention_mask=False,
+                verbose=False,
+            )
+        rows = zip(cut["input_ids"], cut["special_tokens_mask"], strict=True)
+        long = {place: parts(*row) for place, row in enumerate(rows) if len(row[0]) > (self._limit or 0)}
+        if long and "message" in (getattr(self._model[0], "modality_config", None) or {}):
+            raise InputError(
+                f"the encoder {self.name} writes texts into a form of its own and takes at most {self._limit} pieces: "
+                "shorten the texts or ask for truncate"
+            )
+        return long
+
+    def _as_they_are(self, texts: list[str]) -> np.ndarray:
         with quiet():
             vectors = self._model.encode(texts, batch_size=len(texts), show_progress_bar=False, convert_to_numpy=True)
-        return np.asarray(vectors, np.float32)
+        return np.array(vectors, np.float32)
 
     def _load(self) -> None:
         try:
@@ -91,7 +190,30 @@ class SentenceEncoder:
             self._replace_pooling(model)
         _keep_to_texts(model[0])
         self._stand_in = _prepare_tokenizer(getattr(model, "tokenizer", None))
+        if self._limit is not None:
+            # The library does not see that some models have fewer positions than their settings say.
+            model.max_seq_length = self._limit = min(self._limit, model.max_seq_length or self._limit)
+            self._long = None if self._truncate else self._for_long_texts(model, self._limit)
         self._model = model.eval()
+
+    def _for_long_texts(self, model: Any, limit: int) -> LongTexts | None:
+        tokenizer = model.tokenizer
+        prompts = getattr(model, "prompts", None) or {}
+        self._prompt = prompts.get(getattr(model, "default_prompt_name", None)) or ""
+        prompt = len(tokenizer(self._prompt)["input_ids"]) if self._prompt else 0
+        marked = tokenizer("a", return_special_tokens_mask=True)
+        around = parts(marked["input_ids"], marked["special_tokens_mask"])
+        if limit - prompt - len(around.before) - len(around.behind) < 1:
+            return None  # no room for a piece
+        pooling = next((module for module in model if type(module).__name__ == "Pooling"), None)
+        return LongTexts(
+            model,
+            limit,
+            (self._pooling or "").split("+"),
+            segments="token_type_ids" in marked,
+            prompt=prompt - len(around.behind) if prompt else 0,
+            pooled=getattr(pooling, "include_prompt", True),
+        )
 
     def _replace_pooling(self, model: Any) -> None:
         places = [place for place, module in enumerate(model) if type(module).__name__ == "Pooling"]
@@ -141,9 +263,13 @@ def _prepare_tokenizer(tokenizer: Any) -> str:
 def _make(name: str, options: EncoderOptions) -> SentenceEncoder:
     if options.pooling is not None and options.pooling not in POOLINGS:
         raise InputError(f"no pooling called {options.pooling!r}; {nearest_names(options.pooling, POOLINGS)}")
-    return SentenceEncoder(find_weights(name, options.offline), options.pooling, options.device)
+    return SentenceEncoder(find_weights(name, options.offline), options.pooling, options.device, options.truncate)
 
 
 KIND = EncoderKind(
-    "sentence-transformers", "any sentence encoder: a Hugging Face name or a local folder", _make, any_name=True
+    "sentence-transformers",
+    "any sentence encoder: a Hugging Face name or a local folder",
+    _make,
+    any_name=True,
+    made_for={DEFAULT_ENCODER: MINILM},
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,11 +14,13 @@ import numpy as np
 from ...errors import InputError
 from ...files import expanded
 from ..encoder import EncoderKind, EncoderOptions
+from ..facts import MadeFor, TextFacts
 from ..folder import is_model_folder
 from ..word_table import WordTable, open_table
 
 # The number grows when the same file would give a text another vector, so that no older one comes from the cache.
 _RULES = "1"
+MADE_FOR = MadeFor("the file's languages, with blanks between words", None, "blind")
 _SUFFIXES = (".txt", ".vec")
 _PACKED = (".gz", ".xz")
 
@@ -37,6 +40,7 @@ class WordVectors:
     """The mean of the vectors of a text's words; zero where it has none. The file is read when it is first needed."""
 
     cacheable = True
+    made_for = MADE_FOR
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = expanded(path)
@@ -65,6 +69,13 @@ class WordVectors:
             if vectors:
                 row[:] = np.mean(vectors, axis=0, dtype=np.float64)
         return means
+
+    def facts(self, texts: Sequence[str]) -> TextFacts:
+        """The share of words without a vector; there is no limit of length."""
+        table = self._opened()
+        counts = Counter(word for text in texts for word in words(text))
+        unknown = sum(count for word, count in counts.items() if not self._vectors(word, table))
+        return TextFacts(0, 0.0, unknown / max(1, counts.total()))
 
     def notes(self, texts: Sequence[str], name: str) -> list[str]:
         """How many words of a set have no vector, and how many of its texts have no other words."""
@@ -132,6 +143,8 @@ def _make(name: str, options: EncoderOptions) -> WordVectors:
         raise InputError("word vectors have no device; leave device out or choose a sentence encoder")
     if options.pooling not in (None, "mean"):
         raise InputError(f"word vectors are always averaged, so pooling cannot be {options.pooling!r}")
+    if options.truncate:
+        raise InputError("word vectors take texts of any length; leave truncate out or choose a sentence encoder")
     place = _place(name)
     if not _is_file(place):
         raise InputError(f"there is no file of word vectors at {name}: give the path of a GloVe or fastText text file")
@@ -139,5 +152,9 @@ def _make(name: str, options: EncoderOptions) -> WordVectors:
 
 
 KIND = EncoderKind(
-    "word-vectors", "mean of a text's word vectors: the path of a GloVe or fastText text file", _make, takes=_takes
+    "word-vectors",
+    "mean of a text's word vectors: the path of a GloVe or fastText text file",
+    _make,
+    takes=_takes,
+    made_for={"word-vectors": MADE_FOR},
 )

@@ -116,7 +116,9 @@ def _evaluated(setup: Setup, references: Sequence[str], sets: Mapping[str, Seque
     return {
         name: {
             metric if output == "value" else f"{metric} {output}": [
-                value, *result.intervals[output], 1.0 if result.direction == "higher" else -1.0,
+                value,
+                *result.intervals.get(output, result.ranges[output]),
+                1.0 if result.direction == "higher" else -1.0,
             ]
             for metric, result in by_metric.items()
             for output, value in result.values.items()

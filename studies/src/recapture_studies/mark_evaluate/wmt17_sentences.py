@@ -85,7 +85,9 @@ class _Vectors:
 
     def __call__(self, texts: Sequence[str]) -> np.ndarray:
         if self._encoder is None:
-            options = {name: self._setup.encoding.get(name) for name in ("pooling", "device", "offline")}
+            options: dict[str, Any] = {
+                name: self._setup.encoding.get(name) for name in ("pooling", "device", "offline")
+            }
             self._encoder = rc.resolve_encoder(self._setup.encoder, **options).fit(self._references)
             self._known = self._encoded(self._references)
         made = {**self._known, **self._encoded([text for text in texts if text not in self._known])}

@@ -1,0 +1,83 @@
+"""What went in: copies, repeats and what the encoder did not see, for the reference and each candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..geometry.distinct import distinct_rows
+from ..geometry.points import PointSet
+from ..texts.copies import Copies, copies
+
+if TYPE_CHECKING:
+    from ..representations.facts import TextFacts
+
+Inputs = dict[str, dict[str, float | int | None]]
+"""By set: numbers of texts, and shares; None where nothing can be told."""
+_COUNTS = ("copied", "near_copied", "repeated", "near_repeated")
+_SEEN = ("beyond_limit", "unseen_tokens", "unknown_pieces")
+_WORDS = {
+    "copied": "{samples} that the reference has {exactly}",
+    "near_copied": "{samples} half of which, or more, stand in one reference text",
+    "repeated": "{samples} that repeat others of their set",
+    "near_repeated": "{samples} that nearly repeat others of their set",
+    "beyond_limit": "{samples} beyond the encoder's limit",
+    "unseen_tokens": "tokens not seen",
+    "unknown_pieces": "pieces unknown to the encoder",
+}
+
+
+def inputs_of(names: Sequence[str], sets: Sequence[Any], facts: Sequence[TextFacts], texts: bool) -> Inputs:
+    """Of the reference, which comes first, and of every candidate. texts: whether the sets hold texts."""
+    counted = _of_texts(names, sets) if texts else _of_rows(sets)
+    return {
+        name: {**of_set, **{fact: getattr(seen, fact) for fact in _SEEN}}
+        for name, of_set, seen in zip(names, counted, facts, strict=True)
+    }
+
+
+def _of_texts(names: Sequence[str], sets: Sequence[Sequence[str]]) -> list[dict[str, int | None]]:
+    found = copies(sets[0], dict(zip(names[1:], sets[1:], strict=True)))
+    by_set: list[Copies] = [found.reference, *(found.candidates[name] for name in names[1:])]
+    return [{count: getattr(of_set, count) for count in _COUNTS} for of_set in by_set]
+
+
+def _of_rows(sets: Sequence[np.ndarray]) -> list[dict[str, int | None]]:
+    """Of ready vectors: equal rows. How near is near cannot be told."""
+    known = {row.tobytes() for row in _rows(sets[0])}
+    counted: list[dict[str, int | None]] = []
+    for place, rows in enumerate(map(_rows, sets)):
+        repeated = len(rows) - len(distinct_rows(rows).weight)
+        copied = sum(row.tobytes() in known for row in rows) if place else 0
+        counted.append({"copied": copied, "near_copied": None, "repeated": repeated, "near_repeated": None})
+    return counted
+
+
+def _rows(values: Any) -> np.ndarray:
+    # Adding 0 turns -0 into 0: equal numbers then have equal bytes.
+    return np.ascontiguousarray(np.asarray(values, np.float64) + 0.0)
+
+
+def same_as_reference(reference: PointSet, candidate: PointSet) -> bool:
+    """Whether both sets hold the same samples in the same order."""
+    return np.array_equal(reference.values, candidate.values)
+
+
+def footnotes(inputs: Inputs, sizes: Mapping[str, int], texts: bool) -> list[str]:
+    """One line for each thing that is not 0 everywhere. texts: whether the sets hold texts."""
+    lines = []
+    kind = {"samples": "texts", "exactly": "word for word"} if texts else {"samples": "vectors", "exactly": "too"}
+    for what, words in _WORDS.items():
+        there = {name: of_set[what] for name, of_set in inputs.items() if of_set[what]}
+        if there:
+            listed = ", ".join(f"{name} {_amount(what, amount, sizes[name])}" for name, amount in there.items())
+            lines.append(f"{words.format(**kind)}: {listed}")
+    return lines
+
+
+def _amount(what: str, amount: float | int | None, size: int) -> str:
+    if what in ("unseen_tokens", "unknown_pieces"):
+        return "below 0.1 %" if amount is not None and amount < 0.001 else f"{100 * (amount or 0):.1f} %"
+    return f"{amount:,} of {size:,}"

@@ -1,0 +1,317 @@
+"""Texts that stand in the reference already, and texts that stand twice in one set.
+
+Rules, the same for every language:
+
+- Texts are compared after NFKC (full-width letters, ligatures and the like become the ordinary characters), with every
+  run of blanks as one space and none at the ends. Equal ones are copies. Empty texts are neither copies nor repeats.
+- A text is *near* another if at least half of its words stand in runs of at least `RUN` words that the other, one
+  single text, has in the same order. Words are compared without case and punctuation; each character of a script that
+  puts no blanks between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese, Tibetan) counts as a word. A text of fewer
+  than `RUN` words is near another only if all words of both are the same, and one without words is near none.
+- A near-copy is near a reference text and a copy of none. Texts of one set that are equal, or of which one is near the
+  other, are of one group (and so are those that further texts connect); repeats are all but the first of each group.
+
+Every run of `RUN` words is hashed to 64 bits, and an index says for each hash which texts have it. Of those it keeps
+the first `MOST_TEXTS`: phrases that stand in more texts than that (greetings, licences) point to these alone. So copies
+of such phrases may be missed or told of another text that has them, but none is invented, and the work grows as the
+number of words: at most `MOST_TEXTS` steps for each. Memory: about 80 bytes a word.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from hashlib import blake2b
+from typing import NamedTuple
+
+import numpy as np
+
+RUN = 6
+"""Words of the shortest run that counts."""
+MOST_TEXTS = 16
+"""How many texts the index keeps for one run of words."""
+_AT_ONCE = 1 << 21
+"""How many meetings of two texts are looked at together: bounds the memory."""
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd: no digit of a hash is lost
+
+# Scripts that write words without blanks between them (Unicode Standard Annex 14, classes ID and SA), by their blocks.
+_CHARACTERS = (
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u0f00-\u109f"  # Tibetan, Myanmar
+    "\u1780-\u17ff"  # Khmer
+    "\u1950-\u19df\u1a20-\u1aaf"  # Tai Le, New Tai Lue, Tai Tham
+    "\u3005-\u3007\u3040-\u312f\u31a0-\u31ff"  # kana, Bopomofo
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+    "\ua000-\ua4cf\uaa60-\uaa7f\ua9e0-\ua9ff"  # Yi, Myanmar
+)
+_ASCII_WORD = re.compile("[0-9a-z]+")
+
+
+class Copies(NamedTuple):
+    """What one set has in common with the reference, and with itself; numbers of texts."""
+
+    copied: int
+    """Texts that the reference has word for word."""
+    near_copied: int
+    """Other texts that are near one of the reference."""
+    repeated: int
+    """Texts that repeat another of their own set: all but the first of each."""
+    near_repeated: int
+    """Different texts that are near others of their own set: all but the first of each group."""
+    copied_from: dict[int, int]
+    """Position of each copied text, and of the first reference text that it equals; both count from 0."""
+    near_copied_from: dict[int, int]
+    """The same of near-copies, with the reference text that shares most words."""
+
+
+class CopyReport(NamedTuple):
+    reference: Copies
+    """Its own repeats; a reference copies nothing."""
+    candidates: dict[str, Copies]
+
+
+def copies(reference: Sequence[str], candidates: Mapping[str, Sequence[str]]) -> CopyReport:
+    """How many texts of each candidate stand in the reference, and how many of each set stand there twice.
+
+    Parameters
+    ----------
+    reference : sequence of str
+        The reference texts.
+    candidates : mapping of str to sequence of str
+        Several candidate sets by name.
+
+    Returns
+    -------
+    CopyReport
+        `.reference` and `.candidates[name]`, each with `copied`, `near_copied`, `repeated`, `near_repeated` and which
+        texts they are.
+
+    Examples
+    --------
+    >>> from recapture.texts.copies import copies
+    >>> model = ["A cat  sat on the mat.", "a cat sat on the mat!", "A dog."]
+    >>> found = copies(["A cat sat on the mat."], {"model": model}).candidates["model"]
+    >>> found.copied_from, found.near_copied_from
+    ({0: 0}, {1: 0})
+    """
+    hashes = _Hashes()
+    sources = _Set(reference, hashes)
+    index = Index(sources.runs)
+    own = Copies(0, 0, *sources.repeats(index), {}, {})
+    found = {}
+    for name, texts in candidates.items():
+        side = _Set(texts, hashes)
+        copied = {
+            place: sources.first[key] for place, key in enumerate(side.keys) if key is not None and key in sources.first
+        }
+        # Distinct texts alone are looked up; every repeat of one then counts.
+        near_texts = _best(index.near(side.runs)).items()
+        nearest = {side.distinct[text]: sources.distinct[other] for text, other in near_texts}
+        near = {
+            place: nearest[side.first[key]]
+            for place, key in enumerate(side.keys)
+            if key is not None and place not in copied and side.first[key] in nearest
+        }
+        repeats = side.repeats(Index(side.runs))
+        found[name] = Copies(len(copied), len(near), *repeats, copied, near)
+    return CopyReport(own, found)
+
+
+def normalised(text: str) -> str:
+    """A text as copies are told by: NFKC, one space for every run of blanks, none at the ends."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    return " ".join(text.split())
+
+
+def words_of(text: str) -> list[str]:
+    """What near-copies are told by: words without case and punctuation, characters where a script has no blanks."""
+    return (_ASCII_WORD if text.isascii() else _word()).findall(text.casefold())
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    # Marks such as vowel signs are no letters for regular expressions, but parts of words.
+    marks = "".join(letter for letter in map(chr, range(0x300, 0x1F000)) if unicodedata.category(letter)[0] == "M")
+    return re.compile(rf"[{_CHARACTERS}]|[^\W_{_CHARACTERS}](?:[^\W_{_CHARACTERS}]|[{marks}])*")
+
+
+class WordRuns(NamedTuple):
+    """All runs of words of some texts, in the order of the texts."""
+
+    hashes: np.ndarray
+    """One for each run."""
+    text: np.ndarray
+    """The text that each is of."""
+    place: np.ndarray
+    """The word that each begins with."""
+    words: np.ndarray
+    """For each text how many words it has."""
+
+
+class Index:
+    """Which texts have a run of words."""
+
+    def __init__(self, runs: WordRuns) -> None:
+        self.visited = 0
+        """How often it was looked at two texts that share a run: the work, for whoever wants to count it."""
+        self._words = runs.words
+        order = np.lexsort((runs.text, runs.hashes))
+        hashes, texts = runs.hashes[order], runs.text[order]
+        fresh = np.ones(len(hashes), bool)
+        fresh[1:] = (hashes[1:] != hashes[:-1]) | (texts[1:] != texts[:-1])  # a text that has a run twice has it
+        hashes, texts = hashes[fresh], texts[fresh]
+        starts = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)])
+        counts = np.diff(starts, append=len(hashes))
+        self._hashes, self._starts, self._texts = hashes[starts], starts, texts
+        self._counts = np.minimum(counts, MOST_TEXTS)
+
+    def near(self, runs: WordRuns, *, within: bool = False) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Texts that are near one of the index, that one, and how many words are shared; some thousand at a time.
+
+        within: the texts are those of the index; none is compared with itself.
+        """
+        if not len(self._hashes) or not len(runs.hashes):
+            return
+        at = np.minimum(np.searchsorted(self._hashes, runs.hashes), len(self._hashes) - 1)
+        counts = np.where(self._hashes[at] == runs.hashes, self._counts[at], 0)
+        if within:
+            counts[self._counts[at] == 1] = 0  # only the text itself has it
+        known = np.flatnonzero(counts)
+        at, counts = at[known], counts[known]
+        text, place = runs.text[known], runs.place[known]
+        ends = np.cumsum(counts)
+        first = 0
+        while first < len(known):
+            # Whole texts together, at least one.
+            done = ends[first - 1] if first else 0
+            last = int(np.searchsorted(ends, done + _AT_ONCE, "right"))
+            if last < len(known):
+                last = int(np.searchsorted(text, text[last], "left"))
+            if last <= first:
+                last = int(np.searchsorted(text, text[first], "right"))
+            part = slice(first, last)
+            yield self._meetings(at[part], counts[part], text[part], place[part], runs.words, within)
+            first = last
+
+    def _meetings(
+        self, at: np.ndarray, counts: np.ndarray, text: np.ndarray, place: np.ndarray, words: np.ndarray, within: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        total = int(counts.sum())
+        self.visited += total
+        which = np.repeat(np.arange(len(at)), counts)
+        nth = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
+        other = self._texts[self._starts[at][which] + nth]
+        mine, begins = text[which], place[which]
+        # WordRuns come in the order of texts and places, so a stable sort by the pair keeps places in order.
+        pair = mine.astype(np.int64) * len(self._words) + other
+        order = np.argsort(pair, kind="stable")
+        pair, begins = pair[order], begins[order]
+        new = np.ones(total, bool)
+        new[1:] = pair[1:] != pair[:-1]
+        # Words that no earlier run of the pair has covered.
+        gained = np.minimum(np.diff(begins, prepend=0), RUN)
+        gained[new] = RUN
+        starts = np.flatnonzero(new)
+        shared = np.add.reduceat(gained, starts) if total else gained
+        mine, other = np.divmod(pair[starts], len(self._words))
+        # A run of a text that is shorter than RUN is the text as a whole.
+        shared = np.minimum(shared, words[mine])
+        near = 2 * shared >= words[mine]
+        if within:
+            near &= mine != other
+        return mine[near], other[near], shared[near]
+
+
+class _Set:
+    """The texts of one side: what they are after normalisation, and the runs of words of distinct ones."""
+
+    def __init__(self, texts: Sequence[str], hashes: _Hashes) -> None:
+        self.keys: list[str | None] = []
+        """Each text normalised; None for empty ones."""
+        self.first: dict[str, int] = {}
+        """Where each distinct text stands first."""
+        for place, text in enumerate(texts):
+            key = normalised(text) or None
+            self.keys.append(key)
+            if key is not None:
+                self.first.setdefault(key, place)
+        self.distinct = list(self.first.values())
+        """Position of each distinct text."""
+        self.runs = _runs(self.first, hashes)
+
+    def repeats(self, index: Index) -> tuple[int, int]:
+        """Equal texts, and near ones among the distinct, beyond the first of each group."""
+        groups = _Groups(len(self.distinct))
+        for mine, other, _ in index.near(self.runs, within=True):
+            groups.join(mine.tolist(), other.tolist())
+        return sum(key is not None for key in self.keys) - len(self.distinct), groups.joined
+
+
+class _Groups:
+    """Which texts belong together, as a forest whose roots stand for groups."""
+
+    def __init__(self, count: int) -> None:
+        self._parent = list(range(count))
+        self.joined = 0
+        """How many texts are not the first of their group."""
+
+    def join(self, left: list[int], right: list[int]) -> None:
+        for one, other in zip(left, right, strict=True):
+            roots = self._root(one), self._root(other)
+            if roots[0] != roots[1]:
+                self._parent[max(roots)] = min(roots)
+                self.joined += 1
+
+    def _root(self, text: int) -> int:
+        parent = self._parent
+        while parent[text] != text:
+            parent[text] = parent[parent[text]]  # halves the way for the next one
+            text = parent[text]
+        return text
+
+
+def _runs(texts: Mapping[str, int], hashes: _Hashes) -> WordRuns:
+    numbers = array("Q")
+    words = np.zeros(len(texts), np.int64)
+    for number, text in enumerate(texts):
+        own = words_of(text)
+        words[number] = len(own)
+        numbers.extend(map(hashes.__getitem__, own))
+    flat = np.frombuffer(numbers, np.uint64) if numbers else np.zeros(1, np.uint64)
+    runs = np.where(words >= RUN, words - RUN + 1, np.minimum(words, 1))
+    owner = np.repeat(np.arange(len(words)), runs)
+    place = np.arange(len(owner)) - np.repeat(np.cumsum(runs) - runs, runs)
+    start = (np.cumsum(words) - words)[owner] + place
+    length = np.minimum(words[owner], RUN)
+    # Lengths are part of the hash, so that a short text meets short texts alone.
+    value = length.astype(np.uint64)
+    for step in range(RUN):
+        inside = step < length
+        value = value * _FACTOR + np.where(inside, flat[np.where(inside, start + step, 0)], np.uint64(0))
+    return WordRuns(value, owner, place, words)
+
+
+class _Hashes(dict[str, int]):
+    """64 bits for each word, made when it is first met."""
+
+    def __missing__(self, word: str) -> int:
+        # Half of a surrogate pair is refused elsewhere, by those who encode texts.
+        digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        value = self[word] = int.from_bytes(digest, "little")
+        return value
+
+
+def _best(near: Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> dict[int, int]:
+    """For each text the one that shares most words, the first of several."""
+    best: dict[int, int] = {}
+    for mine, other, shared in near:
+        order = np.lexsort((other, -shared, mine))
+        mine, other = mine[order], other[order]
+        fresh = np.ones(len(mine), bool)
+        fresh[1:] = mine[1:] != mine[:-1]
+        best.update(zip(mine[fresh].tolist(), other[fresh].tolist(), strict=True))
+    return best
