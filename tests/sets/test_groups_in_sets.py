@@ -106,6 +106,7 @@ def test_paired_items_swap_within_the_item():
         ({"reference_groups": [*range(9), None], "candidate_groups": range(10)}, "sample 9 of reference has no group"),
         ({"reference_groups": "abcdefghij"}, "not one string"),
         ({"reference_groups": [[1]] * 10}, "must be a text or a number, not list"),
+        ({"reference_groups": ["a"] * 10, "candidate_groups": ["b"] * 10}, "have one group each: nothing can be moved"),
         ({"paired": True, "reference_groups": range(10)}, "groups already"),
         ({"paired": True, "candidate_groups": range(10)}, "groups already"),
     ],

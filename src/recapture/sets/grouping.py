@@ -70,6 +70,11 @@ class SetGroups:
                 raise InputError(self._lacking(points.name, coded is not None))
             if coded is not None:
                 self._candidates[name] = coded
+                if self.reference is not None and max(len(set(self.reference)), len(set(coded))) == 1:
+                    both = f"{self._reference_set.name} and {points.name}"
+                    raise InputError(
+                        f"all samples of {both} have one group each: nothing can be moved; is it the right field?"
+                    )
 
     def only_human(self, reference: PointSet, human: PointSet) -> tuple[PointSet, list[str]]:
         """A second human set without what the reference has, too, and what there is to say: shared samples would make
