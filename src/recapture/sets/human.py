@@ -113,6 +113,7 @@ class HumanSplits:
             if size < whole / 2 and groups is None
             else ""
         )
+        self._stretch = 1.0 if human is None else _stretch(len(reference) / size, len(human) / size) if size else 1.0
         self._scores = self._score(None, self._others)
 
     def terms(self, place: int, pair: Pair) -> list[HumanTerms]:
@@ -123,7 +124,7 @@ class HumanSplits:
             return [HumanTerms(warnings=(few,)) for _ in self._jobs]
         scored = self._score(pair, parts)
         return [
-            _terms(human, own, self._record(metric), metric.rounding(pair), self._narrow)
+            _terms(human, own, self._record(metric), metric.rounding(pair), self._stretch, self._narrow)
             if isinstance(human, dict) and isinstance(own, dict)
             else HumanTerms(warnings=(f"no human band: {human if isinstance(human, str) else own}",))
             for (metric, _), human, own in zip(self._jobs, self._scores, scored, strict=True)
@@ -277,10 +278,23 @@ def _taken(order: np.ndarray, groups: np.ndarray | None, size: int) -> np.ndarra
     return order[: ends[int(np.argmin(np.abs(ends - size)))]]
 
 
-def _terms(human: Numbers, candidate: Numbers, record: dict[str, Any], rounding: float, narrow: str) -> HumanTerms:
+def _stretch(references: float, humans: float) -> float:
+    """How much wider than the spread over splits the band of a second human set must be, for a mean; both sets as
+    multiples of a part.
+
+    Parts of one set have samples in common, so they vary less than parts of different sets do: with h samples a part of
+    n, by 1 - h / n of the variance. Two halves of one reference make up for that, since one has what the other lacks.
+    """
+    own, second = 1 - 1 / references, 1 / humans
+    return float(np.sqrt((own + 1 + second) / (own + 1 - second)))
+
+
+def _terms(
+    human: Numbers, candidate: Numbers, record: dict[str, Any], rounding: float, stretch: float, narrow: str
+) -> HumanTerms:
     # Where no split moves a number, nothing shows how far human parts may lie from each other.
     still = tuple(name for name, values in human.items() if not moves(values, rounding))
-    bands = {name: _band(values) for name, values in human.items() if name not in still}
+    bands = {name: _band(values, stretch) for name, values in human.items() if name not in still}
     inside = {
         name: float(np.mean((values >= bands[name].low) & (values <= bands[name].high)))
         for name, values in candidate.items()
@@ -294,8 +308,8 @@ def _terms(human: Numbers, candidate: Numbers, record: dict[str, Any], rounding:
     return HumanTerms(bands, parts, inside, record, said)
 
 
-def _band(values: np.ndarray) -> Band:
-    mean, spread = float(values.mean()), float(np.std(values, ddof=min(1, len(values) - 1)))
+def _band(values: np.ndarray, stretch: float = 1.0) -> Band:
+    mean, spread = float(values.mean()), stretch * float(np.std(values, ddof=min(1, len(values) - 1)))
     return Band(mean, mean - REACH * spread, mean + REACH * spread)
 
 
