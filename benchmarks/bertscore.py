@@ -32,7 +32,7 @@ def sentences(count: int, systems: int) -> tuple[list[str], dict[str, list[str]]
     folder = Path(os.environ.get("RECAPTURE_DATA") or "none") / "wmt17_to_english"
     if folder.is_dir():
         return (*_translations(folder, count, systems), "WMT17 de-en")
-    return (*_made_up(count, systems), "made-up sentences")
+    return (*made_up_sentences(count, systems), "made-up sentences")
 
 
 def _translations(folder: Path, count: int, systems: int) -> tuple[list[str], dict[str, list[str]]]:
@@ -49,7 +49,7 @@ def _translations(folder: Path, count: int, systems: int) -> tuple[list[str], di
     return [html.unescape(row["reference"]) for row in segments], {name: outputs[name] for name in chosen}
 
 
-def _made_up(count: int, systems: int, seed: int = 0) -> tuple[list[str], dict[str, list[str]]]:
+def made_up_sentences(count: int, systems: int, seed: int = 0) -> tuple[list[str], dict[str, list[str]]]:
     """Lengths and word frequencies as in news; a system changes a fifth of the words."""
     rng = random.Random(seed)
     syllables = [first + second for first in "bdfgklmnprstvw" for second in "aeiou"]

@@ -1,4 +1,4 @@
-"""MAUVE against mauve-text, and the scores of many labellings at once."""
+"""MAUVE against mauve-text with its own defaults (one clustering), and the scores of many labellings at once."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def _whole_score(rows: int = 10_000, peer_seeds: int = 4) -> None:
     seconds(
         f"mauve-text, 1 clustering: mean {np.mean(theirs):.4f}, seed spread {np.std(theirs, ddof=1):.4f}", best["peer"]
     )
-    ratio("mauve-text / recapture with all its clusterings", best["peer"] / best["ours"], "at least 2")
-    ratio("mauve-text / recapture with 1 clustering", best["peer"] / best["one"], "at least 2")
+    ratio(f"mauve-text with its defaults / {several}", best["peer"] / best["ours"], "at least 1")
+    ratio("mauve-text with its defaults / recapture, 1 clustering", best["peer"] / best["one"], "at least 2")
 
 
 def _labellings(rows: int = 2000, count: int = 1000) -> None:

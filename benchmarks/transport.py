@@ -42,7 +42,7 @@ def main() -> None:
 
     from recapture.geometry.parallel import engine, engine_options
     from recapture.geometry.transport import Problem, transport_costs
-    from recapture.pairs.metrics.moverscore import Pieces, mover_costs
+    from recapture.pairs.metrics.moverscore import PieceTable, mover_costs
 
     print(f"transport, {engine_options().thread_count()} threads, POT {ot.__version__}")
     rng = np.random.default_rng(0)
@@ -83,7 +83,7 @@ def main() -> None:
             found.append(ot.emd2(a / a.sum(), b / b.sum(), distances(one, other, metric="euclidean")))
         return 1 - np.array(found)
 
-    given = [Pieces(*one) for pair in zip(texts, weights, strict=True) for one in zip(*pair, strict=True)]
+    given = [PieceTable(*one) for pair in zip(texts, weights, strict=True) for one in zip(*pair, strict=True)]
     places = [(2 * number, 2 * number + 1) for number in range(len(texts))]
 
     def whole() -> np.ndarray:

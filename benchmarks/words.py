@@ -10,6 +10,7 @@ from typing import cast
 
 from transformers.utils import logging
 
+from recapture.pairs.declaration import METRICS as DECLARED
 from recapture.pairs.declaration import TextPairScorer
 from recapture.pairs.evaluate import Shared
 
@@ -48,7 +49,7 @@ def main(count: int = 600) -> None:
     shared = Shared(offline=True)
     scorers: dict[str, TextPairScorer] = {}
     for name, options in METRICS.items():
-        metric = METRICS.find(name)
+        metric = DECLARED.find(name)
         made = metric.prepare([[text] for text in references], shared, **metric.checked(options))
         scorers[name] = cast(TextPairScorer, made)
     store = shared.words()

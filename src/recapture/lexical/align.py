@@ -25,21 +25,28 @@ Match = tuple[int, int, int, int, int]
 """First word and number of words in the reference, the same in the hypothesis, stage."""
 
 _KEY = itemgetter(0)
+_NO_LIMIT = float("inf")
+_FULL = BEAM + BEAM // 2
+"""How many paths wait before the best of them are picked."""
 
 
 class WeightedWords:
     """A text made ready for alignment: its tokens, where each stem stands, what each token counts in the score."""
 
-    __slots__ = ("places", "stems", "tokens", "total", "values")
+    __slots__ = ("last", "repeated", "tokens", "total", "values")
 
-    def __init__(self, tokens: Sequence[str], stems: Iterable[str], values: Sequence[float]) -> None:
+    def __init__(self, tokens: Sequence[str], stems: Sequence[str], values: Sequence[float]) -> None:
         self.tokens = tuple(tokens)
         self.values = values
         self.total = sum(values)
-        self.places: dict[str, list[int]] = {}
-        for place, stem in enumerate(stems):
-            self.places.setdefault(stem, []).append(place)
-        self.stems = frozenset(self.places)
+        self.last = dict(zip(stems, range(len(stems)), strict=True))
+        """Each stem's last place."""
+        self.repeated: dict[str, list[int]] = {}
+        """All places of the stems that have several: few, so only they get lists."""
+        if len(self.last) < len(stems):
+            for stem in [stem for place, stem in enumerate(stems) if self.last[stem] != place]:
+                if stem not in self.repeated:
+                    self.repeated[stem] = [place for place, other in enumerate(stems) if other == stem]
 
 
 def align(hypothesis: WeightedWords, reference: WeightedWords, further: Sequence[Match] = ()) -> list[Match]:
@@ -50,13 +57,14 @@ def align(hypothesis: WeightedWords, reference: WeightedWords, further: Sequence
     fixed: dict[int, Match] = {}
     open_: dict[int, list[Match]] = {}
     here, there = reference.tokens, hypothesis.tokens
-    for stem in hypothesis.stems & reference.stems:
-        starts, goals = reference.places[stem], hypothesis.places[stem]
-        if len(starts) == len(goals) == 1:
-            at, to = starts[0], goals[0]
-            fixed[at] = (at, 1, to, 1, EXACT if here[at] == there[to] else STEM)
+    start, goal = reference.last, hypothesis.last
+    for stem in goal.keys() & start.keys():
+        first, to = start[stem], goal[stem]
+        if stem not in reference.repeated and stem not in hypothesis.repeated:
+            fixed[first] = (first, 1, to, 1, EXACT if here[first] == there[to] else STEM)
             continue
-        for at in starts:
+        goals = hypothesis.repeated.get(stem, [to])
+        for at in reference.repeated.get(stem, [first]):
             word = here[at]
             open_[at] = [(at, 1, to, 1, EXACT) for to in goals if there[to] == word]
             if len(open_[at]) < len(goals):
@@ -154,15 +162,28 @@ def _search_words(words: int, fixed: Mapping[int, Match], open_: Mapping[int, li
             paths.sort(key=_KEY)
             first = None
         options = [(match, match[2], 1 << match[2], cover * _covers(match), abs(at - match[2])) for match in choices]
-        longer = []
+        # Paths come in order of their keys. Once there are enough longer ones, those that cannot be among the best any
+        # more are not made: of equal keys the first stays first, so a later one has to be below the last of the best.
+        most = max([option[3] for option in options])
+        limit: float = _NO_LIMIT
+        longer: list[tuple[int, int, int, Any]] = []
         for key, used, end, took in paths:
+            if key - most >= limit:
+                break
             skipped = key + chunk if end else key
             for match, to, bit, gain, distance in options:
                 if not used & bit:
-                    longer.append((skipped - gain if end != to else key - gain, used | bit, to + 1, (match, took)))
+                    fresh = skipped - gain if end != to else key - gain
+                    if fresh < limit:
+                        longer.append((fresh, used | bit, to + 1, (match, took)))
                     key += distance
                     skipped += distance
-            longer.append((skipped, used, 0, took))
+            if skipped < limit:
+                longer.append((skipped, used, 0, took))
+            if len(longer) >= _FULL:
+                longer.sort(key=_KEY)
+                del longer[BEAM:]
+                limit = longer[-1][0]
         paths = longer
     paths.sort(key=_KEY)
     return _trail(min(paths[:BEAM], key=lambda path: path[0] + chunk if path[2] and path[2] != first else path[0]))

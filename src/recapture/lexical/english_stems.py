@@ -12,9 +12,11 @@ conditions: if they do not hold, the step does nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Mapping
 
 _VOWELS = frozenset("aeiouy")
+_VOWEL_AND_OTHER = re.compile("[aeiouy][^aeiouy]")
 _NO_SHORT_END = frozenset("aeiouywxY")
 """After a vowel none of these makes a short syllable."""
 _BEFORE_LI = frozenset("cdeghkmnrt")
@@ -62,6 +64,7 @@ _THEN_IN_R1 = _by_length(
     ("tion", "tional"), ("ate", "ational"), ("al", "alize"), ("ic", "icate iciti ical"), ("", "ful ness ative")
 )
 _IN_R2 = _by_length(("", "al ance ence er ic able ible ant ement ment ent ism ate iti ous ive ize ion"))
+_STEP_2, _STEP_3, _STEP_4 = tuple(_IN_R1), tuple(_THEN_IN_R1), tuple(_IN_R2)
 
 
 def english_stem(word: str) -> str:
@@ -82,6 +85,8 @@ def english_stem(word: str) -> str:
 
 def _with_consonant_y(word: str) -> tuple[str, bool]:
     """The word with Y for every y that is no vowel, and whether there is one."""
+    if "y" not in word:
+        return word, False
     letters = list(word)
     for at, letter in enumerate(letters):
         if letter == "y" and (at == 0 or letters[at - 1] in _VOWELS):
@@ -98,15 +103,15 @@ def _regions(word: str) -> tuple[int, int]:
 
 
 def _after_vowel_and_other(word: str, start: int) -> int:
-    for at in range(start + 1, len(word)):
-        if word[at] not in _VOWELS and word[at - 1] in _VOWELS:
-            return at + 1
-    return len(word)
+    found = _VOWEL_AND_OTHER.search(word, start)
+    return found.end() if found else len(word)
 
 
-def _ending(word: str, endings: Iterable[str]) -> str | None:
+def _ending(word: str, endings: tuple[str, ...]) -> str | None:
     """The longest of the endings, which stand in that order."""
-    return next((ending for ending in endings if word.endswith(ending)), None)
+    if not word.endswith(endings):  # most words; asked of all endings at once
+        return None
+    return next(ending for ending in endings if word.endswith(ending))
 
 
 def _has_vowel(letters: str) -> bool:
@@ -158,7 +163,7 @@ def _final_y(word: str) -> str:
 
 
 def _step_2(word: str, r1: int, r2: int) -> str:
-    ending = _ending(word, _IN_R1)
+    ending = _ending(word, _STEP_2)
     if ending is None or len(word) - len(ending) < r1:
         return word
     before = word[: len(word) - len(ending)]
@@ -168,14 +173,14 @@ def _step_2(word: str, r1: int, r2: int) -> str:
 
 
 def _step_3(word: str, r1: int, r2: int) -> str:
-    ending = _ending(word, _THEN_IN_R1)
+    ending = _ending(word, _STEP_3)
     if ending is None or len(word) - len(ending) < (r2 if ending == "ative" else r1):
         return word
     return word[: len(word) - len(ending)] + _THEN_IN_R1[ending]
 
 
 def _step_4(word: str, r1: int, r2: int) -> str:
-    ending = _ending(word, _IN_R2)
+    ending = _ending(word, _STEP_4)
     if ending is None or len(word) - len(ending) < r2:
         return word
     before = word[: len(word) - len(ending)]

@@ -45,7 +45,8 @@ _STEPS = tuple(
 
 
 def meteor_tokens(text: str) -> list[str]:
-    text = unicodedata.normalize("NFC", text)
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)
     for marks, pattern, instead in _STEPS:
         if any(mark in text for mark in marks):
             text = pattern.sub(instead, text)

@@ -14,25 +14,23 @@ _REMEMBERED = 200_000
 ENGLISH = "english"
 
 
-class Stems:
-    """A function from word to stem that remembers: by a language, by a function, or each word itself.
+class Stems(dict[str, str]):
+    """From word to stem, by a language, by a function, or each word itself; a stem is made when it is first asked for.
 
     English stems are METEOR's own. Those of other languages are of the installed version of snowballstemmer.
     """
 
     def __init__(self, stemmer: str | Callable[[str], str] | None) -> None:
+        super().__init__()
         self._stem: Callable[[str], str] = _of_language(stemmer) if isinstance(stemmer, str) else stemmer or str
-        self._known: dict[str, str] = {}
         self._one_at_a_time = threading.Lock()  # a Snowball stemmer keeps state while it works on a word
 
-    def __call__(self, word: str) -> str:
-        stem = self._known.get(word)
-        if stem is None:
-            with self._one_at_a_time:
-                stem = self._stem(word)
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            self._known[word] = stem
+    def __missing__(self, word: str) -> str:
+        with self._one_at_a_time:
+            stem = self._stem(word)
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        self[word] = stem
         return stem
 
 

@@ -64,8 +64,9 @@ class MeteorScorer(Scorer):
             for name, most in (("alpha", 1.0), ("beta", float("inf")), ("gamma", 1.0), ("delta", 1.0))
         )
         self._tokenize = _tokenizer(tokenize)
-        self._stem = Stems(stemmer)
+        self._stems = Stems(stemmer)
         self._light = function_words_of(function_words)
+        self._values = _Values(self._light, self._delta)
         self._synonyms = None if wordnet is None else _wordnet(wordnet)
         self._paraphrases = None if paraphrases is None else Paraphrases(paraphrases)
         self._further = [stage for stage in (self._synonyms, self._paraphrases) if stage is not None]
@@ -95,8 +96,8 @@ class MeteorScorer(Scorer):
         known = self._known.get(text)
         if known is None:
             tokens = list(self._tokenize(text))
-            values = [1 - self._delta if token.lower() in self._light else self._delta for token in tokens]
-            words = WeightedWords(tokens, [self._stem(token) for token in tokens], values)
+            values = list(map(self._values.__getitem__, tokens))
+            words = WeightedWords(tokens, list(map(self._stems.__getitem__, tokens)), values)
             known = words, [stage.prepare(tokens) for stage in self._further]
             self._room -= len(tokens) + 1
             if self._room < 0:
@@ -131,6 +132,21 @@ class MeteorScorer(Scorer):
         penalty = 0.0 if whole else self._gamma * (2 * chunks / words) ** self._beta
         mean = (1 - self._alpha) * there.total / precision + self._alpha * here.total / recall
         return (1 - penalty) / mean
+
+
+class _Values(dict[str, float]):
+    """What a token counts in the score; worked out when it is first asked for."""
+
+    def __init__(self, light: frozenset[str], delta: float) -> None:
+        super().__init__()
+        self._light, self._delta = light, delta
+
+    def __missing__(self, token: str) -> float:
+        value = 1 - self._delta if token.lower() in self._light else self._delta
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        self[token] = value
+        return value
 
 
 def _number(name: str, value: Any, most: float) -> float:

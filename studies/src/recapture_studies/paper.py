@@ -1,21 +1,44 @@
-"""The numbers that papers print, which are data: `paper.json` in each paper's folder, every table with its source."""
+"""What papers print and claim, which is data: `paper.json` in each paper's folder, every table with its source."""
 
 from __future__ import annotations
 
 import json
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
+
+PAPERS = {"mark-evaluate": "mark_evaluate", "infolm": "infolm", "distribution-aware": "distribution_aware"}
+"""By the first part of a claim's id, the folder of its paper."""
 
 
 @cache
-def _tables(folder: str) -> dict[str, Any]:
-    tables: dict[str, Any] = json.loads((files(__package__) / folder / "paper.json").read_text(encoding="utf-8"))[
-        "tables"
-    ]
-    return tables
+def _paper(folder: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((files(__package__) / folder / "paper.json").read_text(encoding="utf-8"))
+    return content
 
 
 def paper_numbers(package: str, table: str) -> Any:
     """The numbers of a table of the paper whose folder a module belongs to (its `__package__`)."""
-    return _tables(package.rpartition(".")[2])[table]["numbers"]
+    return _paper(package.rpartition(".")[2])["tables"][table]["numbers"]
+
+
+class Statement(NamedTuple):
+    """One thing that a paper says; the same statement has one id, whatever judges it."""
+
+    paper: str
+    where: str
+    """Figure 2, Table 5, section 4.1."""
+    says: str
+    """In our words; no full stop."""
+    reports: str
+    """The paper's own numbers."""
+
+
+@cache
+def statements() -> dict[str, Statement]:
+    """All claims of the papers by id: paper/table or figure/statement."""
+    return {
+        f"{short}/{place}": Statement(_paper(folder)["name"], claim["where"], claim["says"], claim["reports"])
+        for short, folder in PAPERS.items()
+        for place, claim in _paper(folder)["claims"].items()
+    }

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import recapture as rc
 
+from .paper import statements
 from .study import list_studies
+from .verdicts import OUTCOMES, PARTS, PIECES, RULES, SAMPLES, Piece, one_claim
 
 PAPERS = {
     "Mark-Evaluate": "Mordido and Meinel 2020, Mark-Evaluate: Assessing Language Generation using Population "
@@ -21,12 +23,20 @@ PAPERS = {
     "Distribution-aware metrics": "Chan et al. 2022, Distribution Aware Metrics for Conditional Natural Language "
     "Generation",
 }
-_ORDER = ("holds", "holds in part", "does not hold", "cannot be told")
 _BESIDE = "beside-the-paper"
 
 _NEEDED = {"paper", "title", "reproduces", "claims", "tables", "verdict", "quick", "heads", "left", "captions"}
 
+_OPEN = "not judged yet"
+
 Content = Mapping[str, Any]
+
+
+class Evidence(NamedTuple):
+    """A stored claim, and the study that judged it."""
+
+    study: str
+    record: Content
 
 
 def results_page(folder: Path, page: Path) -> str:
@@ -39,17 +49,19 @@ def results_page(folder: Path, page: Path) -> str:
     quick = [name for name, content in contents.items() if content["quick"]]
     if quick:
         raise rc.InputError(f"{folder / quick[0]}.json is of a quick form, which says nothing: run the study in full")
+    gathered = _gathered(contents)
     link = Path(os.path.relpath(folder, page.parent)).as_posix()
     parts = [
         "# What the papers claim, and what holds here",
         "Made by `recapture reproduce --page` from the files the studies wrote; nothing on this page is typed by hand. "
         "How to run them, and on what data: [studies](studies.md). Each has a page of its own with all its tables.",
-        *_summary(contents),
+        *_summary(gathered),
+        *_rules(gathered),
     ]
     for paper, title in PAPERS.items():
         own = {name: content for name, content in contents.items() if content["paper"] == paper}
         if own:
-            parts += [f"## {paper}", f"{title}.", *_claims(own, link)]
+            parts += [f"## {paper}", f"{title}.", *_claims(gathered, paper, link)]
             for name, content in own.items():
                 parts += _study(name, content, link)
     beyond = list(_beyond(contents, link))
@@ -69,34 +81,83 @@ def results_page(folder: Path, page: Path) -> str:
 def _read(path: Path) -> Content:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        whole = content.keys() >= _NEEDED
+        whole = content.keys() >= _NEEDED and all("id" in claim for claim in content["claims"])
     except (OSError, ValueError, AttributeError):
         whole = False
     if not whole:
-        raise rc.InputError(f"{path} is not what a study writes: run the study again")
+        raise rc.InputError(f"{path} is not what a study writes now: run the study again, or judge its tables anew")
     made: Content = content
     return made
 
 
-def _summary(contents: Mapping[str, Content]) -> list[str]:
+def _gathered(contents: Mapping[str, Content]) -> dict[str, list[Evidence]]:
+    """By claim, in the order of the papers, all pieces of evidence with the study they come from."""
+    pieces: dict[str, list[Evidence]] = {claim: [] for claim in statements()}
+    for name, content in contents.items():
+        for record in content["claims"]:
+            if record["id"] not in pieces:
+                raise rc.InputError(f"{name}.json judges {record['id']!r}, which is no claim of a paper: run it again")
+            pieces[record["id"]].append(Evidence(name, record))
+    return pieces
+
+
+def _judged(pieces: Sequence[Evidence]) -> tuple[str, str]:
+    return one_claim([Piece(each.record["holds"], each.record["own"], each.record["chosen"], each.record["data"])
+                      for each in pieces])  # fmt: skip
+
+
+def _summary(gathered: Mapping[str, Sequence[Evidence]]) -> list[str]:
+    counts: dict[str, Counter[str]] = {paper: Counter() for paper in PAPERS}
+    for claim, pieces in gathered.items():
+        counts[statements()[claim].paper][_judged(pieces)[0] if pieces else _OPEN] += 1
+    heads = ["claims of", *OUTCOMES, *([_OPEN] if any(each[_OPEN] for each in counts.values()) else [])]
+    rows = [[paper, *(str(each[kind]) for kind in heads[1:])] for paper, each in counts.items()]
+    return [rc.Table(heads, rows).to_markdown().rstrip(), "Each claim is counted once, however many studies judge it."]
+
+
+def _rules(gathered: Mapping[str, Sequence[Evidence]]) -> list[str]:
+    """Of each kind the rule, and how many claims it judges."""
+    used = Counter(
+        rule
+        for pieces in gathered.values()
+        for rule in {rule for each in pieces for rule in each.record["rule"].split(", ")}
+    )
+    rows = [[name, str(used[name]), words] for name, words in RULES.items()]
+    return [
+        "## How claims are judged",
+        "One rule for each kind of claim, the same for all studies. Every verdict follows from the tables that the "
+        "studies print.",
+        rc.Table(["kind", "claims", "rule"], rows, left=3).to_markdown().rstrip(),
+        f"**Several parts.** {PARTS}",
+        f"**Several pieces of evidence.** {PIECES}",
+        f"**In and out of sample.** {SAMPLES}",
+    ]
+
+
+def _claims(gathered: Mapping[str, Sequence[Evidence]], paper: str, link: str) -> list[str]:
     rows = []
-    for paper in PAPERS:
-        counts = Counter(claim["holds"] for content in contents.values() if content["paper"] == paper
-                         for claim in content["claims"])  # fmt: skip
-        if counts:
-            rows.append([paper, *(str(counts[kind]) for kind in _ORDER)])
-    return [rc.Table(["claims of", *_ORDER], rows).to_markdown().rstrip()] if rows else []
+    for claim, pieces in gathered.items():
+        said = statements()[claim]
+        if said.paper != paper or not pieces:
+            continue
+        holds, decided = _judged(pieces)
+        marks = [f"({at}) " if len(pieces) > 1 else "" for at in range(1, len(pieces) + 1)]
 
+        def told(
+            word: Callable[[Content], str], pieces: Sequence[Evidence] = pieces, marks: Sequence[str] = marks
+        ) -> str:
+            return " ".join(f"{mark}{word(each.record)}" for mark, each in zip(marks, pieces, strict=True))
 
-def _claims(contents: Mapping[str, Content], link: str) -> list[str]:
-    rows = [
-        [claim["where"], claim["says"], f"**{claim['holds']}**", claim["here"], claim["why"] or "-",
-         f"[{name}]({link}/{name}.md)"]
-        for name, content in contents.items() for claim in content["claims"]
-    ]  # fmt: skip
-    if not rows:
-        return []
-    return [rc.Table(["where", "the paper says", "", "here", "why", "study"], rows, left=6).to_markdown().rstrip()]
+        rows.append([
+            said.where, said.says, said.reports, f"**{holds}**" + (f" ({decided})" if decided else ""),
+            told(lambda record: record["here"]),
+            told(lambda record: f"{record['data']}: {record['sample']}"),
+            told(lambda record: f"{record['holds']}; {record['rule']}: {record['because']}"),
+            "; ".join(dict.fromkeys(each.record["why"] for each in pieces if each.record["why"])) or "-",
+            ", ".join(f"[{name}]({link}/{name}.md)" for name in dict.fromkeys(each.study for each in pieces)),
+        ])  # fmt: skip
+    heads = ["where", "the paper says", "the paper reports", "", "found here", "checked on", "by rule", "why", "study"]
+    return [rc.Table(heads, rows, left=len(heads)).to_markdown().rstrip()] if rows else []
 
 
 def _study(name: str, content: Content, link: str) -> Iterator[str]:

@@ -12,6 +12,10 @@ from typing import Any, Literal
 
 import recapture as rc
 
+from .cells import Tables
+from .files import plain
+from .paper import statements
+from .verdicts import Holds, Verdict
 from .words import nearest_names
 
 
@@ -50,22 +54,41 @@ class Section:
     """A sentence on what this shows that the paper has not; the results page gathers such tables."""
 
 
-Holds = Literal["holds", "holds in part", "does not hold", "cannot be told"]
+Chosen = Literal["fixed", "same", "other"]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One thing the paper says, and what became of it here. The results page is made of these."""
+    """A piece of evidence on one thing a paper says. The results page is made of these, one row for each id."""
 
-    where: str
-    """Figure 2, Table 5, section 4.1: where in the paper."""
-    says: str
-    """In our words, with the paper's own numbers; no full stop."""
-    holds: Holds
+    id: str
+    """Of `paper.statements()`."""
+    verdict: Verdict
     here: str
     """Our numbers, computed, never typed; no full stop."""
+    data: str
+    """On what data, and with which models."""
     why: str = ""
     """Where it does not hold: the likely reason. Other encoder, other data, a slip in the paper."""
+    own: bool = False
+    """Whether these are the paper's own data."""
+    chosen: Chosen = "fixed"
+    """How free parameters were set: beforehand, on the data they are measured on, or on other data."""
+
+    @property
+    def holds(self) -> Holds:
+        return self.verdict.holds
+
+    @property
+    def sample(self) -> str:
+        """In sample: on the paper's data, or with parameters chosen on the data they are measured on."""
+        return "out of sample" if self.chosen == "other" or (self.chosen == "fixed" and not self.own) else "in sample"
+
+    def record(self) -> dict[str, Any]:
+        """What a file keeps."""
+        said = statements()[self.id]
+        return {"id": self.id, **said._asdict(), **self.verdict._asdict(), "here": self.here, "why": self.why,
+                "data": self.data, "own": self.own, "chosen": self.chosen, "sample": self.sample}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -78,7 +101,19 @@ class Findings:
     verdict: Sequence[str]
     """Paragraphs: what agrees with the paper, what does not, and why."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    claims: Sequence[Claim] = ()
+
+
+Judge = Callable[[Tables, Mapping[str, Any]], Sequence[Claim]]
+"""From the tables a study prints and its settings to what they say of the paper's claims."""
+
+
+def rows_of(tables: Sequence[Section]) -> dict[str, list[dict[str, str]]]:
+    """Tables as files keep them, and as claims are judged from."""
+    return {each.name: [dict(zip(each.table.heads, row, strict=True)) for row in each.table.rows] for each in tables}
+
+
+def _nothing(tables: Tables, settings: Mapping[str, Any]) -> Sequence[Claim]:
+    return []
 
 
 @dataclass(frozen=True)
@@ -94,6 +129,8 @@ class Study:
     data: Sequence[str]
     """Folders it reads."""
     run: Callable[[Setup], Findings]
+    judge: Judge = _nothing
+    """Reads the tables alone, so that stored ones can be judged by rules that came later."""
     encodes: bool = True
     """Whether it turns texts into vectors, so that an encoder can be chosen."""
     pools: bool = True
@@ -106,6 +143,9 @@ class Study:
     """By folder, the files in it and their fields: what to put in their place."""
     takes: str = ""
     """How long the full form took, and on what."""
+
+    def claims(self, findings: Findings) -> Sequence[Claim]:
+        return self.judge(rows_of(findings.tables), plain(findings.settings))
 
 
 FOLDERS = ("mark_evaluate", "infolm", "distribution_aware", "own_checks")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +13,24 @@ import recapture as rc
 
 from .files import cannot_write, plain, write
 from .models import DEFAULT_ENCODER, MASKED_MODELS
-from .study import Claim, Findings, Setup, Study
+from .study import Claim, Findings, Setup, Study, rows_of
 from .svg import slim
 
-SCHEMA = 1
+SCHEMA = 2
 """Of NAME.json: grows when a reader of the old one would misread the new one."""
+CLAIMS = "## Claims"
 MADE_UP = "all texts were made up by the program, to try the machinery: numbers and verdicts say nothing"
 
 
 def write_findings(study: Study, findings: Findings, setup: Setup, output: Path) -> list[Path]:
     """The files that were written: NAME.md with everything, a CSV per table, NAME.json and NAME.svg."""
     picture = draw(findings)
+    claims = study.claims(findings)
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise cannot_write(output, error) from None
-    texts = {output / f"{study.name}.md": _page(study, findings, setup)}
+    texts = {output / f"{study.name}.md": _page(study, findings, setup, claims)}
     texts |= {output / f"{study.name}-{table.name}.csv": table.table.to_csv() for table in findings.tables}
     content = {
         "schema": SCHEMA,
@@ -45,13 +46,12 @@ def write_findings(study: Study, findings: Findings, setup: Setup, output: Path)
         "seed": setup.seed,
         **made_with(study, setup),
         "settings": plain(findings.settings),
-        "tables": {table.name: [dict(zip(table.table.heads, row, strict=True)) for row in table.table.rows]
-                   for table in findings.tables},
+        "tables": rows_of(findings.tables),
         "heads": {table.name: list(table.table.heads) for table in findings.tables},
         "left": {table.name: table.table.left for table in findings.tables},
         "adds": {table.name: table.adds for table in findings.tables if table.adds},
         "captions": {table.name: list(table.table.caption) for table in findings.tables},
-        "claims": [asdict(claim) for claim in findings.claims],
+        "claims": [claim.record() for claim in claims],
         "verdict": list(findings.verdict),
     }  # fmt: skip
     texts[output / f"{study.name}.json"] = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
@@ -105,7 +105,7 @@ def draw(findings: Findings) -> str:
     return slim(stream.getvalue().decode())
 
 
-def _page(study: Study, findings: Findings, setup: Setup) -> str:
+def _page(study: Study, findings: Findings, setup: Setup, claims: Sequence[Claim]) -> str:
     data = ", ".join(study.data) or "none, it simulates"
     what = f"Reproduces {study.paper}, {study.reproduces}" if study.paper else study.reproduces
     parts = [f"# {study.title}", f"{what}. Data: {data}; seed {setup.seed}"]
@@ -118,11 +118,17 @@ def _page(study: Study, findings: Findings, setup: Setup) -> str:
     for table in findings.tables:
         parts += [f"## {table.name.replace('-', ' ').capitalize()}", table.table.to_markdown().rstrip()]
     parts += ["## Verdict", *findings.verdict]
-    if findings.claims:
-        parts += ["## Claims", claims_grid(findings.claims).to_markdown().rstrip()]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(parts) + "\n" + claims_part([claim.record() for claim in claims])
 
 
-def claims_grid(claims: Sequence[Claim]) -> rc.Table:
-    rows = [[claim.where, claim.says, f"**{claim.holds}**", claim.here, claim.why or "-"] for claim in claims]
-    return rc.Table(["where", "the paper says", "", "here", "why"], rows, left=5)
+def claims_part(claims: Sequence[Mapping[str, Any]]) -> str:
+    """The end of a study's page: what each piece of evidence says, and by which rule."""
+    if not claims:
+        return ""
+    heads = ["where", "the paper says", "the paper reports", "", "here", "checked", "rule and reasons", "why"]
+    rows = [
+        [claim["where"], claim["says"], claim["reports"], f"**{claim['holds']}**", claim["here"],
+         f"{claim['data']} ({claim['sample']})", f"{claim['rule']}: {claim['because']}", claim["why"] or "-"]
+        for claim in claims
+    ]  # fmt: skip
+    return f"\n{CLAIMS}\n\n{rc.Table(heads, rows, left=len(heads)).to_markdown().rstrip()}\n"

@@ -110,7 +110,7 @@ METRIC = SetMetric(
     swapped={"value": "value"},
     # Both halves share the whole set's trace, so splits vary less than sets do (docs/uncertainty.md has figures).
     band_note="the Fréchet distance's band is too narrow: halves of one set share their spread, and of another "
-    "human set only about 70 % fall inside; a second human set gives a right one",
+    "human set only about 70 % fall inside; a second human set gives a better one",
     order=50,
     citation="Heusel et al. 2017, GANs Trained by a Two Time-Scale Update Rule, NeurIPS",
 )

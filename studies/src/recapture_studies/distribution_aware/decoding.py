@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 import recapture as rc
 
-from ..study import Claim, Findings, Holds, Section, Setup, Study
+from ..cells import Tables, estimate
+from ..study import Claim, Findings, Section, Setup, Study
+from ..verdicts import above, absent, less, together
 from ..words import short, short_p
 from .captions import LAYOUT
 from .decoding_sets import (
@@ -41,9 +44,7 @@ def _run(setup: Setup) -> Findings:
     tables = [_seeds_table(seeds), _continuations_table(sets), _votes_table(judged)]
     if judged.beside:
         tables.append(_beside_votes(judged))
-    return Findings(
-        tables, _drawn(seeds, sets), _verdict(seeds, sets, judged), {"contexts": seeds.contexts}, _claims(seeds)
-    )
+    return Findings(tables, _drawn(seeds, sets), _verdict(seeds, sets, judged), {"contexts": seeds.contexts})
 
 
 def _seeds_table(seeds: Variety) -> Section:
@@ -180,42 +181,46 @@ def _verdict(seeds: Variety, sets: dict[str, Numbers], judged: Votes) -> list[st
     return lines
 
 
-def _claims(seeds: Variety) -> list[Claim]:
-    meteor, ranks = _series(seeds, "meteor"), _series(seeds, "trm-meteor")
-    falls = bool(np.all(np.diff(meteor) < 0))
-    cider, cider_ranks = _series(seeds, "cider"), _series(seeds, "trm-cider")
+def judge(tables: Tables, settings: Mapping[str, Any]) -> list[Claim]:
+    rows = [row for row in tables["variety"] if row["candidates"].endswith(" different")]
+    one, *more = rows
+    counts = ", ".join(row["candidates"].split()[0] for row in rows)
 
-    def held(whole: bool, part: bool) -> Holds:
-        return "holds" if whole else "holds in part" if part else "does not hold"
+    def series(head: str) -> str:
+        return ", ".join(row[head].split(" ±")[0] for row in rows)
 
-    shown = {name: ", ".join(f"{value:.3f}" for value in values) for name, values in
-             (("meteor", meteor), ("trm", ranks), ("cider", cider), ("trm-cider", cider_ranks))}  # fmt: skip
-    counts = ", ".join(map(str, seeds.by_distinct))
+    best = together(above(less(estimate(one["METEOR ↑"]), estimate(row["METEOR ↑"]))) for row in more)
+    ranks = together(
+        above(less(estimate(one[head]), estimate(more[-1][head]))) for head in ("TRM-METEOR ↓", "TRM-CIDEr ↓")
+    )
+    data = f"outputs of training seeds, E2E, {settings['contexts']} contexts"
     return [
         Claim(
-            "Figures 5 and 6, right",
-            "METEOR is best for one text over and over (greedy, beam) and only falls as variety grows",
-            held(falls, meteor[0] > meteor[-1]),
-            f"METEOR with {counts} different texts of ten: {shown['meteor']}; CIDEr-D: {shown['cider']}",
-            "" if falls else "outputs that fewer seeds agree on are hardly worse than the most frequent one",
+            "distribution-aware/section-3.1/one-text-is-best",
+            best,
+            f"METEOR with {counts} different texts of ten: {series('METEOR ↑')}; CIDEr-D: {series('CIDEr-D ↑')}",
+            data,
+            ""
+            if best.holds == "holds"
+            else "outputs that fewer seeds agree on are hardly worse than the most frequent one",
         ),
         Claim(
-            "Figure 6, left",
-            "TRM-METEOR is far from people's for one text over and over and nearer for sampled ones",
-            held(ranks[0] > ranks[-1] and cider_ranks[0] > cider_ranks[-1], ranks[0] > ranks[-1]),
-            f"TRM-METEOR with {counts} different texts: {shown['trm']}; TRM-CIDEr: {shown['trm-cider']}",
+            "distribution-aware/figure-4/variety-improves-trm",
+            ranks,
+            f"TRM-METEOR with {counts} different texts: {series('TRM-METEOR ↓')}; TRM-CIDEr: {series('TRM-CIDEr ↓')}",
+            data,
         ),
         Claim(
-            "Figure 5",
-            "VLP is better at low temperatures and CLIPCap at high ones by TRM-METEOR, which METEOR does not show",
-            "cannot be told",
+            "distribution-aware/figure-5/temperature",
+            absent("VLP, CLIPCap and outputs at several temperatures"),
             _ABSENT,
+            "-",
         ),
         Claim(
-            "Figure 6",
-            "nucleus sampling stays near people's distribution at higher temperatures than plain sampling",
-            "cannot be told",
+            "distribution-aware/figure-6/nucleus",
+            absent("outputs by nucleus sampling at several temperatures"),
             _ABSENT,
+            "-",
         ),
     ]
 
@@ -255,6 +260,7 @@ STUDY = Study(
     reproduces="Figures 5 and 6, in form",
     data=("e2e_dev_multi", FOLDER),
     run=_run,
+    judge=judge,
     layout={"e2e_dev_multi": LAYOUT["e2e_dev_multi"], FOLDER: CONTINUATIONS},
     takes="4 minutes on 2 cores, most of it for vectors",
 )

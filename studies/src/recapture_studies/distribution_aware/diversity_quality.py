@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 import recapture as rc
 
+from ..cells import Tables, estimate, keyed, mean_and_half
 from ..progress import progress_bar
 from ..steps import steps_of
 from ..study import Claim, Findings, Section, Setup, Study
+from ..verdicts import above, stays, together
 from ..words import short
 from .captions import LAYOUT, Scoring, data_file, load
 
 _SIDE = 10
-_SEEN = 0.1
-"""Share of a score's range from which on it counts as seen."""
 _METRICS = ("trm-meteor", "meteor", "trm-cider", "cider")
 
 
@@ -28,7 +29,7 @@ def _run(setup: Setup) -> Findings:
     steps = range(0, _SIDE + 1, 5 if setup.quick else 1)
     uniques = range(1, _SIDE + 1, 3 if setup.quick else 1)
     kept = steps_of(setup, "diversity-quality", {"revision": 1}, [data_file(setup, "abstract48s")], encodes=False)
-    maps = {name: np.zeros((len(uniques), len(steps))) for name in _METRICS}
+    every: dict[str, list[np.ndarray]] = {name: [] for name in _METRICS}
     with progress_bar("scenes", scenes, "scene") as progress:
         for row in rows[:scenes]:
             texts = rng.permutation(row.references).tolist()
@@ -39,8 +40,9 @@ def _run(setup: Setup) -> Findings:
             cells = [_cell(correct, unique, rng) for unique in uniques for correct in steps]
             made = kept.get(str(row.id), lambda group=group, cells=cells: _scored(scoring, group, cells))  # type: ignore[misc]
             for name, values in made.items():
-                maps[name] += np.reshape(values, maps[name].shape) / scenes
+                every[name].append(np.reshape(values, (len(uniques), len(steps))))
             progress.advance()
+    maps = {name: np.mean(values, axis=0) for name, values in every.items()}
     tables = [
         Section(
             name,
@@ -53,6 +55,8 @@ def _run(setup: Setup) -> Findings:
         for name in _METRICS
     ]
 
+    tables.append(_gains(every))
+
     def draw(figure: Any) -> None:
         figure.set_size_inches(10, 8)
         for axes, name in zip(figure.subplots(2, 2).flat, _METRICS, strict=True):
@@ -63,7 +67,7 @@ def _run(setup: Setup) -> Findings:
             axes.set_yticks(range(len(uniques)), list(uniques))
             figure.colorbar(image)
 
-    return Findings(tables, draw, _verdict(maps), {"scenes": scenes}, _claims(maps))
+    return Findings(tables, draw, _verdict(maps), {"scenes": scenes})
 
 
 def _scored(scoring: Scoring, group: list[str], cells: list[list[int]]) -> dict[str, list[float]]:
@@ -90,22 +94,38 @@ def _moves(name: str, found: np.ndarray) -> tuple[float, float]:
     return float(found[-1, -1] - found[0, -1]) * towards, float(found[-1, -1] - found[-1, 0]) * towards
 
 
-def _claims(maps: dict[str, np.ndarray]) -> list[Claim]:
+def _gains(every: dict[str, list[np.ndarray]]) -> Section:
+    rows = []
+    for name, values in every.items():
+        found = np.array(values)
+        towards = (-1 if name.startswith("trm") else 1) / (float(np.ptp(found.mean(axis=0))) or 1.0)
+        variety, correct = (found[:, -1, -1] - found[:, at, to] for at, to in ((0, -1), (-1, 0)))
+        rows.append([name, mean_and_half(towards * variety), mean_and_half(towards * correct)])
+    caption = [
+        "What a score gains over the range of its table: by variety (all correct, from one to ten different texts) and "
+        "by correctness (all different, from none to all correct); mean over scenes ± 1.96 standard errors."
+    ]
+    return Section("gains", rc.Table(["metric", "by variety", "by correctness"], rows, caption))
+
+
+def judge(tables: Tables, settings: Mapping[str, Any]) -> list[Claim]:
+    gains = keyed(tables["gains"], "metric")
     claims = []
-    for base, where in (("meteor", "Figure 8"), ("cider", "Figure 9")):
-        (variety, quality), (flat, alone) = (_moves(name, maps[name]) for name in (f"trm-{base}", base))
-        sees, blind = min(variety, quality) > _SEEN, abs(flat) < _SEEN < alone
-        # Are half-wrong candidates, each of them different, better for the rank than right ones that repeat?
-        ranks = maps[f"trm-{base}"]
-        half = float(ranks[-1, ranks.shape[1] // 2])
+    for base, place in (("meteor", "figure-8"), ("cider", "figure-9")):
+        ranks, alone = gains[f"trm-{base}",], gains[base,]
+        parts = [above(estimate(ranks[how])) for how in ("by variety", "by correctness")]
+        parts += [above(estimate(alone["by correctness"])), stays(estimate(alone["by variety"]))]
+        first, *_, last = tables[f"trm-{base}"]
+        cells = [cell for head, cell in last.items() if head.endswith("correct")]
         claims.append(
             Claim(
-                where,
-                f"TRM over {base} gains by variety and by correctness, {base} alone by correctness only",
-                "holds" if sees and blind else "holds in part" if sees or blind else "does not hold",
-                f"shares of its range gained by variety and by correctness: TRM {variety:.0%} and {quality:.0%}, "
-                f"{base} {flat:.0%} and {alone:.0%}; one correct text, repeated, has TRM {ranks[0, -1]:.2f}, "
-                f"different texts of which about half are wrong {half:.2f}",
+                f"distribution-aware/{place}/{base}",
+                together(parts),
+                "shares of its range gained by variety and by correctness: "
+                f"TRM {ranks['by variety']} and {ranks['by correctness']}, {base} {alone['by variety']} and "
+                f"{alone['by correctness']}; one correct text, repeated, has TRM {list(first.values())[-1]}, different "
+                f"texts of which about half are wrong {cells[len(cells) // 2]}",
+                "abstract scenes",
             )
         )
     return claims
@@ -134,6 +154,7 @@ STUDY = Study(
     reproduces="Figures 8 and 9",
     data=("abstract48s",),
     run=_run,
+    judge=judge,
     encodes=False,
     layout={"abstract48s": LAYOUT["abstract48s"]},
     takes="half a minute on 2 cores",

@@ -20,9 +20,11 @@ import numpy as np
 import recapture as rc
 
 from ..agreement import COEFFICIENTS, Coefficient, oriented, system_level
+from ..cells import Tables, number
 from ..item_scores import Part, Scores
 from ..rated import Seen, shown, tasks
-from ..study import Claim, Findings, Holds, Section, Setup, Study
+from ..study import Claim, Findings, Section, Setup, Study
+from ..verdicts import Estimate, above, in_range
 from .metric_map import summaries
 from .summarisation import KINDS
 
@@ -86,14 +88,10 @@ def _run(setup: Setup) -> Findings:
         curves[part.about["kind"], label] = _curve(held, human, setup)
 
     seen = Seen(setup, temperature_parts(setup), see)
-    claims = _claims({label: curve for (kind, label), curve in curves.items() if kind == "ext"})
     tables = [
         *(Section(f"{KINDS[kind]}-systems", _grid(curves, kind, sizes[kind])) for kind in sizes),
         Section("choosing", _choosing(curves, setup.quick),
                 "A temperature chosen on some documents, measured on others"),
-        Section("beside-the-paper",
-                rc.Table(["the paper, in words", "here"], [[each.says, each.here] for each in claims],
-                         ["Figure 4 prints no numbers."], left=2)),
         seen.table(),
     ]  # fmt: skip
 
@@ -115,7 +113,7 @@ def _run(setup: Setup) -> Findings:
         axes.legend(fontsize=7, handlelength=3.5, loc="lower left")
 
     settings = {"temperatures": temperatures, "measure": _MEASURE, "sizes": sizes, "warnings": list(seen.warnings)}
-    return Findings(tables, draw, [*_verdict(curves), *seen.about_left_out()], settings, claims)
+    return Findings(tables, draw, [*_verdict(curves), *seen.about_left_out()], settings)
 
 
 def _curve(held: Mapping[float, np.ndarray], human: np.ndarray, setup: Setup) -> _Curve:
@@ -167,36 +165,46 @@ def _choosing(curves: Mapping[tuple[str, str], _Curve], quick: bool) -> rc.Table
     return rc.Table(heads, rows, [caption], left=2)
 
 
-def _claims(curves: Mapping[str, _Curve]) -> list[Claim]:
-    """Of extractive systems, which the paper's figure shows."""
-    if not curves:
-        return []
-    where = "Figure 4, section 5.3"
-    paths = {label: path(list(curve.by["pearson"].values())) for label, curve in curves.items()}
-    smooth = [each <= _ONE_PEAK + 1e-9 for each in paths.values()]
-    told = "up and down by Pearson's r, over its range (a curve with one peak: at most 2): "
-    told += ", ".join(f"{label} {each:.2f}" for label, each in paths.items())
-    inside = [_OPTIMUM[0] <= curve.best(name) <= _OPTIMUM[1] for curve in curves.values() for name in COEFFICIENTS]
-    bests = "; ".join(
-        f"{label}: " + ", ".join(f"{curve.best(name):g} by {name}" for name in COEFFICIENTS)
-        for label, curve in curves.items()
-    )
-    why = "Another masked language model, with another calibration, and few systems, so that ranks move in steps"
-    return [
-        Claim(where, "agreement changes smoothly with the temperature", _of(smooth), told, "" if all(smooth) else why),
-        Claim(where, f"the best temperature lies in [{_OPTIMUM[0]:g}, {_OPTIMUM[1]:g}]", _of(inside), bests,
-              "" if all(inside) else why),
-        Claim(where, "a cold model (T well below 1), which is selective, agrees less than at the optimum",
-              _of([curve.by["pearson"][min(curve.by["pearson"])] < curve.honest.optimistic - _WIGGLE
-                   for curve in curves.values()]),
-              "; ".join(f"{label}: {shown(curve.by['pearson'][min(curve.by['pearson'])])} at T = "
-                        f"{min(curve.by['pearson']):g}, {shown(curve.honest.optimistic)} at the best"
-                        for label, curve in curves.items())),
-    ]  # fmt: skip
-
-
-def _of(tests: Sequence[bool]) -> Holds:
-    return "holds" if all(tests) else "holds in part" if any(tests) else "does not hold"
+def judge(tables: Tables, settings: Mapping[str, Any]) -> list[Claim]:
+    """Of extractive systems, which the paper's figure shows; one piece of evidence for each model."""
+    rows = tables.get("extractive-systems", [])
+    chosen = {row["systems, model"]: row for row in tables["choosing"]}
+    claims = []
+    for label in [head.removesuffix(" pearson") for head in (rows[0] if rows else {}) if head.endswith(" pearson")]:
+        curve = {float(row["temperature"]): number(row[f"{label} pearson"]) for row in rows}
+        up_and_down = path(list(curve.values()))
+        optimum = max(value for each, value in curve.items() if _OPTIMUM[0] <= each <= _OPTIMUM[1])
+        row = chosen[f"extractive, {label}"]
+        share = row[f"best T in [{_OPTIMUM[0]:g}, {_OPTIMUM[1]:g}]"]
+        why = "Another masked language model, with another calibration, and few systems, so that ranks move in steps"
+        data = f"REALSumm, extractive systems, {label}"
+        found = {
+            "smooth": (
+                above(Estimate(_ONE_PEAK + 1e-9 - up_and_down)),
+                f"up and down by Pearson's r, over its range (a curve with one peak: at most 2): {up_and_down:.2f}",
+            ),
+            "optimum": (
+                in_range(number(share)),
+                f"best T by r, rho and tau: {row['best T: r, rho, tau']}; by r of resampled documents there: {share}",
+            ),
+            "cold": (
+                above(Estimate(optimum - curve[min(curve)])),
+                f"r {shown(curve[min(curve)])} at T = {min(curve):g}, {shown(optimum)} at the best T of the range",
+            ),
+        }
+        claims += [
+            Claim(
+                f"infolm/figure-4/{name}",
+                verdict,
+                here,
+                data,
+                "" if verdict.holds == "holds" else why,
+                own=True,
+                chosen="same" if name == "cold" else "fixed",
+            )
+            for name, (verdict, here) in found.items()
+        ]
+    return claims
 
 
 def _verdict(curves: Mapping[tuple[str, str], _Curve]) -> list[str]:
@@ -220,6 +228,7 @@ STUDY = Study(
     reproduces="Figure 4",
     data=("realsumm",),
     run=_run,
+    judge=judge,
     pools=False,
     masked=True,
     chooses=True,

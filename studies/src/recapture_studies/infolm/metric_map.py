@@ -13,9 +13,11 @@ import numpy as np
 import recapture as rc
 
 from ..agreement import oriented, text_level
+from ..cells import Tables, estimate, number
 from ..item_scores import Part, Scores
 from ..rated import HALF, Seen, leaders, mean, row_name, shown
-from ..study import Claim, Findings, Holds, Section, Setup, Study
+from ..study import Claim, Findings, Section, Setup, Study
+from ..verdicts import Estimate, above, less, near, together
 from .summarisation import AUTHORS, parts
 
 PEOPLE = "people (pyramid recall)"
@@ -27,8 +29,6 @@ _RELATED = ("alpha", "gamma", "ab", "fisher_rao")
 _NGRAM = ("rouge rouge1", "rouge rouge2", "rouge rougeL", "bleu", "meteor")
 _BERT = "bertscore f1"
 _AMONG, _WITH_OTHERS, _BERT_ROUGE = 0.88, 0.70, 0.80
-_ABOUT = 0.1
-"""How far from the paper's "approximately" still counts as such."""
 _RESAMPLES = 1000
 _QUICK_WORDS = 16
 
@@ -133,10 +133,9 @@ def _run(setup: Setup) -> Findings:
         axes.set_title(f"Pearson's r x 100 between metrics, {systems} abstractive systems", fontsize=9)
         figure.colorbar(image, ax=axes, shrink=0.6)
 
-    claims = _claims(metrics, groups)
     settings = {"sizes": sizes[0], "alpha": HALF, "beta": HALF, "resamples": _RESAMPLES}
     settings["warnings"] = list(seen.warnings)
-    return Findings(tables, draw, [*_verdict(metrics, names, matrix), *seen.about_left_out()], settings, claims)
+    return Findings(tables, draw, [*_verdict(metrics, names, matrix), *seen.about_left_out()], settings)
 
 
 def _order(matrix: np.ndarray) -> list[int]:
@@ -197,48 +196,55 @@ def _beside(metrics: _Map, groups: Mapping[str, tuple[float | None, Pairs]], see
     return rc.Table(heads, rows, [caption], left=2)
 
 
-def _claims(metrics: _Map, groups: Mapping[str, tuple[float | None, Pairs]]) -> list[Claim]:
-    where = "Figure 2, section 5.3"
+def judge(tables: Tables, settings: Mapping[str, Any]) -> list[Claim]:
+    rows = {row["metrics"]: row for row in tables["beside-the-paper"]}
+    found = {name: estimate(row["mean r"], row["95 % over systems"]) for name, row in rows.items()}
     claims = []
-    among = {name: metrics.lowest_of(pairs) for name, (_, pairs) in groups.items() if ": among" in name}
-    if among:
-        claims.append(
-            Claim(
-                where,
-                f"alpha, beta (here gamma), AB and Fisher-Rao correlate above {shown(_AMONG)} with each other",
-                _of([value > _AMONG for value in among.values()]),
-                "; ".join(f"{name.partition(':')[0]} at least {shown(value)}" for name, value in among.items()),
-                f"At alpha = beta = {HALF:g} alpha, AB and Fisher-Rao all depend on one sum, that of sqrt(p q): they "
-                "must be close",
+
+    def told(name: str) -> str:
+        return f"{name.partition(': ')[2] or name} {rows[name]['mean r']} ({rows[name]['95 % over systems']})"
+
+    for model in dict.fromkeys(name.partition(":")[0] for name in rows if ":" in name):
+        data = f"REALSumm, {settings['sizes'][0]} abstractive systems, {model}"
+        among = f"{model}: among alpha, gamma, AB, Fisher-Rao"
+        if among in rows:
+            lowest = Estimate(number(rows[among]["lowest r"]))
+            verdict = together([above(less(found[among], _AMONG)), above(less(lowest, _AMONG))])
+            claims.append(
+                Claim(
+                    "infolm/figure-2/among-themselves",
+                    verdict,
+                    f"{told(among)}, at least {rows[among]['lowest r']}",
+                    data,
+                    f"At alpha = beta = {HALF:g} alpha, AB and Fisher-Rao all depend on one sum, that of sqrt(p q): "
+                    "they must be close",
+                    own=True,
+                )
             )
-        )
-    others = {name: metrics.mean_of(pairs) for name, (paper, pairs) in groups.items() if paper == _WITH_OTHERS}
-    if others:
-        claims.append(
-            Claim(
-                where,
-                f"they correlate less, about {shown(_WITH_OTHERS)}, with BERTScore and n-gram metrics",
-                _of([abs(value - _WITH_OTHERS) <= _ABOUT for value in others.values()]),
-                "; ".join(f"{name} {shown(value)}" for name, value in others.items()),
-                f"Within {_ABOUT:g} counts as about. Other models: ours have six layers, and so has BERTScore's",
+        others = [name for name in rows if name.startswith(f"{model}: these with") and "about" in rows[name]["paper"]]
+        if others:
+            verdict = together(near(found[name], _WITH_OTHERS) for name in others)
+            claims.append(
+                Claim(
+                    "infolm/figure-2/with-others",
+                    verdict,
+                    "; ".join(map(told, others)),
+                    data,
+                    "Other models: ours have six layers, and so has BERTScore's",
+                    own=True,
+                )
             )
-        )
-    pairs = groups.get("BERTScore with ROUGE")
-    bert = [metrics.mean_of(each) for name, (_, each) in groups.items() if name.endswith("these with BERTScore")]
-    if pairs and bert:
-        value = metrics.mean_of(pairs[1])
-        here = f"{shown(value)} with ROUGE; InfoLM with BERTScore {', '.join(map(shown, bert))}"
-        stored = groups.get("authors' BERTScore with authors' ROUGE-2")
-        if stored:
-            here += f"; the data's authors' own BERTScore with their ROUGE-2 {shown(metrics.mean_of(stored[1]))}"
-        says = f"BERTScore is nearer to ROUGE (about {shown(_BERT_ROUGE)}) than to InfoLM"
-        tests = [*(value > each for each in bert), abs(value - _BERT_ROUGE) <= _ABOUT]
-        claims.append(Claim(where, says, _of(tests), here, "Another encoder under BERTScore"))
+        bert, rouge = f"{model}: these with BERTScore", "BERTScore with ROUGE"
+        if bert in rows and rouge in rows:
+            verdict = together([above(less(found[rouge], found[bert])), near(found[rouge], _BERT_ROUGE)])
+            stored = "authors' BERTScore with authors' ROUGE-2"
+            here = f"{told(rouge)}; InfoLM {told(bert)}" + (f"; {told(stored)}" if stored in rows else "")
+            claims.append(
+                Claim(
+                    "infolm/figure-2/bertscore-rouge", verdict, here, data, "Another encoder under BERTScore", own=True
+                )
+            )
     return claims
-
-
-def _of(tests: Sequence[bool]) -> Holds:
-    return "holds" if all(tests) else "holds in part" if any(tests) else "does not hold"
 
 
 def _verdict(metrics: _Map, names: Sequence[str], matrix: np.ndarray) -> list[str]:
@@ -279,6 +285,7 @@ STUDY = Study(
     reproduces="Figure 2",
     data=("realsumm",),
     run=_run,
+    judge=judge,
     pools=False,
     masked=True,
     chooses=True,

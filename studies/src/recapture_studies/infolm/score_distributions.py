@@ -13,9 +13,11 @@ import numpy as np
 import recapture as rc
 
 from ..agreement import oriented
+from ..cells import Tables, estimate
 from ..item_scores import Part, Scores
 from ..rated import HALF, Seen, leaders, row_name, shown
-from ..study import Claim, Findings, Holds, Section, Setup, Study
+from ..study import Claim, Findings, Section, Setup, Study
+from ..verdicts import above, less, together
 from .metric_map import models, summaries
 
 _KIND = "abs"
@@ -60,7 +62,6 @@ def _run(setup: Setup) -> Findings:
     seen = Seen(setup, summaries(setup, _KIND), see)
     human = rated[0]
     areas = {name: row.spread.auc for name, row in rows.items()}
-    claims = _claims(rows)
     good = int((human >= _GOOD).sum())
     verdict = [
         f"Of {human.size:,} summaries by {human.shape[0]} abstractive systems {good:,} are good (pyramid recall at "
@@ -80,10 +81,9 @@ def _run(setup: Setup) -> Findings:
         Section(
             "areas", _grid(rows, human, len(draws[0])), "How well scores tell good summaries from bad, as a number"
         ),
-        Section("beside-the-paper", _beside(claims)),
         seen.table(),
     ]
-    return Findings(tables, draw, [*verdict, *seen.about_left_out()], settings, claims)
+    return Findings(tables, draw, [*verdict, *seen.about_left_out()], settings)
 
 
 def _row(scores: np.ndarray, human: np.ndarray, draws: np.ndarray) -> _Row:
@@ -137,59 +137,39 @@ def _grid(rows: Mapping[str, _Row], human: np.ndarray, draws: int) -> rc.Table:
     return rc.Table(heads, lines, caption)
 
 
-def _claims(rows: Mapping[str, _Row]) -> list[Claim]:
-    claims = []
+def judge(tables: Tables, settings: Mapping[str, Any]) -> list[Claim]:
+    rows = {row["metric"]: row for row in tables["areas"]}
+    areas = {name: estimate(row["area"], row["95 % over documents"]) for name, row in rows.items()}
     ngrams = [name for name in _NGRAM if name in rows]
-    measures = {model: [f"{model} {each}" for each in _ABLE] for model in models(rows)}
-    if ngrams and measures:
-        able = [name for names in measures.values() for name in names]
-        below = [(one, other) for one in ngrams for other in able if rows[one].spread.auc < rows[other].spread.auc]
-        claims.append(
-            Claim(
-                "Figure 3, section 5.3",
-                "ROUGE and BLEU struggle to tell good summaries (pyramid at least .5) from bad ones, unlike AB, "
-                "Fisher-Rao and JS",
-                _of(len(below), len(ngrams) * len(able)),
-                f"{_listed(rows, ngrams)}; below AB, Fisher-Rao and Jeffreys in {len(below)} of "
-                f"{len(ngrams) * len(able)} comparisons",
+    claims = []
+
+    def told(names: Sequence[str]) -> str:
+        return ", ".join(f"{name} {rows[name]['area']} ({rows[name]['95 % over documents']})" for name in names)
+
+    for model in models(rows):
+        able, flat = (
+            [name for each in group for name in [f"{model} {each}"] if name in rows] for group in (_ABLE, _FLAT)
+        )
+        data = f"REALSumm, {settings['sizes'][0]} abstractive systems, {model}"
+        found = {
+            "ngrams-struggle": (
+                [above(less(areas[one], areas[other])) for one in able for other in ngrams],
+                told([*ngrams, *able]),
                 "The paper looks at histograms; an area measures what they show",
-            )
-        )
-    for model, names in measures.items():
-        apart = [name for name in names if rows[name].low > 0.5]
-        claims.append(
-            Claim(
-                "Figure 3, section 5.3",
-                f"AB, Fisher-Rao and JS tell them apart ({model})",
-                _of(len(apart), len(names)),
-                f"{_listed(rows, names)}; intervals above .5: {len(apart)} of {len(names)}",
-                "" if len(apart) == len(names) else "Another masked language model",
-            )
-        )
-        flat = [f"{model} {each}" for each in _FLAT]
-        falls = sum(rows[one].spread.auc > rows[other].spread.auc for one, other in pairwise(flat))
-        claims.append(
-            Claim(
-                "Figure 3, section 5.3",
-                f"Lp distances tell them apart less as p grows ({model})",
-                _of(falls, len(flat) - 1),
-                _listed(rows, flat),
-            )
-        )
+            ),
+            "told-apart": (
+                [above(less(areas[name], 0.5)) for name in able],
+                told(able),
+                "Another masked language model",
+            ),
+            "lp-less": ([above(less(areas[one], areas[other])) for one, other in pairwise(flat)], told(flat), ""),
+        }
+        for name, (parts, here, why) in found.items():
+            if parts:
+                verdict = together(parts)
+                reason = "" if verdict.holds == "holds" else why
+                claims.append(Claim(f"infolm/figure-3/{name}", verdict, here, data, reason, own=True))
     return claims
-
-
-def _of(count: int, total: int) -> Holds:
-    return "holds" if count == total else "holds in part" if count else "does not hold"
-
-
-def _listed(rows: Mapping[str, _Row], names: Sequence[str]) -> str:
-    return ", ".join(f"{name} {shown(rows[name].spread.auc)}" for name in names)
-
-
-def _beside(claims: Sequence[Claim]) -> rc.Table:
-    rows = [[claim.says, claim.here] for claim in claims]
-    return rc.Table(["the paper, in words", "here: areas"], rows, ["Figure 3 prints no numbers."], left=2)
 
 
 def _draw(figure: Any, rows: Mapping[str, _Row], human: np.ndarray) -> None:
@@ -228,6 +208,7 @@ STUDY = Study(
     reproduces="Figure 3",
     data=("realsumm",),
     run=_run,
+    judge=judge,
     pools=False,
     masked=True,
     chooses=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,12 @@ import numpy as np
 import recapture as rc
 
 from ..agreement import COEFFICIENTS, oriented, text_level
+from ..cells import Tables, number
 from ..files import ANY, NUMBER, TEXTS, records
 from ..item_scores import Part, Scores
 from ..rated import HALF, Seen, leaders, ranked, row_name, shown, tasks
-from ..study import Claim, Findings, Holds, Section, Setup, Study
+from ..study import Claim, Findings, Section, Setup, Study
+from ..verdicts import Estimate, above, together
 
 KINDS = {"abs": "abstractive", "ext": "extractive"}
 AUTHORS = {
@@ -37,6 +39,8 @@ _SHOWN = {
 }
 _HOLDS = "documents.jsonl.gz and summaries.jsonl.gz"
 _LEVELS = ("system", "text")
+_FLAT = ("l1", "l2", "linf")
+_CURVED = ("jeffreys", "fisher_rao", "alpha", "gamma", "ab")
 
 Numbers = dict[str, dict[tuple[str, str, str], float]]
 """By metric, then by kind of system, level and coefficient."""
@@ -120,9 +124,8 @@ def _run(setup: Setup) -> Findings:
                 axes.grid(axis="x", alpha=0.3)
 
     settings = {"sizes": sizes, "alpha": HALF, "beta": HALF, "warnings": list(seen.warnings)}
-    own = {name: by for name, by in rows.items() if name not in AUTHORS.values()}
     told = [*_verdict(rows), *seen.about_left_out()]
-    return Findings([*tables, seen.table()], draw, told, settings, [*_claims(own), *_tac_claims(own)])
+    return Findings([*tables, seen.table()], draw, told, settings)
 
 
 def _column(rows: Numbers, kind: str, level: str, coefficient: str) -> dict[str, float]:
@@ -178,43 +181,61 @@ def _verdict(rows: Numbers) -> list[str]:
     return lines
 
 
-def _claims(own: Numbers) -> list[Claim]:
-    """What the InfoLM paper says of its Figure 1, which prints no numbers, held against the numbers here."""
+def judge(tables: Tables, settings: Mapping[str, Any]) -> list[Claim]:
+    """Plain numbers: the tables have no intervals."""
+    own: dict[str, dict[tuple[str, str, str], float]] = {}
+    for kind in KINDS:
+        for level in _LEVELS:
+            for row in tables.get(f"{kind}-{level}-level", []):
+                for coefficient in COEFFICIENTS:
+                    value = number(row[coefficient])
+                    if not math.isnan(value) and row["metric"] not in AUTHORS.values():
+                        own.setdefault(row["metric"], {})[kind, level, coefficient] = value
+    return [*_infolm_claims(own), *_tac_claims(own)]
+
+
+def _infolm_claims(own: Numbers) -> list[Claim]:
+    """What the InfoLM paper says of its Figure 1, which prints no numbers; one piece of evidence for each model."""
     every = [(kind, level, coefficient) for kind in KINDS for level in _LEVELS for coefficient in COEFFICIENTS]
     # An interrupted run may have made one kind of summaries only.
     used = [by for name, by in own.items() if name.startswith("infolm") or name in ("bertscore f1", "moverscore")]
     settings = [at for at in every if all(at in by for by in used)]
     rivals = [name for name in ("bertscore f1", "moverscore") if name in own]
+    if not rivals or not settings:
+        return []
     why = (
         f"its parameters were chosen for each criterion, ours are {HALF:g}; its model is BERT-base, ours a smaller one"
     )
     claims = []
     for model in dict.fromkeys(name.split()[0] for name in own if name.startswith("infolm")):
-        if not rivals or not settings:
-            break
-        above = {
-            measure: sum(all(own[f"{model} {measure}"][at] > own[name][at] for name in rivals) for at in settings)
+        data = f"REALSumm, {model}"
+        gaps = {
+            measure: [own[f"{model} {measure}"][at] - max(own[name][at] for name in rivals) for at in settings]
             for measure in ("ab", "fisher_rao")
         }
+        verdict = together(above(Estimate(gap)) for each in gaps.values() for gap in each)
+        counts = {measure: sum(gap > 0 for gap in each) for measure, each in gaps.items()}
         claims.append(
             Claim(
-                "Figure 1",
-                "AB and Fisher-Rao agree with people better than BERTScore and MoverScore",
-                _share(min(above.values()), len(settings)),
-                f"{model}: AB in {above['ab']}, Fisher-Rao in {above['fisher_rao']} of {len(settings)} settings (type "
-                "of system, level, coefficient)",
-                why,
+                "infolm/figure-1/above-bertscore",
+                verdict,
+                f"above both: AB in {counts['ab']}, Fisher-Rao in {counts['fisher_rao']} of {len(settings)} settings "
+                "(type of system, level, coefficient)",
+                data,
+                "" if verdict.holds == "holds" else why,
+                own=True,
             )
         )
-        flat = [f"{model} {measure}" for measure in ("l1", "l2", "linf")]
-        curved = [f"{model} {measure}" for measure in ("jeffreys", "fisher_rao", "alpha", "gamma", "ab")]
-        poor = sum(max(own[name][at] for name in flat) < max(own[name][at] for name in curved) for at in settings)
+        flat, curved = ([f"{model} {measure}" for measure in names] for names in (_FLAT, _CURVED))
+        ahead = [max(own[name][at] for name in curved) - max(own[name][at] for name in flat) for at in settings]
         claims.append(
             Claim(
-                "Figure 1",
-                "Lp distances do poorly beside divergences and Fisher-Rao",
-                _share(poor, len(settings)),
-                f"{model}: the best of them is below the best of the others in {poor} of {len(settings)} settings",
+                "infolm/figure-1/lp-poor",
+                together(above(Estimate(gap)) for gap in ahead),
+                f"the best of them is below the best of the others in {sum(gap > 0 for gap in ahead)} of "
+                f"{len(settings)} settings",
+                data,
+                own=True,
             )
         )
     return claims
@@ -230,26 +251,20 @@ def _tac_claims(own: Numbers) -> list[Claim]:
     settings = [at for at in settings if all(at in own[name] for name in (*rivals, *ours))]
     if not settings:
         return []
-    above = sum(max(own[name][at] for name in ours) > max(own[name][at] for name in rivals) for at in settings)
+    bests = {at: tuple(max(own[name][at] for name in names) for names in (ours, rivals)) for at in settings}
     told = "; ".join(
-        f"{KINDS[at[0]]}, {at[2]}: best of Mark-Evaluate {shown(max(own[name][at] for name in ours))}, best of the two "
-        f"{shown(max(own[name][at] for name in rivals))}"
-        for at in settings
+        f"{KINDS[at[0]]}, {at[2]}: best of Mark-Evaluate {shown(one)}, best of the two {shown(other)}"
+        for at, (one, other) in bests.items()
     )
     return [
         Claim(
-            "Mark-Evaluate, Table 3",
-            "on single summaries (TAC 2009) Mark-Evaluate of words is above MoverScore and BERTScore by Kendall and "
-            "Spearman (Petersen .487 and .598, MoverScore .482 and .594 on responsiveness)",
-            _share(above, len(settings)),
+            "mark-evaluate/table-3/words-above-others",
+            together(above(Estimate(a - b)) for a, b in bests.values()),
             told,
+            "REALSumm, text level, all-MiniLM-L6-v2; TAC 2009 is not here",
             "REALSumm in the place of TAC: one reference instead of four, fewer systems, other ratings and encoder",
         )
     ]
-
-
-def _share(count: int, whole: int) -> Holds:
-    return "holds" if count >= 0.9 * whole else "holds in part" if count >= 0.5 * whole else "does not hold"
 
 
 STUDY = Study(
@@ -259,6 +274,7 @@ STUDY = Study(
     reproduces="Figure 1; Mark-Evaluate, Table 3's form",
     data=("realsumm",),
     run=_run,
+    judge=judge,
     pools=False,
     masked=True,
     chooses=True,

@@ -11,13 +11,15 @@ import numpy as np
 import recapture as rc
 
 from ..agreement import COEFFICIENTS, oriented, text_level
+from ..cells import Tables, number
 from ..files import ANY, NUMBER, OPTIONAL_TEXT, TEXTS, of_kind, records
 from ..item_scores import Part, Scores
 from ..rated import HALF, Seen, leaders, mean, ranked, row_name, shown, tasks
 from ..study import Claim, Findings, Section, Setup, Study
+from ..verdicts import above, less, of_correlation
 from .webnlg_paper import CRITERIA, CRITERIA_PAPER, PAPER
-from .webnlg_sweep import Swept, note_sweep, sweep_findings, sweep_tasks
-from .webnlg_williams import williams_findings
+from .webnlg_sweep import Swept, note_sweep, sweep_claims, sweep_table, sweep_tasks
+from .webnlg_williams import williams_claims, williams_table
 
 _METRICS = ("infolm", "me-words", "bertscore", "moverscore", "bleu", "chrf", "ter", "rouge", "meteor")
 _SHOWN = {"bertscore": ("f1", "precision", "recall"), "rouge": ("rouge1", "rouge2", "rougeL")}
@@ -116,13 +118,11 @@ def _run(setup: Setup) -> Findings:
         Section("beside-the-paper", _beside(correlations["system"], heads)),
         Section("criteria", _criteria(human)),
     ]
-    williams, claims = williams_findings(by_system, human)
+    williams = williams_table(by_system, human)
     tables += [Section("williams-test", williams, _TESTED)] if williams else []
     if swept:
-        grid, more = sweep_findings(swept, human, setup.seed)
+        grid = sweep_table(swept, human, setup.seed)
         tables += [Section("free-parameters", grid, _HONEST)] if grid.rows else []
-        claims += more
-    claims += _claims(human)
     tables += [seen.table()]
     overall = {level: {name: _overall(by) for name, by in correlations[level].items()} for level in _LEVELS}
 
@@ -139,7 +139,7 @@ def _run(setup: Setup) -> Findings:
             axes.legend(fontsize=7)
 
     settings = {"items": items, "systems": systems, "alpha": HALF, "beta": HALF, "warnings": list(seen.warnings)}
-    return Findings(tables, draw, [*_verdict(correlations, overall, human), *seen.about_left_out()], settings, claims)
+    return Findings(tables, draw, [*_verdict(correlations, overall, human), *seen.about_left_out()], settings)
 
 
 def _overall(by: Mapping[tuple[str, str], float]) -> float:
@@ -238,17 +238,21 @@ def _verdict(
     return lines
 
 
-def _claims(human: Mapping[str, np.ndarray]) -> list[Claim]:
-    means = {name: np.nanmean(ratings, axis=1) for name, ratings in human.items()}
-    value = rc.correlation(means["TextStructure"], means["Fluency"])
-    return [
-        Claim(
-            "Section 5.2",
-            "people's criteria are not independent: text structure and fluency correlate above .98",
-            "holds" if value > 0.98 else "does not hold",
-            f"Pearson {shown(value)} over {len(means['Fluency'])} systems",
-        )
-    ]
+def judge(tables: Tables, settings: Mapping[str, Any]) -> list[Claim]:
+    claims = [*williams_claims(tables.get("williams-test", [])), *sweep_claims(tables.get("free-parameters", []))]
+    for row in tables["criteria"]:
+        if row["criteria"] == "Fluency, TextStructure":
+            r = of_correlation(number(row["pearson, here"]), settings["systems"])
+            claims.append(
+                Claim(
+                    "infolm/section-5.2/criteria",
+                    above(less(r, 0.98)),
+                    f"Pearson {row['pearson, here']} over {settings['systems']} systems",
+                    "WebNLG 2020, people's ratings",
+                    own=True,
+                )
+            )
+    return claims
 
 
 def _distance(by: Mapping[tuple[str, str], float], paper: Sequence[float]) -> float:
@@ -263,6 +267,7 @@ STUDY = Study(
     reproduces="Table 2",
     data=("webnlg2020_en",),
     run=_run,
+    judge=judge,
     pools=False,
     masked=True,
     chooses=True,

@@ -7,7 +7,7 @@ several draws of the sets; numbers are means over draws, spreads are standard de
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -16,7 +16,8 @@ import numpy as np
 import recapture as rc
 
 from ..progress import progress_bar
-from ..study import Holds, Setup
+from ..study import Setup
+from ..verdicts import Holds
 from .genres import Space
 
 Asks = Literal["quality", "diversity", "both"]
@@ -187,12 +188,6 @@ def run_draws(
                 progress.advance()
             measured.append(row)
     return tracks(measured)
-
-
-def every(tests: Iterable[bool]) -> Holds:
-    """Whether a claim of several parts holds."""
-    listed = list(tests)
-    return "holds" if all(listed) else "holds in part" if any(listed) else "does not hold"
 
 
 def unless(holds: Holds, why: str) -> str:

@@ -13,15 +13,16 @@ import numpy as np
 import recapture as rc
 
 from ..agreement import oriented
+from ..cells import Rows, Tables, known, number
 from ..files import ANY, NUMBER, lines_of, records
 from ..item_scores import Part, Scores
 from ..rated import Seen, layers_read, mean, ranked, row_name, shown, tasks
-from ..study import Findings, Section, Setup, Study
+from ..study import Claim, Findings, Section, Setup, Study
 from .moses import detokenised
 from .wmt17_paper import BEST_K, FIVE, FORMS, Found, beside, paper_mean, verdict, word_claims
 from .wmt17_sentences import Found as SentenceFound
 from .wmt17_sentences import Side, sentence_claims, sentence_level, sentence_table
-from .wmt17_sweep import KS, SWEPT, sweep_claim, sweep_table, sweep_tasks
+from .wmt17_sweep import KS, SWEPT, sweep_claims, sweep_table, sweep_tasks
 
 SAMPLE = 500
 """Segments of each language pair that InfoLM looks at for the ranking of systems: every n-th."""
@@ -199,11 +200,6 @@ def _run(setup: Setup) -> Findings:
         sentences = sentence_level(setup, sides(setup), files)
         tables += [Section("sentence-vectors", sentence_table(sentences, counted, FIVE))]
     tables += [Section("beside-the-paper", beside(correlations, means, counted)), seen.table()]
-    claims = [
-        *word_claims(means, counted),
-        *sweep_claim(by_k, counted),
-        *sentence_claims(sentences, counted, means["system", "stored"]),
-    ]
 
     def draw(figure: Any) -> None:
         names = ranked(means["system", "stored"])[::-1]
@@ -221,7 +217,22 @@ def _run(setup: Setup) -> Findings:
             axes.legend(fontsize=7)
 
     settings = {"infolm sample": SAMPLE, "pairs": pairs, "mean over": counted, "warnings": list(seen.warnings)}
-    return Findings(tables, draw, [*verdict(means, counted), *seen.about_left_out()], settings, claims)
+    return Findings(tables, draw, [*verdict(means, counted), *seen.about_left_out()], settings)
+
+
+def judge(tables: Tables, settings: Mapping[str, Any]) -> list[Claim]:
+    pairs = settings["mean over"]
+
+    def by_pair(rows: Rows) -> dict[str, dict[str, float]]:
+        found = {row["metric"]: {pair: number(row[pair]) for pair in pairs} for row in rows}
+        return {name: by for name, by in found.items() if known(by.values())}
+
+    words, sentences = (by_pair(tables.get(name, [])) for name in ("system-level-stored", "sentence-vectors"))
+    return [
+        *word_claims(words, pairs),
+        *sweep_claims(tables.get("k-of-words", [])),
+        *sentence_claims(sentences, pairs, words),
+    ]
 
 
 def _grid(
@@ -272,6 +283,7 @@ STUDY = Study(
     reproduces="Tables 2, 5 and 6",
     data=("wmt17_to_english",),
     run=_run,
+    judge=judge,
     masked=True,
     chooses=True,
     layout={

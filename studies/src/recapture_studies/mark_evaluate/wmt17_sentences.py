@@ -18,6 +18,8 @@ from ..progress import progress_bar
 from ..rated import mean, shown
 from ..steps import steps_of
 from ..study import Claim, Setup
+from ..verdicts import together
+from .wmt17_paper import ByPair, apart
 from .wmt17_sweep import best_k, honest_k
 
 KS = tuple(range(1, 11))
@@ -139,39 +141,40 @@ def sentence_table(correlations: Found, pairs: Sequence[str], paper: Sequence[st
     return rc.Table(heads, lines, caption)
 
 
-def sentence_claims(correlations: Found, pairs: Sequence[str], words: Mapping[str, float]) -> list[Claim]:
-    """words: the means of word-level metrics."""
-    means = {label: mean(by_k.get(1, by_k.get(0, {})).get(pair, math.nan) for pair in pairs)
-             for label, by_k in correlations.items()}  # fmt: skip
-    ours = {label: value for label, value in means.items()
-            if label in PAPER and label.startswith("mark-evaluate") and value == value}  # fmt: skip
-    theirs = {label: means[label] for label in ("prd f1_8", "precision-recall precision")
-              if means.get(label, math.nan) == means.get(label, math.nan)}  # fmt: skip
-    if not ours or not theirs:
+def sentence_claims(rows: ByPair, pairs: Sequence[str], words: ByPair) -> list[Claim]:
+    """By metric and language pair; words: the same of word-level metrics."""
+    own = [name for name in rows if name in PAPER and name.startswith("mark-evaluate")]
+    rivals = [name for name in ("prd f1_8", "precision-recall precision") if name in rows]
+    if not own or not rivals:
         return []
-    above = [label for label, value in ours.items() if value > max(theirs.values())]
-    told = ", ".join(f"{label} {shown(value)}" for label, value in {**ours, **theirs}.items())
+    data = f"WMT 2017, {', '.join(pairs)}, all-MiniLM-L6-v2"
+    verdict = together(apart(rows, own, rivals, pairs))
     claims = [
         Claim(
-            "Table 5",
-            "with sentence vectors Mark-Evaluate (.883 Schnabel, .872 Petersen, .850 CAPTURE, whose rows average .884) "
-            "is above PRD (.842) and improved precision (.839) on average",
-            "holds" if len(above) == len(ours) else "holds in part" if above else "does not hold",
-            told,
-            "" if len(above) == len(ours) else "other encoder; on large close sets CAPTURE saturates and says little",
+            "mark-evaluate/table-5/sentences-above-others",
+            verdict,
+            ", ".join(f"{name} {shown(mean(rows[name].values()))}" for name in [*own, *rivals]),
+            data,
+            "" if verdict.holds == "holds" else "other encoder; on large close sets CAPTURE saturates and says little",
+            own=True,
         )
     ]
-    known = {label: words[label] for label in ("me-words capture", "me-words petersen", "me-words quality")
-             if words.get(label, math.nan) == words.get(label, math.nan)}  # fmt: skip
-    if known:
-        finer = min(known.values()) > max(ours.values())
+    both = [(name, name.replace("mark-evaluate", "me-words")) for name in own]
+    finer = [part for name, word in both if word in words for part in apart({**rows, **words}, [word], [name], pairs)]
+    if finer:
+        told = ", ".join(
+            f"{name.removeprefix('mark-evaluate ')} {shown(mean(words[word].values()))} against "
+            f"{shown(mean(rows[name].values()))}"
+            for name, word in both
+            if word in words
+        )
         claims.append(
             Claim(
-                "Appendix C",
-                "word vectors serve better than sentence vectors (averages .934 to .937 against .850 to .883)",
-                "holds" if finer else "holds in part" if max(known.values()) > max(ours.values()) else "does not hold",
-                f"words {shown(min(known.values()))} to {shown(max(known.values()))}, sentences "
-                f"{shown(min(ours.values()))} to {shown(max(ours.values()))}",
+                "mark-evaluate/appendix-c/words-above-sentences",
+                together(finer),
+                f"words against sentences: {told}",
+                data,
+                own=True,
             )
         )
     return claims

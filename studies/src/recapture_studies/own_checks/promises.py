@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import recapture as rc
 
 from ..mark_evaluate.genres import BROWN
-from ..study import Claim, Findings, Holds, Section, Setup, Study
+from ..study import Findings, Section, Setup, Study
+from ..verdicts import Holds
 from .promises_simulated import (
     CANDIDATES,
     FEWER_LABELLINGS,
@@ -55,6 +56,16 @@ Shares = Mapping[str, float]
 """By number."""
 
 
+class Promise(NamedTuple):
+    """Something this library says of its own numbers, and whether simulations bear it out."""
+
+    where: str
+    said: str
+    holds: Holds
+    here: str
+    why: str = ""
+
+
 def _run(setup: Setup) -> Findings:
     scale = QUICK if setup.quick else FULL
     corpus = Corpus(setup, scale)
@@ -74,8 +85,10 @@ def _run(setup: Setup) -> Findings:
         for who, rows in (("one", many.one), ("several", many.several))
         for kind in ("raw", "adjusted")
     }
+    promises = [*band_claims(inside, list(real)), *alarm_claims(kept, broken, any_alarm)]
     return Findings(
         [
+            _promises_table(promises),
             _bands_table(bands, inside, real, scale),
             _alarms_table(alarms, kept, broken, scale),
             _many_table(many, any_alarm, scale),
@@ -83,7 +96,6 @@ def _run(setup: Setup) -> Findings:
         _drawing(inside, kept, broken, any_alarm),
         _verdict(inside, kept, broken, any_alarm),
         {"scale": scale._asdict(), "labellings": LABELLINGS, "labellings, several candidates": FEWER_LABELLINGS},
-        [*band_claims(inside, list(real)), *alarm_claims(kept, broken, any_alarm)],
     )
 
 
@@ -125,7 +137,7 @@ def _range(shares: Shares) -> str:
     return f"{shares[low]:.1%} ({low}) to {shares[high]:.1%} ({high})"
 
 
-def band_claims(inside: Mapping[str, Shares], real: Sequence[str]) -> list[Claim]:
+def band_claims(inside: Mapping[str, Shares], real: Sequence[str]) -> list[Promise]:
     says = "of a held-out human set 88 to 99 % of single parts fall inside the human band, by every number"
     second = [title for title in real if title.endswith(SECOND)]
     of_kind = {
@@ -150,13 +162,13 @@ def band_claims(inside: Mapping[str, Shares], real: Sequence[str]) -> list[Claim
         why = f"outside: {out}" if out else ""
         if out and titles == second:
             why += f". {_NARROW}"
-        claims.append(Claim("Human against human", said, holds, here, why))
+        claims.append(Promise("Human against human", said, holds, here, why))
     return claims
 
 
 def alarm_claims(
     kept: Mapping[str, Shares], broken: Mapping[str, Shares], any_alarm: Mapping[str, float]
-) -> list[Claim]:
+) -> list[Promise]:
     says = {
         "documents": ("Texts that belong together", "sentences of different documents on the two sides: at most 7 % "
                       "false alarms by every number at the 5 % level where documents are groups", "without groups"),
@@ -170,16 +182,16 @@ def alarm_claims(
     for case, (where, said, otherwise) in says.items():
         holds, out = within(kept[case], 0, MOST)
         here = f"{_range(kept[case])}; {otherwise}: {_range(broken[case])}"
-        claims.append(Claim(where, said, holds, here, f"above: {out}" if out else ""))
+        claims.append(Promise(where, said, holds, here, f"above: {out}" if out else ""))
     one, several = any_alarm["one, adjusted"], any_alarm["several, adjusted"]
     claims += [
-        Claim(
+        Promise(
             "p-values",
             "all numbers of all metrics at once: any adjusted p of at most .05 in 3 to 7 % of simulations",
             "holds" if FAMILY[0] <= one <= FAMILY[1] else "does not hold",
             f"{one:.1%}; any raw p: {any_alarm['one, raw']:.1%}",
         ),
-        Claim(
+        Promise(
             "p-values",
             f"the same with {CANDIDATES} candidates (Holm): at most 7 %",
             "holds" if several <= MOST else "does not hold",
@@ -187,6 +199,11 @@ def alarm_claims(
         ),
     ]
     return claims
+
+
+def _promises_table(promises: Sequence[Promise]) -> Section:
+    heads = ["about", "promise", "", "found", "why"]
+    return Section("promises", rc.Table(heads, [list(promise) for promise in promises], [], left=5))
 
 
 def _bands_table(bands: Bands, inside: Mapping[str, Shares], real: dict[str, Simulations], scale: Scale) -> Section:
