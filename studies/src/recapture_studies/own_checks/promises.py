@@ -46,11 +46,6 @@ HEAVY = "heavy tails"
 FRECHET = "frechet value"
 _ROUNDING = 1e-9
 _SHOWN = 12
-_NARROW = (
-    "Parts that are halves of one set lie nearer to each other than to parts of another set: of a mean such a band "
-    "would hold 83 %, P(|z| < 1.96 / sqrt 2). Two halves of the reference make up for this, as one has what the other "
-    "lacks; a second set does where it is many times as large as a part"
-)
 
 Shares = Mapping[str, float]
 """By number."""
@@ -160,8 +155,6 @@ def band_claims(inside: Mapping[str, Shares], real: Sequence[str]) -> list[Promi
         if heavy:
             here += "; Fréchet alone " + ", ".join(f"{inside[title][FRECHET]:.1%} ({title})" for title in titles)
         why = f"outside: {out}" if out else ""
-        if out and titles == second:
-            why += f". {_NARROW}"
         claims.append(Promise("Human against human", said, holds, here, why))
     return claims
 
