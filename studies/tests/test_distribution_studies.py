@@ -1,5 +1,6 @@
 """Studies of the distribution-aware paper: what theory forces them to find, on sentences made up here."""
 
+import json
 from fractions import Fraction
 
 import numpy as np
@@ -10,8 +11,10 @@ from recapture_studies.distribution_aware import decoding_sets, embeddings
 from recapture_studies.distribution_aware.captions import Scoring
 from recapture_studies.distribution_aware.single_candidate_paper import equal_shares
 from recapture_studies.encoders import RememberingEncoder
+from recapture_studies.files import plain
 from recapture_studies.made_up.contexts import build
 from recapture_studies.made_up.writing import write_records
+from recapture_studies.paper import statements
 from recapture_studies.study import Setup, find_study
 
 
@@ -30,8 +33,15 @@ def quick(name, data):
         table.name: [dict(zip(table.table.heads, row, strict=True)) for row in table.table.rows]
         for table in findings.tables
     }
-    assert all(claim.here and claim.says and not claim.says.endswith(".") for claim in findings.claims)
+    claims = find_study(name).claims(findings)
+    assert all(claim.here and claim.data and claim.id in statements() for claim in claims)
+    # From the tables alone, as they are stored.
+    assert list(claims) == list(find_study(name).judge(json.loads(json.dumps(tables)), plain(findings.settings)))
     return findings, tables
+
+
+def claims_of(name, findings):
+    return {claim.id.partition("/")[2]: claim for claim in find_study(name).claims(findings)}
 
 
 METRICS = ("embedding", "CIDEr-D", "BLEU@4", "METEOR", "ROUGE-L")
@@ -62,7 +72,7 @@ def test_one_candidate_in_words_of_its_own_has_the_least_p_there_can_be(data):
     fisher = next(row for row in rows if row["candidate from"] == "a model" and row["joined by"] == "Fisher")
     expected = chi2.sf(2 * 24 * np.log(5), 48)
     assert all(float(fisher[name]) == pytest.approx(expected, rel=0.06) for name in METRICS)
-    assert findings.claims[0].holds == "holds"
+    assert claims_of("single-candidate", findings)["table-1/one-candidate"].holds == "holds"
 
 
 @pytest.mark.slow
@@ -138,7 +148,7 @@ def test_one_sentence_over_and_over_is_the_farther_from_people_by_triangles(data
     for name in ("abstract48s", "e2e_dev_multi"):
         central, least = (rows[name, f"the {which}, repeated"] for which in ("central one", "least central"))
         assert number(central["METEOR, mean ↑"]) > number(least["METEOR, mean ↑"])
-    assert len(findings.claims) == 3
+    assert len(claims_of("central", findings)) == 3  # one of them on three data sets
     shown = " ".join(cell for table in findings.tables for row in table.table.rows for cell in row)
     assert "The " not in shown  # ids and lengths, never the sentences
 
@@ -164,7 +174,7 @@ def test_efficiency_times_all_seven_metrics(data):
     assert all(number(row["contexts a second"].replace(",", "")) > 0 for row in tables["times"])
     for rate, _, minutes in _PAPER.values():
         assert rate * minutes * 60 == pytest.approx(40_504, rel=0.002)  # MS-COCO's validation images, as in Table 2
-    assert len(findings.claims) == 3
+    assert len(claims_of("efficiency", findings)) == 3
 
 
 def test_encoders_tell_apart_what_shares_no_word_and_leave_people_alone(data):
@@ -181,7 +191,7 @@ def test_encoders_tell_apart_what_shares_no_word_and_leave_people_alone(data):
         assert np.log10(least) - 5e-4 <= float(seeds[str(count)]) <= np.log10(least) + 0.35
     (people,) = tables["people-and-speed"]
     assert float(people["p ≤ 0.05"].rstrip("%")) <= 100 * (0.05 + 4 * np.sqrt(0.05 * 0.95 / 12))
-    assert {claim.where: claim.holds for claim in findings.claims}["Figure 7, B.1"] == "cannot be told"
+    assert claims_of("embeddings", findings)["figure-7/clip"].verdict.rule == "absent"
 
 
 def test_an_encoder_that_is_named_stands_beside_the_others(data):
@@ -214,7 +224,8 @@ def test_decoding_counts_votes_and_repeats(data):
     # One text over and over that shares no word with people, who share some: the edge within is the shortest of every
     # triangle, on both sides: 2/3 + 1/3 + 1/3 each.
     assert number(by["1 different"]["TRM-METEOR ↓"]) == pytest.approx(8 / 3, abs=1e-3)
-    assert [claim.holds for claim in findings.claims[2:]] == ["cannot be told"] * 2
+    own = claims_of("decoding", findings)
+    assert [own[name].verdict.rule for name in ("figure-5/temperature", "figure-6/nucleus")] == ["absent"] * 2
 
 
 @pytest.mark.slow
@@ -244,12 +255,12 @@ def test_a_second_run_takes_what_the_first_kept(name, data, monkeypatch):
 @pytest.mark.parametrize("name", ["sensitivity", "human-null", "diversity-quality", "seeds"])
 def test_claims_of_the_older_studies(name, data):
     findings, tables = quick(name, data)
-    assert findings.claims
+    assert claims_of(name, findings)
     if name == "sensitivity":
         # As Figure 3 of the paper says.
         assert [row["paper, 7 candidates"] for row in tables["beside-the-paper"]] == ["+162.0%", "+49.3%", "-"]
     if name == "human-null":
-        assert findings.claims[0].holds == "holds"  # exact p-values see to it
+        assert claims_of(name, findings)["table-3/people-and-people"].holds == "holds"  # exact p-values see to it
 
 
 STUDIES = ["single-candidate", "central", "decoding", "efficiency", "embeddings", "mauve-small"]
@@ -293,20 +304,33 @@ def of_encoder(last, people, speed=100.0):
 
 
 def test_what_is_said_of_encoders_that_differ_and_of_some_that_do_not():
-    """People against people .434 and .6 are 17 standard errors apart; -2.5 and -1 at seven candidates differ, too."""
     differ = {"my-CLIP": of_encoder(-2.5, -0.434), "bag-of-words": of_encoder(-1.0, -0.6, 400.0)}
-    assert [claim.holds for claim in embeddings._claims(differ, "my-CLIP")] == ["holds"] * 3
-    alike = {"a": of_encoder(-1.0, -0.434), "b": of_encoder(-1.05, -0.44)}
-    assert [claim.holds for claim in embeddings._claims(alike, None)] == [
-        "does not hold", "cannot be told", "does not hold",
-    ]  # fmt: skip
-    worse = {"clip": of_encoder(-1.0, -0.434), "b": of_encoder(-1.05, -0.44)}
-    assert embeddings._claims(worse, "clip")[1].holds == "does not hold"
     lines = embeddings._verdict(differ, ["all-MiniLM, cls"])
     assert "most sensitive first, my-CLIP (mean log10 p -2.50); bag-of-words (mean log10 p -1.00)." in lines[0]
     assert "fastest first: bag-of-words (400 texts a second), my-CLIP (100 texts a second)" in lines[3]
     assert lines[4] == "Left out, since their weights are not on this machine: all-MiniLM, cls."
     assert len(embeddings._verdict(differ, [])) == 4
+
+
+def encoder_claims(encoders, gap, half, people="0.000 ± 0.010"):
+    """With one gap between two encoders on both kinds of candidates, and another for people."""
+    one, other = encoders
+    own = f"{gap} ± {half}"
+    differences = [{"candidates from": label, "one": one, "other": other, "difference": cell}
+                   for label, cell in (("seeds", own), ("strangers", own), ("people", people))
+                   ]  # fmt: skip
+    tables = {"differences": differences, "sensitivity": [], "people-and-speed": []}
+    return [claim.holds for claim in embeddings.judge(tables, {"encoders": list(encoders)})]
+
+
+def test_claims_of_encoders_by_their_differences():
+    """1.5 lower, give or take .1: they differ, and the first is the more sensitive. Give or take 2: nobody knows.
+    Within .03 at most: they are alike. People: within .01."""
+    assert encoder_claims(("my-CLIP", "bag"), -1.5, 0.1) == ["holds", "holds", "does not hold"]
+    assert encoder_claims(("bag", "my-CLIP"), -1.5, 0.1) == ["holds", "does not hold", "does not hold"]
+    assert encoder_claims(("my-CLIP", "bag"), -1.5, 2) == ["cannot be told", "cannot be told", "does not hold"]
+    assert encoder_claims(("a", "b"), 0.01, 0.02) == ["does not hold", "cannot be told", "does not hold"]
+    assert encoder_claims(("a", "b"), 0.01, 0.02, "0.200 ± 0.100")[2] == "holds"
 
 
 def test_texts_that_were_not_remembered_are_encoded_when_asked_for(own_cache):

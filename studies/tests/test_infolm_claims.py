@@ -10,7 +10,7 @@ from scipy import stats
 from recapture_studies.agreement import COEFFICIENTS
 from recapture_studies.infolm import calibration, score_distributions, summarisation, webnlg, webnlg_sweep
 from recapture_studies.infolm.webnlg_paper import CRITERIA
-from recapture_studies.infolm.webnlg_williams import williams_findings
+from recapture_studies.infolm.webnlg_williams import williams_claims, williams_table
 from recapture_studies.rated import shown
 
 # score-distributions
@@ -48,10 +48,12 @@ def test_draws_and_documents_without_both_kinds_are_left_out():
     assert math.isnan(score_distributions._row(np.ones((2, 3)), human, draws).apart)
 
 
-def areas(**by_name):
-    spread = {name.replace("__", " "): value for name, value in by_name.items()}
-    return {name: score_distributions._Row(SimpleNamespace(auc=value), value - 0.1, value + 0.1, value, 0.0)
-            for name, value in spread.items()}  # fmt: skip
+def judge_areas(half=0.01, **by_name):
+    """From a table of areas, each known to so much either way."""
+    rows = [{"metric": name.replace("__", " "), "area": shown(value),
+             "95 % over documents": f"{shown(value - half)} to {shown(value + half)}"}
+            for name, value in by_name.items()]  # fmt: skip
+    return score_distributions.judge({"areas": rows}, {"sizes": [14, 100]})
 
 
 ABLE = {"infolm__ab": 0.8, "infolm__fisher_rao": 0.75, "infolm__jeffreys": 0.7}
@@ -59,16 +61,20 @@ ABLE = {"infolm__ab": 0.8, "infolm__fisher_rao": 0.75, "infolm__jeffreys": 0.7}
 
 def test_claims_of_areas_worked_by_hand():
     flat = {"infolm__l1": 0.7, "infolm__l2": 0.6, "infolm__linf": 0.5}
-    claims = score_distributions._claims(areas(**ABLE, **flat, bleu=0.6, rouge__rouge1=0.65))
+    claims = judge_areas(**ABLE, **flat, bleu=0.6, rouge__rouge1=0.65)
     assert [claim.holds for claim in claims] == ["holds"] * 3
-    assert "in 6 of 6 comparisons" in claims[0].here and "intervals above .5: 3 of 3" in claims[1].here
-    # ROUGE between AB and Fisher-Rao; Jeffreys' interval from .45; L2 above L1.
-    mixed = ABLE | {"infolm__jeffreys": 0.55}
+    assert claims[0].verdict.because == "of 6 parts 6 hold" and all(claim.own for claim in claims)
+    # With .1 either way a difference is known to .141: of .2 and .15 (AB) and .15 (Fisher-Rao with BLEU) it is sure.
+    claims = judge_areas(0.1, **ABLE, **flat, bleu=0.6, rouge__rouge1=0.65)
+    assert claims[0].verdict.because == "of 6 parts 3 hold, 3 cannot be told" and claims[0].holds == "holds in part"
+    assert [claim.holds for claim in claims[1:]] == ["holds", "cannot be told"]
+    # ROUGE between AB and the two others: one of three; Jeffreys below .5; L2 above L1.
+    mixed = ABLE | {"infolm__jeffreys": 0.45}
     flat = {"infolm__l1": 0.6, "infolm__l2": 0.7, "infolm__linf": 0.5}
-    claims = score_distributions._claims(areas(**mixed, **flat, rouge__rouge1=0.77))
-    assert [claim.holds for claim in claims] == ["holds in part"] * 3 and claims[1].why
+    claims = judge_areas(**mixed, **flat, rouge__rouge1=0.77)
+    assert [claim.holds for claim in claims] == ["does not hold", "holds in part", "holds in part"] and claims[1].why
     # Without InfoLM there is nothing to say.
-    assert score_distributions._claims(areas(bleu=0.6)) == []
+    assert judge_areas(bleu=0.6) == []
 
 
 def test_a_panel_for_people_and_for_each_metric():
@@ -95,18 +101,29 @@ def curve(by, honest=0.5, usual=0.5, optimistic=None):
     return calibration._Curve(dict.fromkeys(COEFFICIENTS, by), sweep, usual, 0.5)
 
 
+def judge_curves(shares, **curves):
+    """From tables of Pearson's r by temperature, and of how often the best temperature lies in the paper's range."""
+    temperatures = next(iter(curves.values()), {})
+    rows = [{"temperature": f"{each:g}", **{f"{name} pearson": shown(by[each]) for name, by in curves.items()}}
+            for each in temperatures]  # fmt: skip
+    chosen = [{"systems, model": f"extractive, {name}", "best T: r, rho, tau": "-", "best T in [1, 2]": share}
+              for name, share in zip(curves, shares, strict=True)]  # fmt: skip
+    return calibration.judge({"extractive-systems": rows, "choosing": chosen}, {})
+
+
 def test_claims_of_curves_worked_by_hand():
-    """One peak at 1.5; two peaks (0, 1, 0, 1: three times the range) with the best at 9, cold as good as the best."""
-    one_peak = curve({0.5: 0.1, 1.0: 0.5, 1.5: 0.8, 9.0: 0.2})
-    two_peaks = curve({0.5: 1.0, 1.0: 0.0, 1.5: 0.9, 9.0: 0.0})
-    assert calibration._OPTIMUM[0] <= 1.5 <= calibration._OPTIMUM[1] < 9
-    assert [claim.holds for claim in calibration._claims({"infolm": one_peak})] == ["holds"] * 3
-    claims = calibration._claims({"infolm": two_peaks})
+    """One peak at 1.5; two peaks (1 + .9 + .9 over a range of 1) and a cold model that is better than all in [1, 2]."""
+    one_peak = {0.5: 0.1, 1.0: 0.5, 1.5: 0.8, 9.0: 0.2}
+    two_peaks = {0.5: 1.0, 1.0: 0.0, 1.5: 0.9, 9.0: 0.0}
+    assert [claim.holds for claim in judge_curves(["95%"], infolm=one_peak)] == ["holds"] * 3
+    claims = judge_curves(["5%"], infolm=two_peaks)
     assert [claim.holds for claim in claims] == ["does not hold"] * 3 and claims[0].why and claims[1].why
-    assert "infolm 2.80" in claims[0].here  # 1 + .9 + .9 over a range of 1
-    both = calibration._claims({"one": one_peak, "two": two_peaks})
-    assert [claim.holds for claim in both] == ["holds in part"] * 3
-    assert calibration._claims({}) == []
+    assert claims[0].here.endswith("at most 2): 2.80")
+    # Two models are two pieces of evidence on the same claims; 50 % decides nothing.
+    both = judge_curves(["95%", "50%"], one=one_peak, two=two_peaks)
+    assert [claim.id for claim in both[:3]] == [claim.id for claim in both[3:]]
+    assert both[4].holds == "cannot be told"
+    assert judge_curves([]) == []
 
 
 @pytest.mark.parametrize("honest, effect", [(0.6, "helps"), (0.4, "harms"), (0.5, "changes little")])
@@ -139,26 +156,38 @@ def test_williams_table_against_the_formula():
     people = human["Fluency"].mean(axis=1)
     totals = {"infolm fisher_rao": people + rng.normal(0, 0.05, 8), "bleu": people + rng.normal(0, 0.2, 8),
               "meteor": np.ones(8)}  # fmt: skip
-    table, claims = williams_findings(totals, human)
+    table = williams_table(totals, human)
     # METEOR tells no systems apart and is left out; with no metric on vectors only InfoLM is spoken of.
     (row,) = table.rows
     own, rival = (stats.pearsonr(people, totals[name])[0] for name in ("infolm fisher_rao", "bleu"))
     t, p = williams(own, rival, stats.pearsonr(totals["infolm fisher_rao"], totals["bleu"])[0], 8)
     assert row[:3] == ["Fluency", "infolm fisher_rao", "bleu"]
     assert row[3:] == [shown(own), shown(rival), f"{t:.2f}", f"{p:.2g}", f"{p:.2g}"]
-    (claim,) = claims
-    assert claim.holds == ("holds" if own > rival else "does not hold")
-    assert claim.here.startswith(f"InfoLM is above the other in {int(own > rival)} of 1 comparisons")
+    (claim,) = williams_claims([dict(zip(table.heads, row, strict=True))])
+    sure = "holds" if own > rival else "does not hold"
+    assert claim.id == "infolm/table-2/infolm-above-others" and claim.own
+    assert claim.holds == (sure if p <= 0.05 else "cannot be told")
+    assert claim.here.startswith(f"above in {int(own > rival)} of 1 comparisons")
+
+
+def test_one_piece_of_evidence_for_each_model():
+    row = {"other": "bleu", "r, one": ".9", "r, other": ".5", "p": "0.01", "p, Holm": "0.3"}
+    claims = williams_claims([{**row, "one": name} for name in ("infolm-head ab", "infolm-mlm ab", "moverscore")])
+    assert [(claim.id.split("/")[-1], claim.holds) for claim in claims] == [
+        ("infolm-above-others", "holds"), ("infolm-above-others", "holds"), ("vectors-above-ngrams", "holds"),
+    ]  # fmt: skip
+    unsure = williams_claims([{**row, "one": "moverscore", "p": "0.051"}, {**row, "one": "moverscore", "p": "0.05"}])
+    assert unsure[0].holds == "holds in part"
 
 
 def test_williams_test_needs_rivals_systems_and_differences():
     rng = np.random.default_rng(7)
     human = {"Fluency": rng.random((8, 5))}
     infolm = {"infolm fisher_rao": rng.random(8)}
-    assert williams_findings(infolm, human) == (None, [])
-    assert williams_findings({**infolm, "bleu": np.ones(8)}, human) == (None, [])
+    assert williams_table(infolm, human) is None
+    assert williams_table({**infolm, "bleu": np.ones(8)}, human) is None
     few = {"infolm fisher_rao": rng.random(3), "bleu": rng.random(3)}
-    assert williams_findings(few, {"Fluency": rng.random((3, 5))}) == (None, [])
+    assert williams_table(few, {"Fluency": rng.random((3, 5))}) is None
 
 
 def test_a_setting_that_is_best_everywhere_is_chosen_honestly_too():
@@ -166,12 +195,14 @@ def test_a_setting_that_is_best_everywhere_is_chosen_honestly_too():
     rng = np.random.default_rng(8)
     ratings = rng.random((6, 10))
     swept = {"fisher_rao": {"T 1": rng.random((6, 10)), "T 2": ratings}, "alpha": {"alpha 0.5, T 1": ratings}}
-    table, (claim,) = webnlg_sweep.sweep_findings(swept, {"Fluency": ratings}, 0)
+    table = webnlg_sweep.sweep_table(swept, {"Fluency": ratings}, 0)
     (row,) = table.rows  # alpha has one setting, and so nothing to choose
     assert row[:2] == ["Fisher-Rao (T)", "Fluency"] and row[3:5] == ["T 2", "1"] and row[6:] == ["1", "1"]
     assert row[2] == shown(stats.pearsonr(swept["fisher_rao"]["T 1"].mean(axis=1), ratings.mean(axis=1))[0])
-    assert claim.holds == "holds"
-    assert webnlg_sweep.sweep_findings({}, {"Fluency": ratings}, 0)[1] == []
+    same, other = webnlg_sweep.sweep_claims([dict(zip(table.heads, row, strict=True))])
+    assert same.holds == other.holds == "holds"
+    assert (same.sample, other.sample) == ("in sample", "out of sample")
+    assert not webnlg_sweep.sweep_table({}, {"Fluency": ratings}, 0).rows and webnlg_sweep.sweep_claims([]) == []
 
 
 def test_a_model_without_numbers_is_passed_over():
@@ -206,20 +237,20 @@ def infolm(curved, flat):
 
 def test_claims_of_summaries_by_counting_settings():
     own = infolm(0.6, 0.2) | {"bertscore f1": everywhere(0.5), "moverscore": everywhere(0.4)}
-    claims = summarisation._claims(own)
+    claims = summarisation._infolm_claims(own)
     assert [claim.holds for claim in claims] == ["holds", "holds"]
-    assert claims[0].here.startswith("infolm: AB in 12, Fisher-Rao in 12 of 12 settings")
+    assert claims[0].here.startswith("above both: AB in 12, Fisher-Rao in 12 of 12 settings")
     # BERTScore wins five settings: 7 of 12 are left; and ten, which leaves 2.
     for lost, holds in ((5, "holds in part"), (10, "does not hold")):
         own["bertscore f1"] = everywhere(0.5) | dict.fromkeys(SETTINGS[:lost], 0.7)
-        first = summarisation._claims(own)[0]
+        first = summarisation._infolm_claims(own)[0]
         assert first.holds == holds and f"AB in {12 - lost}, Fisher-Rao in {12 - lost} of 12" in first.here
 
 
 def test_nothing_is_claimed_without_rivals_or_common_settings():
-    assert summarisation._claims(infolm(0.6, 0.2)) == []
+    assert summarisation._infolm_claims(infolm(0.6, 0.2)) == []
     halves = infolm(0.6, 0.2) | {"moverscore": {}}
-    assert summarisation._claims(halves) == []
+    assert summarisation._infolm_claims(halves) == []
     words = {"me-words capture": everywhere(0.5)}
     assert summarisation._tac_claims(words) == []
     assert summarisation._tac_claims(words | {"moverscore": {}}) == []

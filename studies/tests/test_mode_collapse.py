@@ -9,7 +9,8 @@ from recapture_studies.made_up.genre_texts import GENRES, build
 from recapture_studies.mark_evaluate import genres, mode_collapse
 from recapture_studies.mark_evaluate import mode_collapse_draws as draws
 from recapture_studies.mark_evaluate.perturbed import CURVES, Curve, Track
-from recapture_studies.study import Setup, find_study
+from recapture_studies.mark_evaluate.perturbed_view import curves_table
+from recapture_studies.study import Setup, find_study, rows_of
 
 
 @pytest.fixture
@@ -96,7 +97,8 @@ def test_genres_far_apart(data, own_cache):
         summary = {(row["method"], row["number"]): row for row in tables(findings, "summary") if row["data"] == title}
         assert summary["IMPAR", "recall"]["with one left"] == "falls"
         assert summary["ME Schnabel", "diversity"]["with one left"] == "falls"
-    assert next(claim for claim in findings.claims if claim.says == "FID grows").holds == "holds"
+    claims = {claim.id: claim for claim in find_study("mode-collapse").claims(findings)}
+    assert claims["mark-evaluate/figure-3/fid"].verdict.rule == "course"
 
 
 def test_moves():
@@ -152,24 +154,29 @@ def the_other_way_round():
     return tracks(quality=rising, diversity=rising, both=rising, distance=[0.4, 0.35, 0.34, 0.335, 0.332])
 
 
+def judged(first, second=None):
+    """Claims from the tables of these curves, the same with partners and without; two draws of each."""
+    by_data = {TITLES[0]: first, TITLES[1]: first, TITLES[2]: second or first}
+    heads = {title: [str(at) for at in range(5)] for title in TITLES}
+    sections = [mode_collapse._summary(by_data), curves_table(by_data, heads, "")]
+    return mode_collapse.judge(rows_of(sections), {"draws": dict.fromkeys(TITLES, 2)})
+
+
 def test_all_claims_hold_where_all_is_as_the_paper_says():
-    own = as_the_paper_says()
-    claims = mode_collapse._claims(dict.fromkeys(TITLES[1:], own), own)
+    claims = judged(as_the_paper_says())
     assert [claim.holds for claim in claims] == ["holds"] * 7 and not any(claim.why for claim in claims)
     count = 2 * sum(curve.asks != "quality" for curve in CURVES)
     assert claims[5].here == f"the last step is the steepest for {count} of {count} numbers for diversity or both"
-    assert "IMPAR precision -0.40, ME Schnabel quality -0.50, ME Schnabel diversity -0.50" in claims[6].here
+    assert "IMPAR precision -0.400, ME Schnabel quality -0.500, ME Schnabel diversity -0.500" in claims[6].here
 
 
 def test_no_claim_holds_where_all_is_the_other_way_round():
-    own = the_other_way_round()
-    claims = mode_collapse._claims(dict.fromkeys(TITLES[1:], own), own)
+    claims = judged(the_other_way_round())
     assert [claim.holds for claim in claims] == ["does not hold"] * 7 and all(claim.why for claim in claims)
 
 
 def test_claims_hold_in_part_where_data_sets_differ():
-    by_data = {TITLES[1]: as_the_paper_says(), TITLES[2]: the_other_way_round()}
-    assert {claim.holds for claim in mode_collapse._claims(by_data, as_the_paper_says())} == {"holds in part"}
+    assert {claim.holds for claim in judged(as_the_paper_says(), the_other_way_round())} == {"holds in part"}
 
 
 def test_words_on_what_falls_and_what_stays():

@@ -34,7 +34,7 @@ def test_quick_form_writes_everything(name, data, tmp_path, capsys, own_cache):
     written = {path.name for path in output.iterdir()}
     assert {f"{name}.md", f"{name}.json", f"{name}.svg"} <= written
     content = json.loads((output / f"{name}.json").read_text())
-    assert next(iter(content.items())) == ("schema", 1)
+    assert next(iter(content.items())) == ("schema", 2)
     assert content["study"] == name and content["quick"] is True and content["verdict"]
     for table, rows in content["tables"].items():
         with (output / f"{name}-{table}.csv").open() as stream:

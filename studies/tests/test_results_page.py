@@ -1,16 +1,21 @@
 """The page of all findings, steps that are kept, and presets."""
 
 import json
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from recapture import InputError, Table
 from recapture.cli.app import run
+from recapture_studies.paper import statements
 from recapture_studies.presets import PRESETS, find_preset
+from recapture_studies.rejudge import rejudge
 from recapture_studies.results_page import results_page
 from recapture_studies.steps import steps_of
 from recapture_studies.study import Claim, Findings, Section, Setup, find_study, list_studies
+from recapture_studies.verdicts import PARTS, PIECES, RULES, SAMPLES, Verdict
 from recapture_studies.write import write_findings
 
 ROOT = Path(__file__).parent.parent.parent
@@ -18,34 +23,47 @@ ROOT = Path(__file__).parent.parent.parent
 
 def findings(verdict="Said in a sentence."):
     table = Table(["what", "paper", "here"], [["a | b", ".5", ".6"]], ["A caption."])
-    claim = Claim("Figure 9", "it grows", "does not hold", "it falls by 3", "other data")
     adds = Section("more", Table(["k"], [["1"]]), "Something of ours")
-    return Findings([Section("beside-the-paper", table), adds], lambda figure: None, [verdict], claims=[claim])
+    return Findings([Section("beside-the-paper", table), adds], lambda figure: None, [verdict])
+
+
+def saying(*claims):
+    """A study that finds the same whatever its tables say."""
+    return lambda tables, settings: claims
 
 
 @pytest.fixture
 def folder(tmp_path):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     output = tmp_path / "pages"
-    for name in ("sensitivity", "wmt17"):
-        write_findings(find_study(name), findings(), Setup(tmp_path), output)
+    verdict = Verdict("does not hold", "change -3", "course")
+    claim = Claim("mark-evaluate/figure-3/fid", verdict, "it falls by 3", "Brown", "other data")
+    for name, said in (("sensitivity", ()), ("wmt17", (claim,))):
+        study = replace(find_study(name), judge=saying(*said))
+        write_findings(study, findings(), Setup(tmp_path), output)
     return output
 
 
 def test_page_has_claims_tables_and_links(folder, tmp_path):
     page = results_page(folder, tmp_path / "results.md")
-    assert "| Figure 9 | it grows | **does not hold** | it falls by 3 | other data | [wmt17](pages/wmt17.md) |" in page
+    said = statements()["mark-evaluate/figure-3/fid"]
+    row = ["", said.where, said.says, said.reports, "**does not hold**", "it falls by 3", "Brown: out of sample",
+           "does not hold; course: change -3", "other data", "[wmt17](pages/wmt17.md)", ""]  # fmt: skip
+    assert " | ".join(row).strip() in page
+    for words in (*RULES.values(), PARTS, PIECES, SAMPLES):
+        assert words in page  # the rules are printed as they are
     assert page.index("## Mark-Evaluate") < page.index("## Distribution-aware metrics")
     assert r"| a \| b | .5 | .6 |" in page and "A caption." in page and "Said in a sentence." in page
     assert "**Something of ours** ([wmt17](pages/wmt17.md))" in page
-    assert "| Mark-Evaluate | 0 | 0 | 1 | 0 |" in page
+    count = sum(each.paper == "Mark-Evaluate" for each in statements().values())
+    assert f"| Mark-Evaluate | 0 | 0 | 1 | 0 | {count - 1} |" in page  # the last: not judged yet
     assert "Not run: " in page and "k-sweep" in page.split("Not run: ")[1]
 
 
 def test_a_study_without_claims_and_tables_of_its_own(tmp_path):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     silent = Findings([Section("more", Table(["k"], [["1"]]))], lambda figure: None, ["Said in a sentence."])
-    write_findings(find_study("wmt17"), silent, Setup(tmp_path), tmp_path)
+    write_findings(replace(find_study("wmt17"), judge=saying()), silent, Setup(tmp_path), tmp_path)
     page = results_page(tmp_path, tmp_path / "results.md")
     assert "## Mark-Evaluate" in page and "Said in a sentence." in page
     assert "the paper says" not in page and "What the papers do not have" not in page and "beside the paper" not in page
@@ -75,6 +93,35 @@ def test_the_page_in_the_docs_is_what_the_studies_files_give():
     assert page.read_text(encoding="utf-8") == results_page(ROOT / "docs" / "evidence", page)
 
 
+def test_stored_claims_are_those_of_todays_rules(tmp_path):
+    """Judging the stored tables anew changes nothing: no file keeps a verdict of rules that are gone."""
+    evidence = ROOT / "docs" / "evidence"
+    for name in list_studies():
+        for kind in ("json", "md"):
+            shutil.copy(evidence / f"{name}.{kind}", tmp_path)
+    outcome = rejudge(tmp_path)
+    assert set(outcome) == set(list_studies()) and not [what for what in outcome.values() if "run the study" in what]
+    for path in tmp_path.iterdir():
+        assert path.read_text(encoding="utf-8") == (evidence / path.name).read_text(encoding="utf-8"), path.name
+
+
+def test_every_claim_of_the_papers_is_judged_and_has_one_row():
+    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    for claim, said in statements().items():
+        assert page.count(f"| {said.where} | {said.says} | ") == 1, claim
+    counts = page.split("|---:|---:|---:|---:|\n")[1].split("\n\n")[0]
+    assert sum(int(cell) for cell in counts.replace("|", " ").split() if cell.isdigit()) == len(statements())
+
+
+def test_tables_that_lack_what_a_rule_needs_stay_as_they_are(folder):
+    before = (folder / "wmt17.json").read_text()
+    content = json.loads(before)
+    del content["tables"], content["verdict"]
+    (folder / "wmt17.json").write_text(json.dumps({**content, "tables": {}}))
+    assert "run the study again" in rejudge(folder)["sensitivity"]
+    assert json.loads((folder / "sensitivity.json").read_text())["claims"] == []
+
+
 def test_every_study_was_run_and_its_data_is_documented():
     documented = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
     for study in list_studies().values():
@@ -96,7 +143,7 @@ def test_pictures_are_small_and_there_once():
 
 def test_files_of_the_evidence_begin_with_the_number_of_their_shape():
     for path in (ROOT / "docs" / "evidence").glob("*.json"):
-        assert next(iter(json.loads(path.read_text(encoding="utf-8")).items())) == ("schema", 1), path.name
+        assert next(iter(json.loads(path.read_text(encoding="utf-8")).items())) == ("schema", 2), path.name
 
 
 @pytest.mark.parametrize(

@@ -60,9 +60,9 @@ def check_blind(findings):
     for row in curves(findings, "summary").values():
         assert row["change"] in ("0.000", "-") and row["as written"] == row["swapped"]
         assert row["seen"] in ("stays", "wavers" if row["change"] == "-" else "stays")
-    held = {claim.says: claim.holds for claim in findings.claims}
-    assert held["ME Schnabel's quality falls and its diversity stays"] == "holds in part"
-    assert held["ME Petersen, ME CAPTURE and FID get worse"] == "does not hold"
+    held = {claim.id.split("/")[-1]: claim.holds for claim in find_study("word-swap").claims(findings)}
+    # Not a digit moves: that it stays is sure; whether it falls cannot be seen in numbers that do not move.
+    assert held["schnabel"] == "holds in part" and held["single-numbers"] == "cannot be told"
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from recapture.labellings.step_down import holm, step_down
+from recapture.labellings.step_down import holm_over_families, step_down
 
 
 def by_definition(nulls):
@@ -62,7 +62,8 @@ def test_familywise_false_alarms_keep_their_level():
 def test_holm_across_candidates():
     """By hand: three families of one number, p .01, .02, .03: 3 x .01, max(.03, 2 x .02), max(.04, .03)."""
     families = [np.array([0.02]), np.array([0.01]), np.array([0.03])]
-    assert np.concatenate(holm(families)).tolist() == pytest.approx([0.04, 0.03, 0.04])
-    held = holm([np.array([0.01, 0.4]), np.array([0.02, 0.6])])
+    assert np.concatenate(holm_over_families(families)).tolist() == pytest.approx([0.04, 0.03, 0.04])
+    held = holm_over_families([np.array([0.01, 0.4]), np.array([0.02, 0.6])])
     assert held[0].tolist() == pytest.approx([0.02, 0.8]) and held[1].tolist() == pytest.approx([0.02, 0.6])
-    assert [each.tolist() for each in holm([np.ones(0), np.array([0.5])])] == [[], [1.0]]
+    # A family without tests is charged to nobody.
+    assert [each.tolist() for each in holm_over_families([np.ones(0), np.array([0.5])])] == [[], [0.5]]

@@ -106,6 +106,7 @@ def test_paired_items_swap_within_the_item():
         ({"reference_groups": [*range(9), None], "candidate_groups": range(10)}, "sample 9 of reference has no group"),
         ({"reference_groups": "abcdefghij"}, "not one string"),
         ({"reference_groups": [[1]] * 10}, "must be a text or a number, not list"),
+        ({"reference_groups": ["a"] * 10, "candidate_groups": ["b"] * 10}, "have one group each: nothing can be moved"),
         ({"paired": True, "reference_groups": range(10)}, "groups already"),
         ({"paired": True, "candidate_groups": range(10)}, "groups already"),
     ],
@@ -130,6 +131,22 @@ def test_groups_by_candidate():
         rc.evaluate(points, sets, "mmd", reference_groups=labels, candidate_groups=labels)
     with pytest.raises(InputError, match="paired sets have one size"):
         rc.evaluate(points, sets, "mmd", paired=True)
+
+
+def test_candidates_that_were_not_tested_are_charged_to_nobody():
+    rng = np.random.default_rng(5)
+    reference, far = rng.standard_normal((40, 3)), rng.standard_normal((40, 3)) + 3
+    both = rc.evaluate(reference, {"tiny": far[:2], "far": far}, "precision-recall", pvalue=99, ceiling=False)
+    assert both.any_difference == {"far": 1 / 100} and "Holm" not in str(both)
+
+
+def test_names_of_candidates_may_be_numbers():
+    points = np.random.default_rng(0).standard_normal((12, 2))
+    labels = list(range(12))
+    results = rc.evaluate(
+        points, {1: points + 1}, "mmd", pvalue=9, ceiling=False, reference_groups=labels, candidate_groups={1: labels}
+    )
+    assert results["1"]["mmd"].inference["pvalues"]["groups"]["both"] == 12
 
 
 def test_adjusted_pvalues_hold_for_numbers_and_candidates():

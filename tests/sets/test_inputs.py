@@ -1,6 +1,8 @@
 """What went in: copies, repeats and what was not seen, in results, tables and JSON."""
 
+import copy
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ HUMAN = [f"the {colour} {animal} of the {place} sleeps by the old stone wall" fo
          for animal in ("fox", "hare", "owl", "cat") for place in ("north", "south")]  # fmt: skip
 OTHER = [f"we {verb} a {thing} every {day} and talk about nothing much at all" for verb in ("buy", "sell", "paint")
          for thing in ("chair", "lamp", "boat", "door") for day in ("May", "June")]  # fmt: skip
+MORE = [text.replace("sleeps by", "waits behind") for text in HUMAN]
 KEYS = {"copied", "near_copied", "repeated", "near_repeated", "beyond_limit", "unseen_tokens", "unknown_pieces"}
 
 
@@ -52,7 +55,35 @@ def test_the_same_samples_on_both_sides_bring_a_warning():
 
 def test_a_candidate_may_have_the_name_of_the_reference():
     results = scored({"human.txt": OTHER}, reference_name="human.txt")
-    assert set(results.inputs) == {"reference human.txt", "human.txt"}
+    assert set(results.inputs) == {"human.txt (reference)", "human.txt"}
+
+
+def test_a_set_that_copies_brings_a_warning():
+    results = scored({"half": [*OTHER[:12], *HUMAN[:12]], "own": OTHER})
+    said = "12 of 24 samples of candidate 'half' stand in the reference: scores of copies say nothing about a model"
+    assert said in results["half"]["mmd"].warnings
+    assert not any("copies" in warning for warning in results["own"]["mmd"].warnings)
+
+
+def test_candidates_may_be_called_as_the_other_sets_are():
+    results = rc.evaluate(np.eye(12), {"reference": np.eye(12) * 2, "human": np.eye(12) * 3}, "mmd")
+    assert set(results.inputs) == {"reference (reference)", "reference", "human"}
+
+
+def test_copies_of_results_keep_what_belongs_to_all():
+    results = scored({"one": OTHER, "two": OTHER[:20]})
+    for again in (results.copy(), results | {}, copy.copy(results), pickle.loads(pickle.dumps(results))):
+        assert type(again) is type(results) and again.inputs == results.inputs
+    del results["two"]
+    assert "two" not in str(results)
+    results.clear()
+    assert str(results) == "no results" and json.loads(results.to_json())["results"] == {}
+
+
+def test_tensors_are_taken_as_before():
+    torch = pytest.importorskip("torch")
+    values = torch.eye(8, dtype=torch.bfloat16).requires_grad_()
+    assert rc.evaluate(values, values * 2, "mmd", ceiling=False).inputs["candidate"]["copied"] == 0
 
 
 def test_tables_say_what_the_vectors_cannot_see():
@@ -63,7 +94,7 @@ def test_tables_say_what_the_vectors_cannot_see():
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name, texts in (("human", HUMAN), ("model", OTHER), ("more", HUMAN[::-1])):
+    for name, texts in (("human", HUMAN), ("model", OTHER), ("more", MORE)):
         rows = [{"text": text, "doc": place // 2} for place, text in enumerate(texts)]
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
@@ -94,7 +125,7 @@ def test_groups_pairs_and_a_second_human_set_on_the_command_line(files, capsys):
         (["--group", "author"], "no field 'author'"),
         (["--group", "doc", "--paired"], "paired samples are groups already"),
         (["--human", "nofile.txt"], "nofile.txt cannot be read"),
-        (["--human", "more.jsonl", "--paired"], "a second human set has no pairs"),
+        (["--human", "more.jsonl", "--paired"], "a second human set has no pairs; give prompts as groups"),
     ],
 )
 def test_what_is_refused(files, capsys, arguments, message):

@@ -204,6 +204,31 @@ def test_repeats_bring_a_warning_by_every_metric(metric):
     assert not any("not independent" in warning for warning in measure(metric, doubled, candidate).warnings)
 
 
+def test_rounding_makes_neither_pvalues_nor_intervals_nor_bands():
+    """Rows of a rotation are all equally far apart: the unbiased MMD is 0 whatever the labels, up to rounding."""
+    rows, _ = np.linalg.qr(np.random.default_rng(34).standard_normal((24, 24)))
+    results = rc.evaluate(rows[:12], rows[12:], "mmd", pvalue=99, interval=0.95)
+    result = results["candidate"]["mmd"]
+    assert result.pvalue == result.adjusted_pvalue == results.any_difference["candidate"] == 1
+    assert not result.intervals and not result.human
+
+
+def test_relabellings_that_leave_too_few_on_a_side_are_told():
+    """One group of one sample, one of 59, one of 60: some labellings have a side of a single sample."""
+    reference, candidate = two_sets(60, 60)
+    groups = {"reference_groups": [0] + [1] * 59, "candidate_groups": [2] * 60}
+    for metric in METRICS:
+        result = measure(metric, reference, candidate, pvalue=True, **groups)
+        assert not result.pvalues and "leave a side of 1, too few" in " ".join(result.warnings), metric.name
+
+
+def test_few_groups_have_no_interval():
+    reference, candidate = two_sets(30, 30)
+    labels = np.arange(30) % 3
+    result = rc.mmd(reference, candidate, interval=0.9, reference_groups=labels, candidate_groups=labels + 9)
+    assert "no interval: fewer than 4 groups a side are too few to halve" in result.warnings
+
+
 def test_one_number_needs_no_name():
     reference, candidate = two_sets(30, 30)
     one = rc.mmd(reference, candidate, pvalue=9, interval=0.9, ceiling=2)

@@ -71,6 +71,12 @@ class Groups:
         """How many groups are the reference's alone, the candidate's alone, and both's."""
         return dict(zip(("reference", "candidate", "both"), map(len, self.sides), strict=True))
 
+    @property
+    def a_side(self) -> tuple[int, int]:
+        """How many groups the reference and the candidate have, those of both included."""
+        reference, candidate, both = map(len, self.sides)
+        return reference + both, candidate + both
+
     def half(self, rng: np.random.Generator) -> np.ndarray:
         """(samples,) whether a sample is in a random half of its kind of groups; a group of both sides stays whole."""
         return self.rows(np.concatenate([rng.permutation(kind)[: len(kind) // 2] for kind in self.sides]))

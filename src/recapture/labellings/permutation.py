@@ -48,6 +48,11 @@ class Permutation:
         return (self.greater + uniform * self.equal) / self.labellings
 
 
+def moves(values: np.ndarray, rounding: float = 0.0) -> bool:
+    """Whether numbers differ by more than rounding alone may make them."""
+    return bool(np.ptp(values) > _SLACK * float(np.abs(values).max()) + rounding)
+
+
 def judge(null: np.ndarray, chosen: Plan, rounding: float = 0.0) -> Permutation:
     """The test whose labellings gave `null`, the observed one first. Integers are compared as such.
 

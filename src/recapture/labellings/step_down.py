@@ -15,47 +15,45 @@ _SLACK = 1e-9
 """Standard deviations below which statistics count as equal."""
 
 
-def step_down(nulls: Sequence[np.ndarray]) -> np.ndarray:
+def step_down(nulls: Sequence[np.ndarray], moving: Sequence[bool] | None = None) -> np.ndarray:
     """Adjusted p-values of several numbers, each larger for sides that differ more.
 
     nulls: for every number its value under every labelling, the observed one first, labellings in the same order.
-    A number that no labelling moves has p = 1. The smallest of all is that of "no number differs".
+    moving: whether labellings move a number by more than rounding (None: all that differ at all); one that they do not
+    has p = 1. The smallest of all is that of "no number differs".
     """
     adjusted = np.ones(len(nulls))
-    standard = [_standardised(np.asarray(null, np.float64)) for null in nulls]
-    moving = [place for place, values in enumerate(standard) if values is not None]
-    if not moving:
+    moving = [bool(np.ptp(null) > 0) for null in nulls] if moving is None else moving
+    places = np.flatnonzero(moving)
+    if not len(places):
         return adjusted
-    table = np.stack([values for values in standard if values is not None])
+    table = np.stack([_standardised(np.asarray(nulls[place], np.float64)) for place in places.tolist()])
     order = np.argsort(-table[:, 0], kind="stable")
     # From the least different number upwards: the largest of this one and all that differ less.
     largest = np.maximum.accumulate(table[order][::-1], axis=0)[::-1]
     shares = np.mean(largest >= table[order, :1] - _SLACK, axis=1)
-    adjusted[np.array(moving)[order]] = np.maximum.accumulate(shares)
+    adjusted[places[order]] = np.maximum.accumulate(shares)
     return adjusted
 
 
-def _standardised(null: np.ndarray) -> np.ndarray | None:
-    """In standard deviations from its mean; None where nothing moves it."""
-    spread = float(null.std())
-    scale = float(np.abs(null).max())
-    if not np.isfinite(spread) or spread <= 1e-12 * scale or spread == 0:
-        return None
-    standard: np.ndarray = (null - null.mean()) / spread
+def _standardised(null: np.ndarray) -> np.ndarray:
+    """In standard deviations from its mean."""
+    standard: np.ndarray = (null - null.mean()) / null.std()
     return standard
 
 
-def holm(pvalues: Sequence[np.ndarray]) -> list[np.ndarray]:
+def holm_over_families(pvalues: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Adjusted p-values of several families (a candidate's numbers each), made to hold for all families together.
 
     A family's smallest p-value is that of its common hypothesis. Families are taken in that order; the first is charged
     for all, the next for one less, and none gets below the smallest of the one before it.
     """
-    order = sorted(range(len(pvalues)), key=lambda family: float(np.min(pvalues[family], initial=1.0)))
+    tested = [family for family, own in enumerate(pvalues) if len(own)]
+    order = sorted(tested, key=lambda family: float(np.min(pvalues[family])))
     held: list[np.ndarray] = [np.ones(0)] * len(pvalues)
     reached = 0.0
     for place, family in enumerate(order):
         charged = np.minimum(1.0, np.maximum(reached, (len(order) - place) * np.asarray(pvalues[family])))
         held[family] = charged
-        reached = max(reached, float(np.min(charged, initial=1.0)))
+        reached = max(reached, float(np.min(charged)))
     return held

@@ -159,10 +159,11 @@ class Result:
     def rounded(self, name: str) -> str:
         """A value with as many digits as it has: where it is a mean over clusterings, those their spread leaves."""
         spread = self.details.get("spread", {}).get(name)
-        draws = self.signature.get("clusterings", 1)
+        clusterings = self.signature.get("clusterings", 1)
         value = self.values[name]
-        if not spread or draws < 2 or not math.isfinite(value):
+        if not spread or clusterings < 2 or not math.isfinite(value):
             return _shown(value)
+        draws = clusterings * self.signature.get("balance", {}).get("draws", 1)
         error = spread / math.sqrt(draws)
         if error < 5e-5:  # beyond the digits that are shown anyway
             return _shown(value)
@@ -266,7 +267,7 @@ class Results(dict[str, dict[str, Result]], Reported):
 
     __repr__ = __str__
 
-    def to_json(self, arrays: bool = False) -> str:
+    def to_json(self, *, arrays: bool = False) -> str:
         """Full precision and the whole signature. arrays: also what has one entry per sample, and curves."""
         return self.report(arrays).to_json()
 
@@ -360,9 +361,9 @@ class Number(NamedTuple):
 
 def numbers_of(results: Mapping[str, Mapping[str, Result]]) -> Iterator[Number]:
     """The main numbers of every metric; where a score has a floor, the score without it stands below."""
-    first = next(iter(results.values()))
-    for metric, result in first.items():
+    for metric in next(iter(results.values()), {}):
         columns = [by_metric[metric] for by_metric in results.values()]
+        result = next((column for column in columns if column.details), columns[0])
         for name in result.details.get("main", result.values):
             values = tuple(column.values[name] for column in columns)
             shown = tuple(f"{column.rounded(name)} {column.beside(name)}".rstrip() for column in columns)

@@ -16,15 +16,15 @@ from ..errors import InputError
 from ..geometry.points import PointSet
 from ..labellings.groups import Groups
 from ..labellings.plans import Pvalue
-from ..labellings.step_down import holm
+from ..labellings.step_down import holm_over_families
 from ..progress import Progress
 from ..report.result import Result
 from ..texts.objects import samples_of
 from . import uncertainty
 from .declaration import METRICS, Measurement, SetMetric
-from .grouping import Labelled, SetGroups
-from .human import SPLITS, HumanSplits, HumanTerms
-from .inputs import inputs_of, same_as_reference
+from .grouping import Labelled, SetGroups, Sized
+from .human import SPLITS, HumanSplits, HumanTerms, Samples
+from .inputs import copies_note, inputs_of, same_as_reference
 from .pair import Pair, check_k
 from .table import SetResults
 from .uncertainty import Sureness
@@ -169,6 +169,8 @@ def evaluate(
 
     given: list[Any] = [references, *([] if human is None else [human]), *named.values()]
     of_reference = reference_name if reference_name == "reference" else f"reference {reference_name}"
+    if human is not None and not splits:
+        raise InputError("a second human set was given, but no ceiling is asked for")
     labels = [of_reference, *([] if human is None else ["human"]), *map(_label, named)]
     every_set = [samples_of(each, label) for each, label in zip(given, labels, strict=True)]
     if k is not None and holds_texts(every_set[0]) and all(map(len, every_set)):
@@ -177,6 +179,9 @@ def evaluate(
     if k is not None and not any(metric.uses_neighbours for metric in chosen):
         raise InputError(f"k was given, but {', '.join(metric.name for metric in chosen)} has no neighbourhoods")
     own = METRICS.own_parameters(chosen, options)
+    sizes = [Sized(label, len(samples)) for label, samples in zip(labels, every_set, strict=True)]
+    groups = SetGroups(paired, sizes[0], reference_groups, None if human is None else sizes[1], human_groups)
+    groups.add(dict(zip(named, sizes[-len(named) :], strict=True)), candidate_groups)
     asked = {"pooling": pooling, "device": device, "batch_size": batch_size, "offline": offline, "cache": cache}
     asked |= {"truncate": truncate or None}  # what was not asked for is not said: vectors would refuse it
     encoding = {name: value for name, value in asked.items() if value is not None}
@@ -185,23 +190,27 @@ def evaluate(
     reference, *sets = (PointSet(values, label) for values, label in zip(vectors.sets, labels, strict=True))
     notes = dict(zip(labels, vectors.notes, strict=True))
     second = sets.pop(0) if human is not None else None
-    groups = SetGroups(paired, reference, reference_groups, second, human_groups)
-    groups.add(dict(zip(named, sets, strict=True)), candidate_groups)
+    notes_on_human: list[str] = []
+    if second is not None:
+        second, notes_on_human = groups.only_human(reference, second)
+        notes_on_human += notes["human"]
     jobs = [
         Job(metric, ({"k": k} if k is not None and metric.uses_neighbours else {}) | own[metric.name])
         for metric in chosen
     ]
-    smallest = min(map(len, (reference, *sets)))
     pairs = {name: Pair(reference, points) for name, points in zip(named, sets, strict=True)}
     reasons = {name: [_unable(job, pair) for job in jobs] for name, pair in pairs.items()}
     if all(reason for of_pair in reasons.values() for reason in of_pair):
         raise InputError(next(iter(reasons.values()))[0])
+    # Candidates too small for some metric do not make the others' subsamples small.
+    measurable = [len(pair.candidate) for name, pair in pairs.items() if not any(reasons[name])]
+    smallest = min([len(reference), *(measurable or map(len, sets))])
     human_splits = None
     if splits:
         human_splits = HumanSplits(
             with_defaults(jobs, check_seed(seed)),
             reference,
-            [len(points) for points in sets],
+            [Samples(len(points), groups.of(name)) for name, points in zip(named, sets, strict=True)],
             splits,
             seed,
             human=second,
@@ -209,15 +218,16 @@ def evaluate(
             human_groups=groups.human,
         )
     results = SetResults()
-    without_human = [place for place in range(len(every_set)) if human is None or place != 1]
-    names = [reference_name if reference_name not in named else of_reference, *named]
-    results.inputs = inputs_of(
-        names,
-        [every_set[place] for place in without_human],
-        [vectors.facts[place] for place in without_human],
-        vectors.identity is not None,
-    )
+    names = [reference_name, *([] if human is None else ["human"]), *named]
+    for place in range(len(names) - len(named)):
+        while names[place] in named:
+            names[place] += " (human)" if place else " (reference)"
+    texts = vectors.identity is not None
+    ready = [reference.values, *([] if second is None else [vectors.sets[1]]), *(points.values for points in sets)]
+    results.inputs = inputs_of(names, every_set if texts else ready, vectors.facts, texts)
     results.made_for = vectors.made_for
+    for name, points in zip(named, sets, strict=True):
+        notes[points.name] += copies_note(results.inputs[name], points)
     for points in sets:
         if same_as_reference(reference, points):
             notes[points.name].append(
@@ -227,20 +237,20 @@ def evaluate(
         name = next(iter(pairs))
         pair = pairs.pop(name)  # its neighbourhoods are not kept while others are measured
         able = [not reason for reason in reasons[name]]
-        terms = human_splits.terms(pair, groups.of(name)) if human_splits else ()
+        terms = human_splits.terms(list(named).index(name), pair) if human_splits else ()
         measured = iter(
             measure_pair(
                 list(compress(jobs, able)),
                 pair,
                 vectors.identity,
                 balance=balance,
-                balance_size=smallest,
+                balance_size=min(smallest, len(pair.candidate)),
                 interval=interval,
                 pvalue=pvalue,
                 ceiling=list(compress(terms, able)),
                 groups=groups.pooled(name),
                 seed=seed,
-                notes=[*notes[reference.name], *notes[pair.candidate.name]],
+                notes=[*notes[reference.name], *notes[pair.candidate.name], *notes_on_human],
             )
             if any(able)
             else ()
@@ -262,7 +272,7 @@ def _held_together(results: SetResults) -> SetResults:
         np.array([by_metric[metric].adjusted_pvalues[name] for metric, name in family])
         for by_metric, family in zip(results.values(), families, strict=True)
     ]
-    for by_metric, family, held in zip(results.values(), families, holm(known), strict=True):
+    for by_metric, family, held in zip(results.values(), families, holm_over_families(known), strict=True):
         adjusted: dict[str, dict[str, float]] = {}
         for (metric, name), p in zip(family, held.tolist(), strict=True):
             adjusted.setdefault(metric, {})[name] = p
@@ -350,8 +360,9 @@ def make_pair(
     blind = bool(rest.get("ceiling") or rest.get("interval") or _asked(rest.get("pvalue")))
     vectors = vectors_of([reference, candidate], ["reference", "candidate"], encoder, blind=blind)
     pair = Pair(PointSet(vectors.sets[0], "reference"), PointSet(vectors.sets[1], "candidate"))
-    groups = SetGroups(bool(paired), pair.reference, of_reference)
-    groups.add({"candidate": pair.candidate}, of_candidate)
+    sized = [Sized(points.name, len(points)) for points in (pair.reference, pair.candidate)]
+    groups = SetGroups(bool(paired), sized[0], of_reference)
+    groups.add({"candidate": sized[1]}, of_candidate)
     notes = [note for notes in vectors.notes for note in notes]
     return MadePair(pair, vectors.identity, notes, {**rest, "groups": groups.pooled("candidate")})
 
@@ -394,8 +405,8 @@ def measure_pair(
         terms = ceiling
     elif splits := check_splits(ceiling):
         sides = (None, None) if groups is None else groups.by_side
-        alone = HumanSplits(jobs, pair.reference, [len(pair.candidate)], splits, seed, groups=sides[0])
-        terms = alone.terms(pair, sides[1])
+        own_samples = Samples(len(pair.candidate), sides[1])
+        terms = HumanSplits(jobs, pair.reference, [own_samples], splits, seed, groups=sides[0]).terms(0, pair)
     if level is not None:
         values = [measurement.values for measurement in measured]
         sureness["intervals"] = uncertainty.intervals(
@@ -422,6 +433,8 @@ def measure_pair(
 
 def with_defaults(jobs: Sequence[Job], seed: int) -> list[Job]:
     """One seed for all that is drawn at random: subsamples, and clusterings where a metric has them."""
+    for _, parameters in jobs:
+        check_seed(parameters.get("seed", seed))
     return [
         Job(metric, {**metric.defaults, **({"seed": seed} if "seed" in metric.defaults else {}), **parameters})
         for metric, parameters in jobs
@@ -527,6 +540,8 @@ def _no_result(job: Job, pair: Pair, identity: Any, reason: str) -> Result:
 def _unable(job: Job, pair: Pair) -> str:
     """Why a metric cannot be computed for sets of these sizes; "" where it can. A caller's own k is checked apart."""
     metric, parameters = job
+    if "k" in parameters:
+        pair.expect([parameters["k"]])
     try:
         _check_sizes(metric, pair)
         if metric.uses_neighbours and "k" not in parameters:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,51 +16,80 @@ Labelled = Sequence[str | int]
 """One label a sample: which samples belong together."""
 
 
+class Sized(NamedTuple):
+    """A set's name and how many samples it has: all that labels need."""
+
+    name: str
+    size: int
+
+
 class SetGroups:
     """Which samples of several sets belong together, as numbers that all sets share."""
 
     def __init__(
         self,
         paired: bool,
-        reference: PointSet,
+        reference: Sized,
         reference_labels: Labelled | None,
-        human: PointSet | None = None,
+        human: Sized | None = None,
         human_labels: Labelled | None = None,
     ) -> None:
         if paired and reference_labels is not None:
             raise InputError("paired samples are groups already: leave out either")
         if human is not None and paired:
-            raise InputError("a second human set has no pairs: leave out either")
+            raise InputError("a second human set has no pairs; give prompts as groups of all sets instead")
         self._paired, self._codes = paired, dict[Any, int]()
         self._candidates: dict[str, np.ndarray] = {}
         self._reference_set = reference
-        self.reference = np.arange(len(reference)) if paired else self._coded(reference_labels, reference)
+        self.reference = np.arange(reference.size) if paired else self._coded(reference_labels, reference)
         self.human = None if human is None else self._coded(human_labels, human)
         if human is not None and (self.human is None) != (self.reference is None):
             raise InputError(self._lacking("human", self.human is not None))
 
-    def add(self, candidates: Mapping[str, PointSet], labels: Labelled | Mapping[str, Labelled] | None) -> None:
-        known = labels if isinstance(labels, Mapping) else dict.fromkeys(candidates, labels)
+    def add(self, candidates: Mapping[str, Sized], labels: Labelled | Mapping[str, Labelled] | None) -> None:
+        known: dict[str, Any] = dict.fromkeys(candidates, labels)
+        if isinstance(labels, Mapping):
+            known = {str(name): own for name, own in labels.items()}
         if unknown := [name for name in known if name not in candidates]:
             raise InputError(f"there are groups for {unknown[0]!r}, but no such candidate")
         if labels is not None and not isinstance(labels, Mapping) and len(candidates) > 1:
             raise InputError("groups of several candidates are a mapping from name to labels")
         for name, points in candidates.items():
             if self._paired:
-                if len(points) != len(self._reference_set):
+                if points.size != self._reference_set.size:
                     raise InputError(
-                        f"paired sets have one size, but {self._reference_set.name} has {len(self._reference_set):,} "
-                        f"samples and {points.name} has {len(points):,}"
+                        f"paired sets have one size, but {self._reference_set.name} has {self._reference_set.size:,} "
+                        f"samples and {points.name} has {points.size:,}"
                     )
                 if known.get(name) is not None:
                     raise InputError("paired samples are groups already: leave out either")
-                self._candidates[name] = np.arange(len(points))
+                self._candidates[name] = np.arange(points.size)
                 continue
             coded = self._coded(known.get(name), points)
             if (coded is None) != (self.reference is None):
                 raise InputError(self._lacking(points.name, coded is not None))
             if coded is not None:
                 self._candidates[name] = coded
+                if self.reference is not None and max(len(set(self.reference)), len(set(coded))) == 1:
+                    both = f"{self._reference_set.name} and {points.name}"
+                    raise InputError(
+                        f"all samples of {both} have one group each: nothing can be moved; is it the right field?"
+                    )
+
+    def only_human(self, reference: PointSet, human: PointSet) -> tuple[PointSet, list[str]]:
+        """A second human set without what the reference has, too, and what there is to say: shared samples would make
+        human texts look closer to the reference than they are.
+        """
+        known = {row.tobytes() for row in reference.values}
+        kept = np.array([row.tobytes() not in known for row in human.values])
+        if kept.all():
+            return human, []
+        if kept.sum() < 4:
+            raise InputError(f"the second human set holds samples of {reference.name} alone: give other human texts")
+        if self.human is not None:
+            self.human = self.human[kept]
+        said = f"{np.count_nonzero(~kept):,} of {len(kept):,} samples of the second human set are in the reference, too"
+        return PointSet(human.values[kept], human.name), [f"{said}: they were left out of it"]
 
     def of(self, name: str) -> np.ndarray | None:
         """The groups of a candidate's samples."""
@@ -72,10 +101,10 @@ class SetGroups:
             return None
         return Groups(np.concatenate([self.reference, self._candidates[name]]), len(self.reference))
 
-    def _coded(self, labels: Labelled | None, points: PointSet) -> np.ndarray | None:
+    def _coded(self, labels: Labelled | None, points: Sized) -> np.ndarray | None:
         if labels is None:
             return None
-        listed = _checked(labels, len(points), points.name)
+        listed = _checked(labels, points.size, points.name)
         return np.array([self._codes.setdefault(label, len(self._codes)) for label in listed])
 
     def _lacking(self, name: str, has: bool) -> str:
@@ -93,7 +122,7 @@ def _checked(labels: Sequence[Any], samples: int, name: str) -> list[Any]:
     for position, label in enumerate(listed):
         if label is None or (isinstance(label, float) and math.isnan(label)):
             raise InputError(f"sample {position} of {name} has no group")
-        if not isinstance(label, (str, int, float, tuple)):
+        if not isinstance(label, (str, int, float)):
             raise InputError(
                 f"the group of sample {position} of {name} must be a text or a number, not {type(label).__name__}"
             )

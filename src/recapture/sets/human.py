@@ -24,6 +24,7 @@ import numpy as np
 from ..geometry.labels import Labels
 from ..geometry.parallel import engine, engine_options, run_tiles
 from ..geometry.points import PointSet
+from ..labellings.permutation import moves
 from ..progress import Progress
 from .declaration import SetMetric
 from .pair import Pair
@@ -34,6 +35,8 @@ REACH = 1.96
 """Standard deviations on either side: 95 % of single parts, where they are about normal."""
 _MOST_CLUSTERED = 1000
 _FEWEST_GROUPS = 4
+_FEWEST_SAMPLES = 5
+"""Of a part: single scores of fewer jump so much that every candidate would fall inside."""
 
 Jobs = Sequence[tuple[SetMetric, Mapping[str, Any]]]
 Numbers = dict[str, np.ndarray]
@@ -59,14 +62,11 @@ class HumanTerms:
     warnings: tuple[str, ...] = ()
 
 
-class _Split(NamedTuple):
-    """Row numbers of two human parts."""
+class Samples(NamedTuple):
+    """How many samples a candidate has, and the group of each where samples come in groups."""
 
-    reference: np.ndarray
-    other: np.ndarray
-    """Of the reference too, or of the second human set."""
-    groups: frozenset[Any]
-    """Those of the first part, which no other part has."""
+    size: int
+    groups: np.ndarray | None = None
 
 
 class HumanSplits:
@@ -76,7 +76,7 @@ class HumanSplits:
         self,
         jobs: Jobs,
         reference: PointSet,
-        sizes: Sequence[int],
+        candidates: Sequence[Samples],
         draws: int,
         seed: int,
         *,
@@ -84,24 +84,47 @@ class HumanSplits:
         groups: np.ndarray | None = None,
         human_groups: np.ndarray | None = None,
     ) -> None:
-        """sizes: of all candidates that will be compared. human: a second human set, instead of other parts of the
-        reference. groups, human_groups: of the samples of either, which are then split by whole groups.
+        """candidates: all that will be compared; those too small for some job do not make the others' parts small.
+        human: a second human set, instead of other parts of the reference. groups, human_groups: of the samples of
+        either, which are then split by whole groups.
         """
         self._jobs = [_settled(*job, reference) for job in jobs]
         self._reference, self._human = reference, human
-        self._groups, self._human_groups = groups, human_groups
-        self._draws, self._seed = draws, seed
+        self._groups, self._draws, self._seed = groups, draws, seed
+        least = max(max(metric.least_samples, parameters.get("k", 0) + 1) for metric, parameters in jobs)
+        large = [each for each in candidates if each.size >= least] or candidates
         whole = min([len(reference) // 2, *([len(human) // 2] if human is not None else [])])
-        self.size = min([whole, *sizes])
+        size = min([whole, *(each.size for each in large)])
+        known = [each for each in (groups, human_groups, *(each.groups for each in large)) if each is not None]
+        self._too_few_groups = any(len(set(each.tolist())) < _FEWEST_GROUPS for each in known)
+        self._references: list[np.ndarray] = []
+        self._others: list[np.ndarray] = []
+        self._candidates: list[list[np.ndarray]] = [[] for _ in candidates]
+        if not self._too_few_groups:
+            self._draw(size, candidates, human_groups)
+            sides = [self._references, self._others]
+            sides += [parts for parts, each in zip(self._candidates, candidates, strict=True) if each.size >= size]
+            # Whole groups differ in size, and every score depends on sizes: all parts are cut to the smallest.
+            size = min(len(part) for parts in sides for part in parts)
+        self.size = size
         """Samples of one part."""
-        self._splits: dict[int, list[_Split]] = {}
-        self._scores = self._score(None, None)
+        self._narrow = (
+            f"parts have {size:,} samples, as many as the smallest candidate has: human bands are wide"
+            if size < whole / 2 and groups is None
+            else ""
+        )
+        self._stretch = 1.0 if human is None else _stretch(len(reference) / size, len(human) / size) if size else 1.0
+        self._scores = self._score(None, self._others)
 
-    def terms(self, pair: Pair, groups: np.ndarray | None = None) -> list[HumanTerms]:
-        """Of every job, for the candidate of this pair. groups: of the candidate's samples."""
-        scored = self._score(pair, groups)
+    def terms(self, place: int, pair: Pair) -> list[HumanTerms]:
+        """Of every job, for the candidate at this place, which is that of the pair."""
+        parts = self._candidates[place]
+        if not self._too_few_groups and any(len(part) < self.size for part in parts):
+            few = f"no human band: {pair.candidate.name} has no parts of {self.size:,} samples"
+            return [HumanTerms(warnings=(few,)) for _ in self._jobs]
+        scored = self._score(pair, parts)
         return [
-            _terms(human, own, self._record(metric))
+            _terms(human, own, self._record(metric), metric.rounding(pair), self._stretch, self._narrow)
             if isinstance(human, dict) and isinstance(own, dict)
             else HumanTerms(warnings=(f"no human band: {human if isinstance(human, str) else own}",))
             for (metric, _), human, own in zip(self._jobs, self._scores, scored, strict=True)
@@ -116,9 +139,28 @@ class HumanSplits:
     def _part_size(self, metric: SetMetric) -> int:
         return min(self.size, _MOST_CLUSTERED) if _by_parts(metric) else self.size
 
-    def _score(self, pair: Pair | None, groups: np.ndarray | None) -> list[Numbers | str]:
+    def _draw(self, size: int, candidates: Sequence[Samples], human_groups: np.ndarray | None) -> None:
+        rng = np.random.default_rng([self._seed, 0])
+        taken: list[frozenset[Any]] = []
+        for _ in range(self._draws):
+            order = _shuffled(len(self._reference), self._groups, rng)
+            first = _taken(order, self._groups, size)
+            taken.append(frozenset() if self._groups is None else frozenset(self._groups[first].tolist()))
+            rest, of_rest = order[len(first) :], self._groups
+            if self._human is not None:
+                of_rest = human_groups
+                rest = _without(_shuffled(len(self._human), human_groups, rng), human_groups, taken[-1])
+            self._references.append(_mixed(first, of_rest, rng))
+            self._others.append(_mixed(_taken(rest, of_rest, size), of_rest, rng))
+        for parts, (samples, groups) in zip(self._candidates, candidates, strict=True):
+            rng = np.random.default_rng([self._seed, 1])  # the same draws for all candidates
+            for of_reference in taken:
+                order = _without(_shuffled(samples, groups, rng), groups, of_reference)
+                parts.append(_mixed(_taken(order, groups, size), groups, rng))
+
+    def _score(self, pair: Pair | None, parts: Sequence[np.ndarray]) -> list[Numbers | str]:
         """Every job's numbers over all splits, or why it has none. pair: None for the human parts."""
-        scores: list[Numbers | str] = [self._reason(*job, groups) for job in self._jobs]
+        scores: list[Numbers | str] = [self._reason(*job) for job in self._jobs]
         able = [number for number, reason in enumerate(scores) if not reason]
         name = "human parts" if pair is None else f"parts of {pair.candidate.name}"
         with Progress(name, self._draws * len(able), "part") as progress:
@@ -127,51 +169,29 @@ class HumanSplits:
                 if not chosen:
                     continue
                 jobs = [self._jobs[number] for number in chosen]
-                splits = self._split(self._part_size(jobs[0][0]))
-                others = [split.other for split in splits]
-                if pair is not None:
-                    others = self._candidate_parts(len(pair.candidate), groups, splits, self._part_size(jobs[0][0]))
+                size = self._part_size(jobs[0][0])
+                references, others = ([rows[:size] for rows in side] for side in (self._references, parts))
                 score = self._part_by_part if by_parts else self._relabelled
-                for number, numbers in zip(chosen, score(jobs, pair, splits, others, progress), strict=True):
+                for number, numbers in zip(chosen, score(jobs, pair, references, others, progress), strict=True):
                     scores[number] = numbers
         return scores
 
-    def _reason(self, metric: SetMetric, parameters: Mapping[str, Any], groups: np.ndarray | None) -> str:
+    def _reason(self, metric: SetMetric, parameters: Mapping[str, Any]) -> str:
         """Why there can be no parts; "" where there can."""
-        known = [each for each in (self._groups, self._human_groups, groups) if each is not None]
-        if any(len(set(each.tolist())) < _FEWEST_GROUPS for each in known):
+        if self._too_few_groups:
             return f"fewer than {_FEWEST_GROUPS} groups are too few to split"
         size = self._part_size(metric)
-        if size < metric.least_samples or size <= parameters.get("k", 0):
+        if size < max(metric.least_samples, _FEWEST_SAMPLES) or size <= parameters.get("k", 0):
             return f"parts of {size} sample{'s' * (size != 1)} are too few for {metric.name}"
         return ""
 
-    def _split(self, size: int) -> list[_Split]:
-        if size not in self._splits:
-            rng = np.random.default_rng([self._seed, 0])
-            self._splits[size] = [self._one_split(size, rng) for _ in range(self._draws)]
-        return self._splits[size]
-
-    def _one_split(self, size: int, rng: np.random.Generator) -> _Split:
-        order = _shuffled(len(self._reference), self._groups, rng)
-        first = _taken(order, self._groups, size)
-        taken = frozenset() if self._groups is None else frozenset(self._groups[first].tolist())
-        if self._human is None:
-            return _Split(first, _taken(order[len(first) :], self._groups, size), taken)
-        order = _without(_shuffled(len(self._human), self._human_groups, rng), self._human_groups, taken)
-        return _Split(first, _taken(order, self._human_groups, size), taken)
-
-    def _candidate_parts(
-        self, samples: int, groups: np.ndarray | None, splits: Sequence[_Split], size: int
-    ) -> list[np.ndarray]:
-        # The same draws for every candidate, so that none's parts depend on which others there are.
-        rng = np.random.default_rng([self._seed, 1])
-        return [
-            _taken(_without(_shuffled(samples, groups, rng), groups, split.groups), groups, size) for split in splits
-        ]
-
     def _relabelled(
-        self, jobs: Jobs, pair: Pair | None, splits: Sequence[_Split], others: Sequence[np.ndarray], progress: Progress
+        self,
+        jobs: Jobs,
+        pair: Pair | None,
+        references: Sequence[np.ndarray],
+        others: Sequence[np.ndarray],
+        progress: Progress,
     ) -> list[Numbers]:
         """All parts from one preparation of all samples."""
         first = len(self._reference)
@@ -181,9 +201,9 @@ class HumanSplits:
             values, half = self._reference.values, first // 2
             pair = Pair(*(PointSet(values[rows], self._reference.name) for rows in (slice(half), slice(half, None))))
             first = 0
-        reference, other = (np.zeros((len(splits), sum(pair.sizes.values())), bool) for _ in range(2))
-        for row, (split, rows) in enumerate(zip(splits, others, strict=True)):
-            reference[row, split.reference] = True
+        reference, other = (np.zeros((len(others), sum(pair.sizes.values())), bool) for _ in range(2))
+        for row, (own, rows) in enumerate(zip(references, others, strict=True)):
+            reference[row, own] = True
             other[row, first + rows] = True
         labels = Labels(reference, other)
         pair.expect(parameters["k"] for metric, parameters in jobs if metric.uses_neighbours)
@@ -196,22 +216,27 @@ class HumanSplits:
         return scored
 
     def _part_by_part(
-        self, jobs: Jobs, pair: Pair | None, splits: Sequence[_Split], others: Sequence[np.ndarray], progress: Progress
+        self,
+        jobs: Jobs,
+        pair: Pair | None,
+        references: Sequence[np.ndarray],
+        others: Sequence[np.ndarray],
+        progress: Progress,
     ) -> list[Numbers]:
         points = pair.candidate if pair is not None else self._human or self._reference
-        scored: list[list[Mapping[str, float]]] = [[{} for _ in splits] for _ in jobs]
+        scored: list[list[Mapping[str, float]]] = [[{} for _ in others] for _ in jobs]
         tile = engine_options().tile
 
         def measure(number: int) -> None:
-            part = Pair(_part(self._reference, splits[number].reference), _part(points, others[number]))
+            part = Pair(_part(self._reference, references[number]), _part(points, others[number]))
             with engine(threads=1, tile=tile):  # parts are small: one core each
                 for of_job, (metric, parameters) in zip(scored, jobs, strict=True):
                     seed = {"seed": parameters["seed"] + number} if "seed" in parameters else {}
                     of_job[number] = metric.measure(part, **{**parameters, **seed}).values
 
-        run_tiles(measure, range(len(splits)), "parts")
-        progress.advance(len(splits) * len(jobs))
-        sizes = np.array([[len(split.reference) for split in splits], [len(rows) for rows in others]])
+        run_tiles(measure, range(len(others)), "parts")
+        progress.advance(len(others) * len(jobs))
+        sizes = np.array([[len(rows) for rows in references], [len(rows) for rows in others]])
         return [
             _with_adjusted(
                 metric, parameters, {name: np.array([each[name] for each in of_job]) for name in of_job[0]}, *sizes
@@ -233,6 +258,11 @@ def _shuffled(samples: int, groups: np.ndarray | None, rng: np.random.Generator)
     return np.lexsort((rng.random(samples), rank))
 
 
+def _mixed(part: np.ndarray, groups: np.ndarray | None, rng: np.random.Generator) -> np.ndarray:
+    """A part in random order, so that a cut takes from all of its groups alike."""
+    return part if groups is None else rng.permutation(part)
+
+
 def _without(order: np.ndarray, groups: np.ndarray | None, taken: frozenset[Any]) -> np.ndarray:
     """Samples whose group the first human part does not have: the second human part has none of those either."""
     if groups is None or not taken:
@@ -248,22 +278,38 @@ def _taken(order: np.ndarray, groups: np.ndarray | None, size: int) -> np.ndarra
     return order[: ends[int(np.argmin(np.abs(ends - size)))]]
 
 
-def _terms(human: Numbers, candidate: Numbers, record: dict[str, Any]) -> HumanTerms:
+def _stretch(references: float, humans: float) -> float:
+    """How much wider than the spread over splits the band of a second human set must be, for a mean; both sets as
+    multiples of a part.
+
+    Parts of one set have samples in common, so they vary less than parts of different sets do: with h samples a part of
+    n, by 1 - h / n of the variance. Two halves of one reference make up for that, since one has what the other lacks.
+    """
+    own, second = 1 - 1 / references, 1 / humans
+    return float(np.sqrt((own + 1 + second) / (own + 1 - second)))
+
+
+def _terms(
+    human: Numbers, candidate: Numbers, record: dict[str, Any], rounding: float, stretch: float, narrow: str
+) -> HumanTerms:
     # Where no split moves a number, nothing shows how far human parts may lie from each other.
-    still = tuple(name for name, values in human.items() if np.ptp(values) == 0)
-    bands = {name: _band(values) for name, values in human.items() if name not in still}
+    still = tuple(name for name, values in human.items() if not moves(values, rounding))
+    bands = {name: _band(values, stretch) for name, values in human.items() if name not in still}
     inside = {
         name: float(np.mean((values >= bands[name].low) & (values <= bands[name].high)))
         for name, values in candidate.items()
         if name in bands
     }
     said = tuple(f"no human band for {name}: all {record['splits']} splits give the same number" for name in still)
+    if record["splits"] < SPLITS:
+        said += (f"{record['splits']} splits are few: ends of human bands are rough below {SPLITS}",)
+    said += (narrow,) if narrow else ()
     parts = {name: _band(values) for name, values in candidate.items() if name in bands}
     return HumanTerms(bands, parts, inside, record, said)
 
 
-def _band(values: np.ndarray) -> Band:
-    mean, spread = float(values.mean()), float(np.std(values, ddof=min(1, len(values) - 1)))
+def _band(values: np.ndarray, stretch: float = 1.0) -> Band:
+    mean, spread = float(values.mean()), stretch * float(np.std(values, ddof=min(1, len(values) - 1)))
     return Band(mean, mean - REACH * spread, mean + REACH * spread)
 
 

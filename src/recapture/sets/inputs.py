@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,8 @@ Inputs = dict[str, dict[str, float | int | None]]
 """By set: numbers of texts, and shares; None where nothing can be told."""
 _COUNTS = ("copied", "near_copied", "repeated", "near_repeated")
 _SEEN = ("beyond_limit", "unseen_tokens", "unknown_pieces")
+_MANY_COPIES = 0.05
+"""Above what human texts share with each other (about 2 %)."""
 _WORDS = {
     "copied": "{samples} that the reference has {exactly}",
     "near_copied": "{samples} half of which, or more, stand in one reference text",
@@ -46,18 +49,30 @@ def _of_texts(names: Sequence[str], sets: Sequence[Sequence[str]]) -> list[dict[
 
 def _of_rows(sets: Sequence[np.ndarray]) -> list[dict[str, int | None]]:
     """Of ready vectors: equal rows. How near is near cannot be told."""
-    known = {row.tobytes() for row in _rows(sets[0])}
+    known = {_digest(row) for row in sets[0]}
     counted: list[dict[str, int | None]] = []
-    for place, rows in enumerate(map(_rows, sets)):
+    for place, rows in enumerate(sets):
         repeated = len(rows) - len(distinct_rows(rows).weight)
-        copied = sum(row.tobytes() in known for row in rows) if place else 0
+        copied = sum(_digest(row) in known for row in rows) if place else 0
         counted.append({"copied": copied, "near_copied": None, "repeated": repeated, "near_repeated": None})
     return counted
 
 
-def _rows(values: Any) -> np.ndarray:
-    # Adding 0 turns -0 into 0: equal numbers then have equal bytes.
-    return np.ascontiguousarray(np.asarray(values, np.float64) + 0.0)
+def _digest(row: np.ndarray) -> bytes:
+    # Adding 0 turns -0 into 0: equal numbers then have equal bytes, whatever their type.
+    return blake2b((row.astype(np.float64) + 0.0).tobytes(), digest_size=16).digest()
+
+
+def copies_note(inputs: Mapping[str, float | int | None], points: PointSet) -> list[str]:
+    """A warning where more of a candidate stands in the reference than people repeat each other."""
+    copied, near = inputs["copied"] or 0, inputs["near_copied"] or 0
+    if copied + near <= _MANY_COPIES * len(points):
+        return []
+    nearly = f" and {near:,} nearly" if near else ""
+    return [
+        f"{copied:,} of {len(points):,} samples of {points.name} stand in the reference{nearly}: "
+        "scores of copies say nothing about a model"
+    ]
 
 
 def same_as_reference(reference: PointSet, candidate: PointSet) -> bool:

@@ -21,9 +21,10 @@ class SetResults(Results):
 
     def __init__(self, *results: Any) -> None:
         super().__init__(*results)
-        self.inputs: Inputs = {}
+        whole = results[0] if results and isinstance(results[0], SetResults) else None
+        self.inputs: Inputs = {} if whole is None else whole.inputs
         """What went in, by set: see `evaluate`."""
-        self.made_for: MadeFor | None = None
+        self.made_for: MadeFor | None = None if whole is None else whole.made_for
         """What the encoder was made for; None for ready vectors and for encoders that do not say."""
 
     def state(self, **settings: Any) -> None:
@@ -44,14 +45,20 @@ class SetResults(Results):
         }
         return {name: min(pvalues) for name, pvalues in by_candidate.items() if pvalues}
 
+    def copy(self) -> SetResults:
+        """The same results in a new mapping, with what belongs to all of them."""
+        return SetResults(self)
+
+    def __or__(self, other: Any) -> SetResults:  # type: ignore[override]
+        both = self.copy()
+        both.update(other)
+        return both
+
     def _tables(self) -> list[Table]:
+        if not self:
+            return []
         whole = list(numbers_of(self))
-        parts = [
-            number
-            for metric, result in next(iter(self.values())).items()
-            for name in result.human
-            if (number := self._parts(metric, name)) is not None
-        ]
+        parts = [self._parts(metric, name) for metric, name in self._with_bands()]
         if not parts:
             return [self._table(whole, self.caption())]
         return [
@@ -61,19 +68,26 @@ class SetResults(Results):
             self._table(whole, self.caption(), "Whole sets"),
         ]
 
-    def _parts(self, metric: str, name: str) -> Number | None:
+    def _with_bands(self) -> list[tuple[str, str]]:
+        """Metrics and their numbers that any candidate has a human band for."""
+        pairs = [
+            (metric, name)
+            for by_metric in self.values()
+            for metric, result in by_metric.items()
+            for name in result.human
+        ]
+        order = {metric: place for place, metric in enumerate(next(iter(self.values())))}
+        return sorted(dict.fromkeys(pairs), key=lambda pair: order[pair[0]])
+
+    def _parts(self, metric: str, name: str) -> Number:
         """The human band and what each candidate's parts score."""
         columns = [by_metric[metric] for by_metric in self.values()]
-        if not any(name in column.human for column in columns):
-            return None
         first = next(column for column in columns if name in column.human)
         mean = first.human[name].mean
         shown = [f"{short(mean)} {_band(first, name)}", *(_part(column, name) for column in columns)]
-        values = (
-            mean,
-            *(column.at_human_size[name].mean if name in column.at_human_size else mean for column in columns),
-        )
-        return Number(metric, name, first.direction, values, tuple(shown), (HUMAN, *self))
+        own = (column.at_human_size[name].mean if name in column.at_human_size else math.nan for column in columns)
+        human = HUMAN if HUMAN not in self else f"{HUMAN} parts"
+        return Number(metric, name, first.direction, (mean, *own), tuple(shown), (human, *self))
 
     def caption(self) -> list[str]:
         columns = [next(iter(by_metric.values())) for by_metric in self.values()]
@@ -101,8 +115,9 @@ class SetResults(Results):
 
     def _footnotes(self) -> list[str]:
         first = next(iter(next(iter(self.values())).values()))
-        sizes = dict.fromkeys(self.inputs, first.sizes["reference"])
+        sizes = dict.fromkeys(list(self.inputs)[:1], first.sizes["reference"])
         sizes |= {name: next(iter(by_metric.values())).sizes["candidate"] for name, by_metric in self.items()}
+        there = {name: of_set for name, of_set in self.inputs.items() if name in sizes}
         blind = []
         if self.made_for is not None and self.made_for.order in ("blind", "nearly blind"):
             blind = [
@@ -110,7 +125,7 @@ class SetResults(Results):
                 "alike; cross-entropy, or word-level metrics of aligned texts, tell them apart"
             ]
         texts = not isinstance(first.signature["encoder"], str)
-        return [*footnotes(self.inputs, sizes, texts), *blind]
+        return [*footnotes(there, sizes, texts), *blind]
 
     def _more(self) -> dict[str, Any]:
         """What JSON says of all metrics together."""
@@ -119,7 +134,8 @@ class SetResults(Results):
     def _parts_caption(self) -> list[str]:
         records = {
             metric: result.inference["human"]
-            for metric, result in next(iter(self.values())).items()
+            for by_metric in self.values()
+            for metric, result in by_metric.items()
             if "human" in result.inference
         }
         declared = METRICS.all()
@@ -127,7 +143,7 @@ class SetResults(Results):
         largest = max(record["size"] for record in records.values())
         fewer = {metric: record["size"] for metric, record in records.items() if record["size"] < largest}
         said = "".join(f", {metric} {size:,}" for metric, size in fewer.items())
-        grouped = f", whole groups ({first['groups']:,})" if "groups" in first else ""
+        grouped = f", of {first['groups']:,} groups; no group is on both sides" if "groups" in first else ""
         other = "a second human set" if first["human"] != "the reference, split" else "another part of it"
         return [
             f"human: one part of the reference ({largest:,} samples{said}{grouped}) against {other}, mean and "
@@ -135,7 +151,11 @@ class SetResults(Results):
             f"seed {first['seed']})",
             "candidates: mean of equal parts against the same part of the reference, and the share of them inside "
             "[low, high]; a human set has about 95 %",
-            *(declared[metric].band_note for metric in records if metric in declared and declared[metric].band_note),
+            *(
+                declared[metric].band_note
+                for metric, record in records.items()
+                if metric in declared and declared[metric].band_note and record["human"] == "the reference, split"
+            ),
             HIGHER_LOWER,
         ]
 
@@ -147,7 +167,7 @@ class SetResults(Results):
         exact = record["method"] == "exact"
         how = f"all {record['labellings']:,} relabellings" if exact else f"{record['labellings'] - 1:,} relabellings"
         how += _moved(record.get("groups")) + ("" if exact else f", seed {record['seed']}")
-        together = sum(len(result.pvalues) for result in next(iter(self.values())).values())
+        together = max(sum(len(result.pvalues) for result in by_metric.values()) for by_metric in self.values())
         candidates = len(self.any_difference)
         held = f"{together} numbers (Westfall-Young)" if together > 1 else ""
         held += f"{' and ' if held else ''}{candidates} candidates (Holm)" if candidates > 1 else ""
@@ -170,7 +190,12 @@ def _band(result: Result, name: str) -> str:
 def _part(result: Result, name: str) -> str:
     if name not in result.at_human_size:
         return "-"
-    return f"{short(result.at_human_size[name].mean)} ({result.inside[name]:.0%})"
+    share = f"{result.inside[name]:.0%}"
+    band, mean = result.human[name], result.at_human_size[name].mean
+    if not band.low <= mean <= band.high:
+        better = (mean > band.high) == (result.direction == "higher")
+        share += ", better" if better else ", worse"
+    return f"{short(mean)} ({share})"
 
 
 def _moved(groups: Mapping[str, int] | None) -> str:
@@ -190,12 +215,9 @@ def _smallest(tested: Sequence[Result]) -> str:
         for name, p in result.inference["pvalues"]["smallest"].items():
             label = result.metric if name == "value" else name
             largest[label] = max(p, largest.get(label, 0.0))
-    names: dict[str, list[str]] = {}
-    for label, p in largest.items():
-        names.setdefault(short_p(p), []).append(label)
-    ordered = sorted(names, key=lambda p: len(names[p]), reverse=True)
-    others = "; ".join(f"{', '.join(names[p])} {p}" for p in ordered[1:])
-    return f"smallest possible p before adjusting: {ordered[0]}{f' ({others})' if others else ''}"
+    common = min(largest.values())
+    others = ", ".join(f"{label} {short_p(p)}" for label, p in largest.items() if p > common)
+    return f"smallest possible p before adjusting: {short_p(common)}{f' (but {others})' if others else ''}"
 
 
 def _intervals(measured: Sequence[Result]) -> list[str]:

@@ -127,7 +127,7 @@ def _rules(gathered: Mapping[str, Sequence[Evidence]]) -> list[str]:
         "## How claims are judged",
         "One rule for each kind of claim, the same for all studies. Every verdict follows from the tables that the "
         "studies print.",
-        rc.Table(["kind", "claims", "rule"], rows, left=1).to_markdown().rstrip(),
+        rc.Table(["kind", "claims", "rule"], rows, left=3).to_markdown().rstrip(),
         f"**Several parts.** {PARTS}",
         f"**Several pieces of evidence.** {PIECES}",
         f"**In and out of sample.** {SAMPLES}",
@@ -146,7 +146,7 @@ def _claims(gathered: Mapping[str, Sequence[Evidence]], paper: str, link: str) -
         def told(
             word: Callable[[Content], str], pieces: Sequence[Evidence] = pieces, marks: Sequence[str] = marks
         ) -> str:
-            return "<br>".join(f"{mark}{word(each.record)}" for mark, each in zip(marks, pieces, strict=True))
+            return " ".join(f"{mark}{word(each.record)}" for mark, each in zip(marks, pieces, strict=True))
 
         rows.append([
             said.where, said.says, said.reports, f"**{holds}**" + (f" ({decided})" if decided else ""),

@@ -226,7 +226,7 @@ def judge(tables: Tables, settings: Mapping[str, Any]) -> list[Claim]:
     return [
         Claim(
             "distribution-aware/figure-7/sensitivity-differs",
-            together(differ(apart[label]) for label in _TITLES),
+            together(differ(apart.get(label, [])) for label in _TITLES),
             f"mean log10 p at {_MOST} candidates: {last}",
             data,
         ),
@@ -239,7 +239,7 @@ def judge(tables: Tables, settings: Mapping[str, Any]) -> list[Claim]:
         ),
         Claim(
             "distribution-aware/figure-7/people-differ",
-            differ(apart[_HUMAN]),
+            differ(apart.get(_HUMAN, [])),
             f"± one standard error: {people}",
             data,
             _NULL,

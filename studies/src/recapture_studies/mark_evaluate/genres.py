@@ -56,6 +56,23 @@ def load(setup: Setup, name: str, single: bool = False, share: float = 0.5) -> G
     single: only one sentence of each source, drawn at random. share: how much of a genre goes to the reference.
     """
     path = data_file(setup, name)
+    sources = by_source(path, name)
+    if len(sources) < 2 or any(len(of_genre) < 2 for of_genre in sources.values()):
+        raise rc.InputError(f"{path} must hold at least two genres, each with sentences of at least two sources")
+    rng = np.random.default_rng(setup.seed)
+    sides: tuple[dict[str, list[str]], dict[str, list[str]]] = ({}, {})
+    for genre in sorted(sources):
+        listed = list(sources[genre].values())
+        if single:
+            listed = [[texts[rng.integers(len(texts))]] for texts in listed]
+        dealt = _dealt(listed, share, rng)
+        for side, texts in zip(sides, dealt, strict=True):
+            side[genre] = [texts[at] for at in rng.permutation(len(texts))]
+    return Genres(_TITLES[name] + ", no partners" * single, *sides)
+
+
+def by_source(path: Path, name: str) -> dict[str, dict[str, list[str]]]:
+    """By genre and source, the sentences of a data set's file in their order."""
     sources: dict[str, dict[str, list[str]]] = {}
     seen: set[str] = set()
     number = 0
@@ -70,18 +87,7 @@ def load(setup: Setup, name: str, single: bool = False, share: float = 0.5) -> G
                 continue
             seen.add(text)
         sources.setdefault(genre, {}).setdefault(source, []).append(text)
-    if len(sources) < 2 or any(len(by_source) < 2 for by_source in sources.values()):
-        raise rc.InputError(f"{path} must hold at least two genres, each with sentences of at least two sources")
-    rng = np.random.default_rng(setup.seed)
-    sides: tuple[dict[str, list[str]], dict[str, list[str]]] = ({}, {})
-    for genre in sorted(sources):
-        listed = list(sources[genre].values())
-        if single:
-            listed = [[texts[rng.integers(len(texts))]] for texts in listed]
-        dealt = _dealt(listed, share, rng)
-        for side, texts in zip(sides, dealt, strict=True):
-            side[genre] = [texts[at] for at in rng.permutation(len(texts))]
-    return Genres(_TITLES[name] + ", no partners" * single, *sides)
+    return sources
 
 
 def _dealt(sources: list[list[str]], share: float, rng: np.random.Generator) -> tuple[list[str], list[str]]:
