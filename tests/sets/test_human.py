@@ -10,7 +10,7 @@ from recapture.errors import InputError
 from recapture.geometry.points import PointSet
 from recapture.sets.declaration import Measurement, Output, SetMetric
 from recapture.sets.evaluate import Job, measure, measure_pair, with_defaults
-from recapture.sets.human import HumanSplits, Samples
+from recapture.sets.human import CandidateSamples, HumanSplits
 from recapture.sets.pair import Pair
 
 METRICS = list(rc.list_metrics().values())
@@ -27,7 +27,7 @@ def test_bands_are_of_parts_measured_one_by_one(metric):
     """Mean and mean -+ 1.96 standard deviations of the metric's own function on every pair of parts."""
     reference, candidate = two_sets()
     job = with_defaults([Job(metric, {})], 5)[0]
-    made = HumanSplits([job], PointSet(reference), [Samples(40)], 6, 5)
+    made = HumanSplits([job], PointSet(reference), [CandidateSamples(40)], 6, 5)
     (terms,) = made.terms(0, Pair(PointSet(reference), PointSet(candidate)))
     assert made.size == terms.record["size"] == 31
     fixed = {}
@@ -177,7 +177,7 @@ def test_groups_are_split_whole_and_candidates_get_other_prompts():
     groups = np.repeat(np.arange(12), 3)
     jobs = with_defaults([Job(rc.list_metrics()["mmd"], {})], 0)
     points = PointSet(rng.standard_normal((36, 2)))
-    made = HumanSplits(jobs, points, [Samples(36, groups)], 20, 0, groups=groups)
+    made = HumanSplits(jobs, points, [CandidateSamples(36, groups)], 20, 0, groups=groups)
     for first, second, third in zip(made._references, made._others, made._candidates[0], strict=True):
         of_first, of_second, of_third = (set(groups[part].tolist()) for part in (first, second, third))
         assert not of_first & of_second and not of_first & of_third and of_second == of_third

@@ -23,7 +23,7 @@ from ..texts.objects import samples_of
 from . import uncertainty
 from .declaration import METRICS, Measurement, SetMetric
 from .grouping import Labelled, SetGroups, Sized
-from .human import SPLITS, HumanSplits, HumanTerms, Samples
+from .human import SPLITS, CandidateSamples, HumanSplits, HumanTerms
 from .inputs import copies_note, inputs_of, same_as_reference
 from .pair import Pair, check_k
 from .table import SetResults
@@ -210,7 +210,7 @@ def evaluate(
         human_splits = HumanSplits(
             with_defaults(jobs, check_seed(seed)),
             reference,
-            [Samples(len(points), groups.of(name)) for name, points in zip(named, sets, strict=True)],
+            [CandidateSamples(len(points), groups.of(name)) for name, points in zip(named, sets, strict=True)],
             splits,
             seed,
             human=second,
@@ -405,7 +405,7 @@ def measure_pair(
         terms = ceiling
     elif splits := check_splits(ceiling):
         sides = (None, None) if groups is None else groups.by_side
-        own_samples = Samples(len(pair.candidate), sides[1])
+        own_samples = CandidateSamples(len(pair.candidate), sides[1])
         terms = HumanSplits(jobs, pair.reference, [own_samples], splits, seed, groups=sides[0]).terms(0, pair)
     if level is not None:
         values = [measurement.values for measurement in measured]

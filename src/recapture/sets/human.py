@@ -62,7 +62,7 @@ class HumanTerms:
     warnings: tuple[str, ...] = ()
 
 
-class Samples(NamedTuple):
+class CandidateSamples(NamedTuple):
     """How many samples a candidate has, and the group of each where samples come in groups."""
 
     size: int
@@ -76,7 +76,7 @@ class HumanSplits:
         self,
         jobs: Jobs,
         reference: PointSet,
-        candidates: Sequence[Samples],
+        candidates: Sequence[CandidateSamples],
         draws: int,
         seed: int,
         *,
@@ -139,7 +139,7 @@ class HumanSplits:
     def _part_size(self, metric: SetMetric) -> int:
         return min(self.size, _MOST_CLUSTERED) if _by_parts(metric) else self.size
 
-    def _draw(self, size: int, candidates: Sequence[Samples], human_groups: np.ndarray | None) -> None:
+    def _draw(self, size: int, candidates: Sequence[CandidateSamples], human_groups: np.ndarray | None) -> None:
         rng = np.random.default_rng([self._seed, 0])
         taken: list[frozenset[Any]] = []
         for _ in range(self._draws):

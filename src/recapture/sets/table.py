@@ -150,7 +150,7 @@ class SetResults(Results):
             f"[low, high], where 95 % of single parts fall (mean ± 1.96 x their spread over {first['splits']} splits, "
             f"seed {first['seed']})",
             "candidates: mean of equal parts against the same part of the reference, and the share of them inside "
-            "[low, high]; a human set has about 95 %",
+            "[low, high]; a human set has about 95 %, and parts outside may be better or worse",
             *(
                 declared[metric].band_note
                 for metric, record in records.items()
@@ -190,12 +190,7 @@ def _band(result: Result, name: str) -> str:
 def _part(result: Result, name: str) -> str:
     if name not in result.at_human_size:
         return "-"
-    share = f"{result.inside[name]:.0%}"
-    band, mean = result.human[name], result.at_human_size[name].mean
-    if not band.low <= mean <= band.high:
-        better = (mean > band.high) == (result.direction == "higher")
-        share += ", better" if better else ", worse"
-    return f"{short(mean)} ({share})"
+    return f"{short(result.at_human_size[name].mean)} ({result.inside[name]:.0%})"
 
 
 def _moved(groups: Mapping[str, int] | None) -> str:
