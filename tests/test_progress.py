@@ -181,3 +181,12 @@ def test_a_pipe_gets_no_bar():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("False\n", "")
+
+
+def test_short_work_after_a_minute_of_others_says_nothing(monkeypatch, capsys):
+    """Many short works in a row make a minute together, but none of them has anything to tell."""
+    monkeypatch.setattr(module._Line, "_last", time.monotonic() - 2 * module.MINUTE)
+    monkeypatch.setattr(module._Line, "_ended", time.monotonic())
+    with Progress("scoring pairs", 3, "pair") as bar:
+        bar.advance(3)
+    assert capsys.readouterr().err == ""

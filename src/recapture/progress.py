@@ -15,6 +15,8 @@ from types import TracebackType
 from typing import Any, Protocol, cast
 
 MINUTE = 60.0
+_SHORT = 2.0
+"""Seconds that work must last before anything is shown of it."""
 _PAUSE = 10.0
 """Seconds without any work after which the clock of the lines starts anew."""
 
@@ -49,7 +51,7 @@ class _Shown(Protocol):
 def _bar(progress: Progress) -> _Shown | None:
     """A bar where something can draw it."""
     settings: dict[str, Any] = {"desc": progress.title, "total": progress.total, "unit": progress.unit}
-    settings |= {"delay": 2.0, "leave": False}
+    settings |= {"delay": _SHORT, "leave": False}
     if _in_notebook():
         with warnings.catch_warnings():
             # Without ipywidgets the bar is drawn in characters, which is no news to whoever waits for it.
@@ -88,7 +90,8 @@ class _Line:
     def update(self, steps: int) -> None:
         self._done += steps
         now = time.monotonic()
-        if now - _Line._last >= MINUTE and _Line._open:
+        # Work that has just begun has nothing to say, whenever the last line was.
+        if now - _Line._last >= MINUTE and _Line._open and now - _Line._open[0]._start >= _SHORT:
             _Line._last = now
             _Line._open[0]._say(now)
 
