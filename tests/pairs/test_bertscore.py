@@ -297,6 +297,7 @@ def test_scores_stay_within_their_range(tiny_bert: Path, minilm: Path) -> None:
 
 def test_opposite_vectors_score_no_less_than_minus_1() -> None:
     """By hand: every cosine is -1, up to rounding of vectors whose length is no float32 number."""
+    pytest.importorskip("torch", reason="BERTScore compares on PyTorch")
     vectors = np.random.default_rng(0).normal(size=(200, 384)).astype(np.float32)
     vectors[100:] = -vectors[:100]
     weights = np.ones(1)

@@ -129,9 +129,8 @@ def pairs(
             raise InputError(f"reference {path} is given twice")
     if metrics is None:
         chosen, left_out = usual_metrics(encoder, model, offline or None)
-        if left_out:
-            say(left_out)
     else:
+        left_out = None
         chosen = METRICS.choose(metrics)
     options = _options(chosen, parameters, seed)
     _check_uses(chosen, {"model": model, "encoder": encoder, "device": device, "batch-tokens": batch_tokens})
@@ -149,7 +148,7 @@ def pairs(
     )
     if per_item and files.ids is not None:
         check_distinct(files.ids)
-    for note in files.notes:
+    for note in (*([left_out] if left_out else []), *files.notes):
         say(note)
     results = evaluate_pairs(
         files.references,

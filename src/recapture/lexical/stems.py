@@ -45,9 +45,11 @@ def _of_language(language: str) -> Any:
     try:
         import snowballstemmer  # type: ignore[import-untyped]
     except ImportError:
+        near = nearest_names(language, [ENGLISH])
+        hint = f"; {near}" if near.startswith("did you mean") else ""
         raise InputError(
             f"stems of {language!r} need a package that is not installed (english needs none): "
-            'pip install "recapture[stems]"'
+            f'pip install "recapture[stems]"{hint}'
         ) from None
     known = {ENGLISH, *snowballstemmer.algorithms()}
     if language not in known:
