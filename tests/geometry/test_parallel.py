@@ -32,7 +32,6 @@ def test_callers_in_parallel_agree_and_leave_blas_as_it_was():
     assert blas_threads() == before
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 4])
 def test_the_first_error_stops_the_rest(threads):
     seen = []

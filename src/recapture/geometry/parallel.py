@@ -6,8 +6,9 @@ import contextlib
 import os
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -17,6 +18,9 @@ from ..errors import InputError
 from ..progress import Progress
 
 Item = TypeVar("Item")
+
+_AHEAD = 64
+"""Tiles handed out for each thread: enough that one slow tile lets no thread stand idle."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,15 @@ def run_tiles(work: Callable[[Item], None], tiles: Sequence[Item], title: str) -
     pool = ThreadPoolExecutor(threads, thread_name_prefix="recapture")
     try:
         with one_blas_thread, Progress(title, len(tiles), "tile") as progress:
-            for _ in pool.map(work, tiles):
+            waiting: deque[Future[None]] = deque()
+            for tile in tiles:
+                # Not all are handed out at once: what an error is to stop must not have been begun long before.
+                if len(waiting) == _AHEAD * threads:
+                    waiting.popleft().result()
+                    progress.advance()
+                waiting.append(pool.submit(work, tile))
+            for future in waiting:
+                future.result()
                 progress.advance()
     finally:
         # After Ctrl-C or an error the tiles still waiting are dropped, not finished.
