@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import as_matrix
+from .count_rows import Rows
 from .distinct import DistinctRows, distinct_rows
 from .neighbours import Neighbours
 
@@ -17,7 +18,7 @@ class PointSet:
 
     def __init__(self, values: Any, name: str = "the set") -> None:
         self.name = name
-        self.values = as_matrix(values, name)
+        self.values: Rows = as_matrix(values, name)
         self._neighbours: Neighbours | None = None
 
     def __len__(self) -> int:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .count_rows import Rows
 from .distinct import distinct_rows
 from .overlap import SLACK
 from .parallel import blocks, run_tiles
@@ -50,7 +51,7 @@ class Lists(NamedTuple):
 class PooledNeighbours:
     """Neighbour lists of the distinct rows of one pooled set."""
 
-    def __init__(self, values: np.ndarray) -> None:
+    def __init__(self, values: Rows) -> None:
         self.rows = rows = distinct_rows(values)
         self.samples = len(values)
         self.members = np.argsort(rows.inverse, kind="stable")
@@ -189,11 +190,11 @@ class WideSearch:
         self.which = which
         values, frame, whole = pooled.rows.values, pooled.frame, pooled.bounded.is_exact
         queries = BoundedRows.of(values[which], frame, np.float64, may_be_exact=whole)
-        left = queries.left(slice(None))
+        left = queries.left_factor()
         self.low, self.margin = np.empty((len(which), len(values))), np.empty(len(values))
         for block in blocks(len(values), 2048):
             targets = BoundedRows.of(values[block], frame, np.float64, may_be_exact=whole)
-            self.low[:, block] = left @ targets.right.T
+            self.low[:, block] = targets.products_with(left)
             self.margin[block] = targets.margin
         self.low *= -2.0 / queries.unit
         self.margin /= queries.unit

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
+from ..geometry.distinct import row_digests
 from ..geometry.points import PointSet
 from ..labellings.groups import Groups
 
@@ -80,8 +81,8 @@ class SetGroups:
         """A second human set without what the reference has, too, and what there is to say: shared samples would make
         human texts look closer to the reference than they are.
         """
-        known = {row.tobytes() for row in reference.values}
-        kept = np.array([row.tobytes() not in known for row in human.values])
+        known = set(row_digests(reference.values))
+        kept = np.array([digest not in known for digest in row_digests(human.values)])
         if kept.all():
             return human, []
         if kept.sum() < 4:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..geometry.count_rows import together
 from ..geometry.labels import Labels
 from ..geometry.overlap import Overlap, OverlapAt, overlap
 from ..geometry.points import PointSet
@@ -56,7 +57,7 @@ class Pair:
     @cached_property
     def pooled(self) -> PooledNeighbours:
         """Neighbours among the samples of both sets, references first."""
-        return PooledNeighbours(np.concatenate([self.reference.values, self.candidate.values]))
+        return PooledNeighbours(together([self.reference.values, self.candidate.values]))
 
     def counts_under(self, labels: Labels, k: int) -> Counts:
         """Counts at one k under many labellings, found with those of all other k expected: ask for the same labels."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from array import array
 from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
 from ...errors import InputError
+from ...geometry.count_rows import CountRows
 from ..encoder import EncoderKind, EncoderOptions
 from ..facts import MadeFor, TextFacts
 
@@ -61,13 +63,17 @@ class BagOfWords:
         return BagOfWords(ranked[:VOCABULARY_SIZE])
 
     def encode_batch(self, texts: list[str]) -> np.ndarray:
+        return np.asarray(self.encode_counts(texts))
+
+    def encode_counts(self, texts: Sequence[str]) -> CountRows:
+        """The same rows without their zeros: a thousandth of the memory, for short texts."""
         if not self._column:
             raise InputError("bag-of-words has no vocabulary yet: call fit with the reference texts first")
-        counts = np.zeros((len(texts), len(self._column)), np.float32)
-        for row, text in zip(counts, texts, strict=True):
-            columns = [self._column[word] for word in words(text) if word in self._column]
-            np.add.at(row, columns, 1)
-        return counts
+        columns, starts = array("i"), array("q", [0])
+        for text in texts:
+            columns.extend(self._column[word] for word in words(text) if word in self._column)
+            starts.append(len(columns))
+        return CountRows.of(np.frombuffer(starts, np.int64), np.asarray(columns, np.int32), len(self._column))
 
     def facts(self, texts: Sequence[str]) -> TextFacts:
         """The share of words outside the vocabulary; there is no limit of length."""
