@@ -7,8 +7,8 @@ from hashlib import blake2b
 
 import numpy as np
 
-from .count_rows import CountRows, Rows, equal_rows
 from .parallel import blocks, run_tiles
+from .sparse_rows import Rows, SparseRows, equal_rows
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def distinct_rows(values: Rows) -> DistinctRows:
     _, first, inverse = np.unique(_row_hashes(values), return_index=True, return_inverse=True)
     if len(first) < count and not _all_equal(values, first[inverse]):
         # Two different rows have the same 64-bit hash: compare whole rows instead.
-        if isinstance(values, CountRows):
+        if isinstance(values, SparseRows):
             whole = np.array(values.keys(), dtype=object)
             _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
         else:
@@ -52,8 +52,9 @@ def distinct_rows(values: Rows) -> DistinctRows:
 def _row_hashes(values: Rows) -> np.ndarray:
     """A random linear hash of each row's bits, modulo 2^64. Equal hashes are checked, so chance makes no error."""
     bits = np.dtype(f"u{values.dtype.itemsize}")
-    factors = np.random.default_rng(20).integers(0, 2**64, values.shape[1], dtype=np.uint64) | np.uint64(1)
-    if isinstance(values, CountRows):
+    factors: np.ndarray = np.random.default_rng(20).integers(0, 2**64, values.shape[1], dtype=np.uint64)
+    np.bitwise_or(factors, np.uint64(1), out=factors)
+    if isinstance(values, SparseRows):
         return values.hashes(factors)
     hashes = np.empty(len(values), np.uint64)
 
@@ -74,7 +75,7 @@ def _all_equal(values: Rows, representative: np.ndarray, chunk: int = 4096) -> b
 
 def row_digests(values: Rows) -> list[bytes]:
     """A short key of every row; rows of one length that are equal, whatever their type of numbers, have the same."""
-    if isinstance(values, CountRows):
+    if isinstance(values, SparseRows):
         return [_digest(key) for key in values.keys()]  # noqa: SIM118 (no mapping)
     # Adding 0 turns -0 into 0: equal numbers then have equal bytes, whatever their type.
     return [_digest((row.astype(np.float64) + 0.0).tobytes()) for row in values]

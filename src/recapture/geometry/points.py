@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from .arrays import as_matrix
-from .count_rows import Rows
 from .distinct import DistinctRows, distinct_rows
 from .neighbours import Neighbours
+from .sparse_rows import Rows
 
 
 class PointSet:

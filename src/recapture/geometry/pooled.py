@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .count_rows import Rows
 from .distinct import distinct_rows
 from .overlap import SLACK
 from .parallel import blocks, run_tiles
 from .products import BoundedRows, Frame, exact
 from .search import NearestSearch
+from .sparse_rows import Rows
 
 # Entries (rows x neighbours) worth keeping; longer lists are made where needed and thrown away.
 _ENTRIES_KEPT = 1 << 22

@@ -14,7 +14,7 @@ both norm terms into the product itself, so the tile the BLAS returns *is* h, an
 Who is near a boundary is decided from `low` and the margins; what stays undecided is computed by `exact`, in float64
 from coordinate differences. Where *both* sides are small integers no margin is needed: every partial sum is exact.
 
-Rows of counts (`CountRows`) stay as they are: the origin is 0, and a tile is the product of one side's few numbers with
+Word counts (`SparseRows`) stay as they are: the origin is 0, and a tile is the product of one side's few numbers with
 the other side as an array.
 """
 
@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from .count_rows import CountRows, Rows
 from .parallel import blocks, run_tiles
+from .sparse_rows import Rows, SparseRows
 
 # Sums of integers and halves stay exact while every |x|^2 is at most this.
 _EXACT_NORM: dict[type, float] = {np.float32: 2.0**21, np.float64: 2.0**50}
@@ -48,7 +48,7 @@ class Frame:
     @classmethod
     def of(cls, values: Rows, *others: Rows) -> Frame:
         """An origin among `values` and a scale at which they, and `others`, stay finite when squared in float32."""
-        if isinstance(values, CountRows):  # shifted, they would be 0 nowhere; whole numbers lose no digits at 0
+        if isinstance(values, SparseRows):  # shifted, they would be 0 nowhere; whole numbers lose no digits at 0
             return cls(np.zeros(values.shape[1]), 1.0)
         # The median of some rows: unlike the mean it does not follow a few extreme rows.
         sample = values[:: max(1, len(values) // 256)].astype(np.float64)
@@ -85,10 +85,10 @@ class BoundedRows:
         """may_be_exact: whether rows of small integers go without a margin; only if the other side of the product is
         integral, too.
         """
-        rows, dimensions = values.shape
-        if isinstance(values, CountRows):
-            assert frame.scale == 1 and not frame.centre.any()
-            right, norms, integral = None, values.squares(), True
+        dimensions = values.shape[1]
+        if isinstance(values, SparseRows):
+            assert values.whole and frame.scale == 1 and not frame.centre.any()
+            right, norms, integral = np.empty(0), values.squares(), True
         else:
             right, norms, integral = _centred(values, frame, dtype)
         if may_be_exact and integral and norms.max() <= _EXACT_NORM[dtype]:
@@ -99,11 +99,10 @@ class BoundedRows:
             eta = 1.01 * (_gamma(dimensions + 2, roundoff) + _gamma(dimensions, 2.0**-53) / 2 + 2 * roundoff)
             floor = (dimensions + 2) * _UNDERFLOW
         term = -(0.5 - eta) * norms + floor
-        if isinstance(values, CountRows):
-            right = _with_columns(values, term, dtype)
-        else:
-            right[:, dimensions] = term
-            right[:, dimensions + 1] = 1
+        if isinstance(values, SparseRows):
+            return cls(_with_columns(values, term, dtype), 4 * eta * norms + 4 * floor, 1.0)
+        right[:, dimensions] = term
+        right[:, dimensions + 1] = 1
         return cls(right, 4 * eta * norms + 4 * floor, frame.scale**2)
 
     def __len__(self) -> int:
@@ -178,7 +177,7 @@ def _centred(values: np.ndarray, frame: Frame, dtype: type[np.floating]) -> tupl
     return right, norms, bool(integral.all())
 
 
-def _with_columns(values: CountRows, term: np.ndarray, dtype: type[np.floating]) -> Any:
+def _with_columns(values: SparseRows, term: np.ndarray, dtype: type[np.floating]) -> Any:
     """Counts with two more columns: the norm terms, 1."""
     from scipy.sparse import csr_array, hstack
 
@@ -207,6 +206,7 @@ class TileProducts:
     def __init__(self, rows: BoundedRows, columns: BoundedRows, tile: int) -> None:
         self._rows, self._columns = rows, columns
         self._size = min(tile, len(rows)) * min(tile, len(columns))
+        self._dtype = rows.right.dtype
         self._local = threading.local()
 
     def tile(self, i: slice, j: slice) -> np.ndarray:
@@ -214,14 +214,36 @@ class TileProducts:
         local = self._local
         if not hasattr(local, "left"):
             local.block = local.left = None
-            local.room = _ColumnRoom(self._columns) if self._columns.is_sparse else np.empty(self._size, np.float32)
+            local.room = _ColumnRoom(self._columns) if self._columns.is_sparse else np.empty(self._size, self._dtype)
         if local.block != i:
             local.block, local.left = i, self._rows.left(i)
         if isinstance(local.room, _ColumnRoom):
             return local.room.product(local.left, j)
         shape = i.stop - i.start, j.stop - j.start
-        tile = local.room[: shape[0] * shape[1]].reshape(shape)
+        if shape[0] * shape[1] > len(local.room):
+            local.room = np.empty(shape[0] * shape[1], self._dtype)
+        tile: np.ndarray = local.room[: shape[0] * shape[1]].reshape(shape)
         return np.dot(local.left, self._columns.right[j].T, out=tile)
+
+
+def whole_products(rows: Rows, columns: Rows, tile: int) -> TileProducts | None:
+    """Products that are exact, -2 h being the squared distance; None unless both sides are whole numbers, not huge."""
+    if not (all_whole(rows) and (columns is rows or all_whole(columns))):
+        return None
+    frame = Frame.of(rows, columns)
+    for dtype in (np.float32, np.float64):
+        left = BoundedRows.of(rows, frame, dtype)
+        right = left if columns is rows else BoundedRows.of(columns, frame, dtype)
+        if left.is_exact and right.is_exact:
+            return TileProducts(left, right, tile)
+    return None
+
+
+def all_whole(values: Rows) -> bool:
+    """Whether there are only whole numbers."""
+    if isinstance(values, SparseRows):
+        return values.whole
+    return all(_integral(values[part]) for part in blocks(len(values), 512))
 
 
 class _ColumnRoom:
@@ -277,7 +299,7 @@ def exact(left: Rows, i: np.ndarray, right: Rows, j: np.ndarray) -> np.ndarray:
 
 
 def _take(values: Rows, chosen: np.ndarray, room: np.ndarray) -> None:
-    if isinstance(values, CountRows):
+    if isinstance(values, SparseRows):
         values[chosen].matrix.toarray(out=room)
     else:
         # mode="clip" lets take write straight into the buffer; the indices are in range.

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..errors import InputError
-from ..geometry.count_rows import CountRows, Rows
+from ..geometry.sparse_rows import Rows, SparseRows
 from ..progress import Progress
 from ..texts.objects import checked_entries, samples_of
 from .batches import CHARACTERS
@@ -87,7 +87,7 @@ def encode(
 
 def as_array(rows: Rows) -> np.ndarray:
     """Word counts with all their zeros, unless there are too many of them for any machine's good."""
-    if isinstance(rows, CountRows) and (size := rows.shape[0] * rows.shape[1] * rows.dtype.itemsize) > _LARGEST_ARRAY:
+    if isinstance(rows, SparseRows) and (size := rows.shape[0] * rows.shape[1] * rows.dtype.itemsize) > _LARGEST_ARRAY:
         raise InputError(
             f"counts of {rows.shape[1]:,} words in {rows.shape[0]:,} texts are an array of {size / 2**30:.1f} GiB, nearly "
             f"all of it zeros (at most {_LARGEST_ARRAY / 2**30:.0f} GiB): encode parts of the texts, or give metrics the "
@@ -116,7 +116,7 @@ def encode_rows(
         chosen = chosen.fit(listed)
     counts = getattr(chosen, "encode_counts", None)
     if counts is not None:
-        return cast(CountRows, counts(listed))
+        return cast(SparseRows, counts(listed))
     store = None
     if cache is not False and chosen.cacheable:
         store = cache if isinstance(cache, VectorCache) else VectorCache(None if cache is True else cache)

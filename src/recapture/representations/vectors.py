@@ -72,7 +72,11 @@ def vectors_of(
         for texts, name, about in zip(listed, names, facts, strict=True)
     ]
     return Encoded(
-        [together[start:end] for start, end in pairwise(ends)], {**resolved.identity(), **learnt}, notes, facts, getattr(resolved, "made_for", None)
+        [together[start:end] for start, end in pairwise(ends)],
+        {**resolved.identity(), **learnt},
+        notes,
+        facts,
+        getattr(resolved, "made_for", None),
     )
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ..geometry.count_rows import Rows, equal_rows
 from ..geometry.distinct import distinct_rows, row_digests
 from ..geometry.points import PointSet
+from ..geometry.sparse_rows import Rows, equal_rows
 from ..texts.copies import Copies, copies
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..geometry.count_rows import together
 from ..geometry.labels import Labels
 from ..geometry.overlap import Overlap, OverlapAt, overlap
 from ..geometry.points import PointSet
 from ..geometry.pooled import PooledNeighbours
 from ..geometry.relabelled import Counts, relabelled_counts
+from ..geometry.sparse_rows import together
 
 _TINY = 50
 _MANY_DUPLICATES = 0.1

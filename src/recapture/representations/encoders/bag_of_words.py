@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...errors import InputError
-from ...geometry.count_rows import CountRows
+from ...geometry.sparse_rows import SparseRows
 from ..encoder import EncoderKind, EncoderOptions
 from ..facts import MadeFor, TextFacts
 
@@ -65,7 +65,7 @@ class BagOfWords:
     def encode_batch(self, texts: list[str]) -> np.ndarray:
         return np.asarray(self.encode_counts(texts))
 
-    def encode_counts(self, texts: Sequence[str]) -> CountRows:
+    def encode_counts(self, texts: Sequence[str]) -> SparseRows:
         """The same rows without their zeros: a thousandth of the memory, for short texts."""
         if not self._column:
             raise InputError("bag-of-words has no vocabulary yet: call fit with the reference texts first")
@@ -73,7 +73,7 @@ class BagOfWords:
         for text in texts:
             columns.extend(self._column[word] for word in words(text) if word in self._column)
             starts.append(len(columns))
-        return CountRows.of(np.frombuffer(starts, np.int64), np.asarray(columns, np.int32), len(self._column))
+        return SparseRows.of(np.frombuffer(starts, np.int64), np.asarray(columns, np.int32), len(self._column))
 
     def facts(self, texts: Sequence[str]) -> TextFacts:
         """The share of words outside the vocabulary; there is no limit of length."""
