@@ -52,8 +52,8 @@ def distinct_rows(values: Rows) -> DistinctRows:
 def _row_hashes(values: Rows) -> np.ndarray:
     """A random linear hash of each row's bits, modulo 2^64. Equal hashes are checked, so chance makes no error."""
     bits = np.dtype(f"u{values.dtype.itemsize}")
-    factors: np.ndarray = np.random.default_rng(20).integers(0, 2**64, values.shape[1], dtype=np.uint64)
-    np.bitwise_or(factors, np.uint64(1), out=factors)
+    drawn = np.random.default_rng(20).integers(0, 2**64, values.shape[1], dtype=np.uint64)
+    factors = np.asarray(drawn | np.uint64(1))
     if isinstance(values, SparseRows):
         return values.hashes(factors)
     hashes = np.empty(len(values), np.uint64)

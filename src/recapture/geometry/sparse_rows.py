@@ -8,6 +8,7 @@ through the same code, and results are the same to the last digit.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -77,10 +78,7 @@ class SparseRows:
         """Bytes that are the same for equal rows, and for these alone."""
         ends = self.matrix.indptr.tolist()
         columns, counts = self.matrix.indices, self.matrix.data
-        return [
-            columns[start:end].tobytes() + counts[start:end].tobytes()
-            for start, end in zip(ends[:-1], ends[1:], strict=True)
-        ]
+        return [columns[start:end].tobytes() + counts[start:end].tobytes() for start, end in pairwise(ends)]
 
     def order(self) -> np.ndarray:
         """Rows sorted by their first column, ties by the next, and so on."""
@@ -91,7 +89,7 @@ class SparseRows:
         pairs[:, 1] = self.matrix.data.view(np.uint32)
         ends = (8 * self.matrix.indptr.astype(np.int64)).tolist()
         listed = pairs.tobytes()
-        keys = [listed[start:end] for start, end in zip(ends[:-1], ends[1:], strict=True)]
+        keys = [listed[start:end] for start, end in pairwise(ends)]
         return np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
 
     def unit(self) -> SparseRows:
@@ -122,7 +120,7 @@ class SparseRows:
 
 
 class CentredTiles:
-    """Sparse rows around a centre: not sparse any more, so they are made as an array (float32) where they are needed."""
+    """Sparse rows around a centre, which are not sparse any more: an array (float32) of some is made when asked for."""
 
     def __init__(self, rows: SparseRows, centre: np.ndarray, scale: float) -> None:
         self._rows, self._centre, self._scale = rows, centre, scale

@@ -87,11 +87,13 @@ def encode(
 
 def as_array(rows: Rows) -> np.ndarray:
     """Word counts with all their zeros, unless there are too many of them for any machine's good."""
-    if isinstance(rows, SparseRows) and (size := rows.shape[0] * rows.shape[1] * rows.dtype.itemsize) > _LARGEST_ARRAY:
+    texts, words = rows.shape
+    size = texts * words * rows.dtype.itemsize
+    if isinstance(rows, SparseRows) and size > _LARGEST_ARRAY:
         raise InputError(
-            f"counts of {rows.shape[1]:,} words in {rows.shape[0]:,} texts are an array of {size / 2**30:.1f} GiB, nearly "
-            f"all of it zeros (at most {_LARGEST_ARRAY / 2**30:.0f} GiB): encode parts of the texts, or give metrics the "
-            "texts themselves, which they count without the zeros"
+            f"counts of {words:,} words in {texts:,} texts are an array of {size / 2**30:.1f} GiB, nearly all zeros (the "
+            f"most is {_LARGEST_ARRAY / 2**30:.0f} GiB): encode parts of the texts, or give metrics the texts themselves, "
+            "which they count without the zeros"
         )
     return np.asarray(rows)
 

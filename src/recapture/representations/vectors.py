@@ -66,18 +66,13 @@ def vectors_of(
     learnt = {} if resolved is named else {"learnt from": "all texts, blind to sides" if blind else "the reference"}
     together = encode_rows([text for texts in listed for text in texts], resolved, **encoding)
     ends = np.cumsum([0, *(len(texts) for texts in listed)]).tolist()
+    encoded = [together[start:end] for start, end in pairwise(ends)]
     facts = [facts_of(resolved, texts) for texts in listed]
     notes = [
         [*_notes(texts, name), *notes_on(resolved, texts, name, about)]
         for texts, name, about in zip(listed, names, facts, strict=True)
     ]
-    return Encoded(
-        [together[start:end] for start, end in pairwise(ends)],
-        {**resolved.identity(), **learnt},
-        notes,
-        facts,
-        getattr(resolved, "made_for", None),
-    )
+    return Encoded(encoded, {**resolved.identity(), **learnt}, notes, facts, getattr(resolved, "made_for", None))
 
 
 def _notes(texts: list[str], name: str) -> list[str]:
