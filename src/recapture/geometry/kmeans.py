@@ -116,8 +116,7 @@ class _WideTiles:
         self.shape = rows.shape[0], rows.shape[1] + 1
 
     def __getitem__(self, chosen: slice | np.ndarray) -> np.ndarray:
-        block = self.rows[chosen]
-        return np.concatenate([block, np.ones((len(block), 1), np.float32)], axis=1)
+        return self.rows.wide(chosen, 1)
 
 
 class _Some(NamedTuple):

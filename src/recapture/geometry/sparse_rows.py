@@ -13,6 +13,9 @@ from typing import Any
 
 import numpy as np
 
+# Rows that are centred together, in float64.
+_AT_ONCE = 512
+
 
 class SparseRows:
     """(rows, columns) of numbers that are never below 0; taken for an array of float32 wherever one is asked for."""
@@ -130,10 +133,18 @@ class CentredTiles:
         return len(self._rows)
 
     def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
-        block = np.asarray(self._rows[rows], np.float64)
-        block -= self._centre
-        block *= self._scale
-        return block.astype(np.float32)
+        return self.wide(rows, 0)
+
+    def wide(self, rows: slice | np.ndarray, ones: int) -> np.ndarray:
+        """Some rows, followed by so many columns of ones."""
+        chosen = self._rows[rows]
+        made = np.ones((len(chosen), self.shape[1] + ones), np.float32)
+        for start in range(0, len(chosen), _AT_ONCE):
+            block = np.asarray(chosen[start : start + _AT_ONCE], np.float64)
+            block -= self._centre
+            block *= self._scale
+            made[start : start + _AT_ONCE, : self.shape[1]] = block
+        return made
 
 
 Rows = np.ndarray | SparseRows

@@ -91,9 +91,9 @@ def as_array(rows: Rows) -> np.ndarray:
     size = texts * words * rows.dtype.itemsize
     if isinstance(rows, SparseRows) and size > _LARGEST_ARRAY:
         raise InputError(
-            f"counts of {words:,} words in {texts:,} texts are an array of {size / 2**30:.1f} GiB, nearly all zeros (the "
-            f"most is {_LARGEST_ARRAY / 2**30:.0f} GiB): encode parts of the texts, or give metrics the texts themselves, "
-            "which they count without the zeros"
+            f"counts of {words:,} words in {texts:,} texts are an array of {size / 2**30:.1f} GiB, nearly all zeros "
+            f"(at most {_LARGEST_ARRAY / 2**30:.0f} GiB are made): encode parts of the texts, or give metrics the "
+            "texts themselves, which they count without the zeros"
         )
     return np.asarray(rows)
 

@@ -40,6 +40,11 @@ def samples_of(samples: Any, name: str) -> Any:
         return samples.tolist() if as_list else samples
     if type(samples).__module__.partition(".")[0] == "torch":
         return samples
+    if type(samples).__module__.partition(".")[0] == "scipy" and hasattr(samples, "toarray"):
+        raise InputError(
+            f"{name} is a sparse matrix ({type(samples).__name__}): give an array (toarray()), or the texts, of which "
+            "the encoder bag-of-words makes counts without zeros"
+        )
     if isinstance(samples, Iterator):
         return list(samples)
     if hasattr(samples, "collect") and hasattr(samples, "lazy"):
