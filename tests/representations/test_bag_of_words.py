@@ -77,3 +77,22 @@ def test_needs_no_torch() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_an_array_of_zeros_that_no_machine_should_hold_is_refused(monkeypatch) -> None:
+    import recapture.representations.encode as module
+
+    monkeypatch.setattr(module, "_LARGEST_ARRAY", 4 * 4 * 7 - 1)
+    with pytest.raises(InputError, match=r"counts of 7 words in 4 texts are an array of 0\.0 GiB"):
+        encode(TEXTS, "bag-of-words")
+    assert encode(TEXTS[:3], "bag-of-words").shape == (3, 5)
+
+
+def test_texts_become_counts_without_zeros_for_metrics() -> None:
+    from recapture.geometry.sparse_rows import SparseRows
+    from recapture.representations.vectors import vectors_of
+
+    encoded = vectors_of([TEXTS, TEXTS[:2]], ["reference", "candidate"], "bag-of-words")
+    assert all(isinstance(rows, SparseRows) for rows in encoded.sets)
+    assert [rows.matrix.nnz for rows in encoded.sets] == [10, 6]  # other than 0 in the table above
+    np.testing.assert_array_equal(np.asarray(encoded.sets[0]), encode(TEXTS, "bag-of-words"))

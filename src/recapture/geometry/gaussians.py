@@ -11,9 +11,11 @@ or, when n < d, break down.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import numpy as np
 
+from ..progress import Progress
 from .sparse_rows import Rows, SparseRows
 
 _BLOCK = 4096
@@ -31,16 +33,20 @@ class CentredRows:
 
     def _blocks(self) -> Iterator[np.ndarray]:
         size = max(_BLOCK, 2 * self.dimensions)
-        for start in range(0, self.count, size):
-            part = self.values[start : start + size]
-            if isinstance(part, SparseRows):
-                block = np.asarray(part, np.float64)
-                block *= self.scale
-                block -= self.mean
-            else:
-                block = (part if self.scale == 1 else part * self.scale) - self.mean
-            block *= 1 / np.sqrt(self.count - 1)
-            yield block
+        starts = range(0, self.count, size)
+        with Progress("covariance", len(starts), "block") if len(starts) > 1 else nullcontext() as progress:
+            for start in starts:
+                part = self.values[start : start + size]
+                if isinstance(part, SparseRows):
+                    block = np.asarray(part, np.float64)
+                    block *= self.scale
+                    block -= self.mean
+                else:
+                    block = (part if self.scale == 1 else part * self.scale) - self.mean
+                block *= 1 / np.sqrt(self.count - 1)
+                yield block
+                if progress is not None:
+                    progress.advance()
 
     def covariance(self) -> np.ndarray:
         total = np.zeros((self.dimensions, self.dimensions))
