@@ -107,6 +107,7 @@ class PooledNeighbours:
         search = NearestSearch(self.bounded, kept)
         search.run()
         nearness, neighbour = search.found()
+        del search  # its keys are as large as both
         unit, margin = self.bounded.unit, self.bounded.margin / self.bounded.unit
         short = np.zeros(len(self), bool)
 

@@ -13,9 +13,6 @@ from typing import Any
 
 import numpy as np
 
-# Rows that are centred together, in float64.
-_AT_ONCE = 512
-
 
 class SparseRows:
     """(rows, columns) of numbers that are never below 0; taken for an array of float32 wherever one is asked for."""
@@ -137,13 +134,11 @@ class CentredTiles:
 
     def wide(self, rows: slice | np.ndarray, ones: int) -> np.ndarray:
         """Some rows, followed by so many columns of ones."""
-        chosen = self._rows[rows]
-        made = np.ones((len(chosen), self.shape[1] + ones), np.float32)
-        for start in range(0, len(chosen), _AT_ONCE):
-            block = np.asarray(chosen[start : start + _AT_ONCE], np.float64)
-            block -= self._centre
-            block *= self._scale
-            made[start : start + _AT_ONCE, : self.shape[1]] = block
+        chosen = self._rows[rows].matrix
+        made = np.ones((chosen.shape[0], self.shape[1] + ones), np.float32)
+        made[:, : self.shape[1]] = (0.0 - self._centre) * self._scale  # what every 0 becomes
+        row = np.repeat(np.arange(len(made)), np.diff(chosen.indptr))
+        made[row, chosen.indices] = (chosen.data - self._centre[chosen.indices]) * self._scale
         return made
 
 
