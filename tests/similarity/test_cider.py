@@ -188,7 +188,7 @@ def test_the_file_is_plain_json(tmp_path):
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (b"{", "not JSON"),
+        (b"{", "broken JSON"),
         (b"\xff\xfe", "not JSON"),
         (b"[]", "no table"),
         (b'{"counts": {}}', "no table"),
@@ -206,10 +206,10 @@ def test_bad_tables(tmp_path, content, complaint):
 
 
 def test_bad_files(tmp_path):
-    with pytest.raises(InputError, match="cannot read"):
+    with pytest.raises(InputError, match="cannot be read"):
         DocumentFrequencies.read(tmp_path / "none.json")
     (tmp_path / "plain.json.gz").write_bytes(b"{}")
-    with pytest.raises(InputError, match="cannot read"):
+    with pytest.raises(InputError, match="cannot be read"):
         DocumentFrequencies.read(tmp_path / "plain.json.gz")
     with pytest.raises(InputError, match="holds a space"):
         DocumentFrequencies({("a b",): 1}, 1).write(tmp_path / "space.json")
