@@ -137,13 +137,12 @@ class WordTable:
     def _word(self, line: bytes, place: int) -> bytes:
         """The word of a line that has the right number of numbers, as far as can be told without parsing them."""
         line = line.strip(_BLANKS)
-        # Most lines: a word and its numbers, a single space before each.
-        if (
-            line.count(b" ") == self.dimensions
-            and b"  " not in line
-            and not (b"\t" in line or b"\r" in line or b"\x0b" in line or b"\x0c" in line)
-        ):
+        # Most lines: a word and its numbers, a single space before each. (Where one is missing and another space stands
+        # twice, this is seen when the word is looked up.)
+        if line.count(b" ") == self.dimensions and b"\t" not in line:
             return line[: line.index(b" ")]
+        if b"\r" in line:
+            raise self._broken(place + self._headers, line, "a carriage return, which does not end a line here")
         fields = line.rsplit(None, self.dimensions)
         # A few words of GloVe contain spaces; a vector that is too long must not pass for one of them.
         inner = fields[0].split()[1:] if fields else []

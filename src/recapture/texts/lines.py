@@ -22,7 +22,7 @@ def _read(source: Source, field: str | None) -> Samples:
             f"{source.name} is read as plain lines, but they look like JSON: name its format (jsonl) if they are"
         )
     # A line that ends in two carriage returns is a slip of some programs; one inside may be the end of a text.
-    broken = sum("\r" in text.rstrip("\r") for text in texts)
+    broken = sum("\r" in text.rstrip("\r") for text in texts if "\r" in text)
     if broken and len(texts) == 1:
         raise InputError(
             f"{source.name} has carriage returns and no line feed that ends a line, so it would be a single text: give "
