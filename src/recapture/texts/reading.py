@@ -96,9 +96,13 @@ def pick_field(where: str, there: Sequence[str], field: str | None, usual: Seque
     return name
 
 
+_COMPARED = 1000
+"""Names that are looked through for one that is nearly the one asked for."""
+
+
 def no_field(where: str, wanted: Sequence[str], there: Sequence[str]) -> InputError:
     # Where a table lacks its header, whole texts stand here: the message must stay one readable line.
-    names = [shorten(name, 40, placeholder="...") for name in there]
+    names = [shorten(name, 40, placeholder="...") for name in there[:_COMPARED]]
     hint = nearest_names(wanted[0], names)
     close = f"; {hint}" if hint.startswith("did you mean") else ""
     shown = ", ".join([*names[:20], "..."] if len(names) > 20 else names) or "none"

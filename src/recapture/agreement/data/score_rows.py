@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -122,9 +123,9 @@ def _table(source: Source, delimiter: str) -> Iterator[ScoreRow]:
         place = f"{source.name} line {line}"
         if not heads:
             heads = cells
-            again = [head for head in heads if heads.count(head) > 1]
-            if again:
-                raise InputError(f"{place}: more than one column is called {again[0]!r}")
+            again = next((head for head, count in Counter(heads).items() if count > 1), None)
+            if again is not None:
+                raise InputError(f"{place}: more than one column is called {again!r}")
         elif cells and len(cells) != len(heads):
             raise InputError(f"{place}: the row has {len(cells)} cells, but the header has {len(heads)}")
         elif cells:
