@@ -89,7 +89,7 @@ def _table(path: Path, columns: Sequence[str], delimiter: str = ",") -> list[dic
                 raise rc.InputError(f"{path} line {reader.line_num}: the row has not as many cells as the first one")
             rows.append(row)
     except csv.Error as error:
-        raise rc.InputError(f"{path} line {reader.line_num}: broken row: {error}") from None
+        raise rc.InputError(f"{path} line {reader.reader.line_num}: broken row: {error}") from None
     return rows
 
 
