@@ -86,6 +86,8 @@ def votes(setup: Setup, size: int | None) -> Votes:
     people: list[str] = []
     sets: dict[str, list[str]] = {SEARCH: [], DECODING: []}
     for row in records(file, fields):
+        if not all(isinstance(vote, str) for vote in row["human_annotation"].values()):
+            raise rc.InputError(f"{file}: a vote in 'human_annotation' is no text")
         names = {side: str(row[f"system_{side}_name"]).replace("_", " ") for side in "ab"}
         if set(names.values()) != set(sets):
             raise rc.InputError(f"{file}: systems are {', '.join(sets)}, not {', '.join(names.values())}")
