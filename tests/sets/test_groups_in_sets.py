@@ -155,10 +155,10 @@ def test_names_of_candidates_may_be_numbers():
 
 
 def test_adjusted_pvalues_hold_for_numbers_and_candidates():
-    rng = np.random.default_rng(5)
+    rng = np.random.default_rng(8)
     reference = rng.standard_normal((40, 3))
     sets = {"same": rng.standard_normal((40, 3)), "far": rng.standard_normal((40, 3)) + 3}
-    results = rc.evaluate(reference, sets, pvalue=199, ceiling=False, seed=1)
+    results = rc.evaluate(reference, sets, pvalue=199, ceiling=False)
     for by_metric in results.values():
         for result in by_metric.values():
             assert set(result.adjusted_pvalues) == set(result.pvalues)
