@@ -8,6 +8,7 @@ import recapture as rc
 from recapture.pairs.declaration import METRICS
 
 
+@pytest.mark.slow
 def test_every_metric(tiny_bert):
     names = list(METRICS.all())
     few = {
