@@ -18,6 +18,11 @@ from ..facts import MadeFor, TextFacts
 
 VOCABULARY_SIZE = 5_000
 
+_MANY_ALONE = 0.2
+"""Share of texts without a word in common with others of their set, from which on results say so."""
+_FEW = 10
+"""In a set of fewer texts such a share says nothing."""
+
 MADE_FOR = MadeFor("any language with blanks between words", None, "blind")
 
 # Runs of Unicode letters, digits and underscores; an apostrophe inside a word belongs to it ("don't" is one word).
@@ -82,6 +87,20 @@ class BagOfWords:
             counts.update(words(text))
         unknown = sum(count for word, count in counts.items() if word not in self._column)
         return TextFacts(0, 0.0, unknown / max(1, counts.total()))
+
+    def notes(self, texts: Sequence[str], name: str) -> list[str]:
+        """What word counts cannot tell of a set's texts."""
+        holders: Counter[str] = Counter()
+        for text in texts:
+            holders.update(set(words(text)))
+        # Words are found a second time: kept, those of many texts would take more memory than their counts.
+        alone = sum(all(holders[word] == 1 for word in words(text)) for text in texts)
+        if len(texts) < _FEW or alone <= _MANY_ALONE * len(texts):
+            return []
+        return [
+            f"{alone:,} of {len(texts):,} texts of {name} share no word with any other of them: word counts cannot "
+            "tell how alike they are (are there blanks between words?)"
+        ]
 
 
 def _make(name: str, options: EncoderOptions) -> BagOfWords:

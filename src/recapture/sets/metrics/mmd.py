@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import InputError
+from ...geometry.content_order import content_order
 from ...geometry.distinct import distinct_rows
 from ...geometry.kernels import Centres, SquaredDistances, cross_sum, off_diagonal_sum
 from ...geometry.labels import Labels
@@ -167,7 +168,7 @@ def _pair_distances(values: Rows) -> np.ndarray:
 
 def _sample(values: Rows, size: int) -> Rows:
     rows = np.random.default_rng(_POOL_SEED).choice(len(values), size, replace=False)
-    return values[np.sort(rows)]
+    return values[content_order(values)[np.sort(rows)]]
 
 
 METRIC = SetMetric(
