@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import functools
 import importlib
 import importlib.util
 import os
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +42,19 @@ class Weights:
     commit: str | None = None
     """The hub's commit, where the folder is a snapshot of one."""
 
-    @property
+    @functools.cached_property
     def revision(self) -> str:
-        return self.commit or content_hash(self.folder)
+        """What stands for the weights in keys and signatures: a hash of the files.
+
+        A commit alone would not do: an incomplete or damaged snapshot has it, too.
+        """
+        found = content_hash(self.folder)
+        return f"{self.commit}+{found}" if self.commit else found
+
+    def check_unchanged(self) -> None:
+        """To be called when a model has been loaded, so that its vectors are not kept under another one's revision."""
+        if replace(self).revision != self.revision:
+            raise InputError(f"the files in {self.folder} changed while they were being used: start again")
 
 
 @dataclass(frozen=True)
