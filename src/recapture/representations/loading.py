@@ -24,8 +24,8 @@ _ONE_AT_A_TIME = threading.RLock()
 """While a model is loaded, parts of the loading libraries are replaced."""
 # Said at every load of a sound model: what is missing or not used is read from the loader's own lists instead.
 _SAID_ANYWAY = re.compile(
-    r"LOAD REPORT|weights of the model checkpoint|newly initialized|deprecated|significantly slower|[Cc]reating a new one with",
-    re.DOTALL,
+    "LOAD REPORT|weights of the model checkpoint|newly initialized|deprecated|significantly slower|"
+    "[Cc]reating a new one with|[Dd]efault prompt name is set"
 )
 
 
