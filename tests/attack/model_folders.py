@@ -1,7 +1,7 @@
 """Seeded attacks on folders of models: damage, wrong settings, foreign code and pickles, lost and moved files.
 
-Whatever is done to a folder, whoever uses it gets `InputError`, or numbers that are right: those of the sound folder, or
-where the attack is a valid model of another kind, numbers that two loads agree on (weights that were made up differ from
+Whatever is done to a folder, whoever uses it gets `InputError`, or numbers that are right: those of the sound folder;
+or where the attack makes a valid model of another kind, numbers that two loads agree on (made-up weights differ from
 load to load) under a revision of their own. Nothing in a folder is ever run.
 """
 
@@ -44,7 +44,7 @@ def _home() -> Path:
 
 @functools.cache
 def sound_folder() -> Path:
-    """A sentence-transformers folder with a masked language model's head: transformer, pooling, dense layer, length 1."""
+    """A sentence-transformers folder: transformer with a head for masked tokens, pooling, dense layer, length 1."""
     from tiny_models import make_tiny_bert
 
     folder = make_tiny_bert(_home() / "sound")
@@ -119,7 +119,7 @@ def plant_code(folder: Path, mark: Path, names: tuple[str, ...] = ("config.json"
         content = json.loads(file.read_text("utf-8")) if file.is_file() else {}
         if not isinstance(content, dict):
             continue
-        content["auto_map"] = {kind: "evil.Evil" for kind in kinds}
+        content["auto_map"] = dict.fromkeys(kinds, "evil.Evil")
         content["auto_map"]["AutoTokenizer"] = ["evil.Evil", "evil.Evil"]
         write(file, content)
 
@@ -305,10 +305,20 @@ def shards(rng: random.Random, folder: Path) -> str:
     (folder / "inside.safetensors").symlink_to(outside)
     plant_pickle(folder / "shard.bin", folder / "mark")
     target = rng.choice(
-        ["part.safetensors", f"../{outside.name}", str(outside), "inside.safetensors", "shard.bin", "nowhere", "", 3, None]
+        [
+            "part.safetensors",
+            f"../{outside.name}",
+            str(outside),
+            "inside.safetensors",
+            "shard.bin",
+            "nowhere",
+            "",
+            3,
+            None,
+        ]
     )
     form = rng.choice(["map", "map", "map", "list", "empty"])
-    where = {"map": {name: target for name in names}, "list": names, "empty": {}}[form]
+    where = {"map": dict.fromkeys(names, target), "list": names, "empty": {}}[form]
     prefix = rng.choice(["model.safetensors", "model.safetensors", "pytorch_model.bin"])
     write(folder / f"{prefix}.index.json", {"metadata": {}, "weight_map": where})
     action = rng.choice(["move", "move", "keep"])
@@ -387,6 +397,6 @@ def attacks(seed: int, rounds: int, folder: Path) -> list[str]:
     for number in range(rounds):
         try:
             attack(random.Random(f"{seed} {number}"), folder)
-        except AssertionError as error:
+        except AssertionError as error:  # noqa: PERF203
             failures.append(f"seed '{seed} {number}': {error}")
     return failures

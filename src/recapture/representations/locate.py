@@ -217,11 +217,15 @@ def _no_endless_wait(utils: Any, patience: float) -> Iterator[None]:
     The client itself waits for ever for some answers. A download that goes on may take as long as it takes.
     """
     client = utils.get_session()
-    limits, hooks = client.timeout, client.event_hooks
+    hooks = client.event_hooks
     waiting_since: float | None = None
 
-    def asked(_: Any) -> None:
+    def asked(request: Any) -> None:
         nonlocal waiting_since
+        # Some calls of the client ask for no limit in so many words.
+        given = request.extensions.get("timeout") or {}
+        kinds = ("connect", "read", "write", "pool")
+        request.extensions["timeout"] = {kind: given.get(kind) or patience for kind in kinds}
         now = time.monotonic()
         if waiting_since is not None and now - waiting_since > patience:
             raise _TimeoutOfHub
@@ -231,12 +235,11 @@ def _no_endless_wait(utils: Any, patience: float) -> Iterator[None]:
         nonlocal waiting_since
         waiting_since = None
 
-    client.timeout = patience
     client.event_hooks = {"request": [*hooks["request"], asked], "response": [*hooks["response"], answered]}
     try:
         yield
     finally:
-        client.timeout, client.event_hooks = limits, hooks
+        client.event_hooks = hooks
 
 
 @contextlib.contextmanager

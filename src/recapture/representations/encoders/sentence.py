@@ -27,7 +27,7 @@ from ..loading import (
 from ..locate import INSTALL_HINT, Weights, find_weights
 from ..long_texts import LongTexts
 from ..piece_counts import PieceCounter
-from ..pieces import Pieces, parts
+from ..pieces import Pieces, parts, room_for
 from ..scripts import scripts_of
 from ..tokenizer_probe import check_tokenizer
 from ..weight_files import check_numbers
@@ -207,6 +207,7 @@ class SentenceEncoder:
         if self._limit is not None:
             # The library does not see that some models have fewer positions than their settings say.
             model.max_seq_length = self._limit = min(self._limit, model.max_seq_length or self._limit)
+            self._check_room(model.tokenizer)
             self._long = None if self._truncate else self._for_long_texts(model, self._limit)
         model.eval()
         with in_one_sentence(f"{name} in {self._weights.folder} cannot encode a text"), quiet():
@@ -225,6 +226,13 @@ class SentenceEncoder:
                     f"the encoder {self.name} has no weights for {missing[0]}{more}; the library would make them up"
                 )
             check_layers(each, f"the encoder {self.name}")
+
+    def _check_room(self, tokenizer: Any) -> None:
+        """A model that has no room for a piece would give all texts the same vector."""
+        with in_one_sentence(f"the encoder {self.name} has a tokenizer that cannot be used"), quiet():
+            marked = tokenizer("a", return_special_tokens_mask=True)
+            around = parts(marked["input_ids"], marked["special_tokens_mask"])
+        room_for(around, self._limit or 0, f"the encoder {self.name}")
 
     def _for_long_texts(self, model: Any, limit: int) -> LongTexts | None:
         tokenizer = model.tokenizer
