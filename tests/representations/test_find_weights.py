@@ -148,7 +148,7 @@ def test_names_that_the_hub_does_not_allow(
         find_weights(name, offline)
 
 
-@pytest.mark.parametrize("name", ["./nowhere", "/nowhere/at/all", "a/b/c", "~/nowhere"])
+@pytest.mark.parametrize("name", ["./nowhere", "/nowhere/at/all", "a/b/c", "~/nowhere", "./" + "x" * 5000, "./\0"])
 def test_paths_are_never_taken_for_hub_names(name: str, no_network: list[str]) -> None:
     with pytest.raises(InputError, match="no such folder"):
         find_weights(name)

@@ -280,10 +280,12 @@ def test_code_of_a_folder_named_like_the_default_encoder(
         elif file.is_file() and file.name != "modules.json":
             (folder / file.name).symlink_to(file)
     attacked.plant_code(folder, tmp_path / "mark", ("config.json",))
+    change(folder / "config.json", model_type="evil")
     monkeypatch.chdir(tmp_path)
-    result = rc.evaluate_pairs(["a cat sat"], {"system": ["a cat ran"]}, metrics="infolm", offline=True, cache=False)
-    assert np.isfinite(result["system"]["infolm"].value)
-    assert not (tmp_path / "mark").exists()
+    for metric in ("infolm", "bertscore", "embedding"):
+        with pytest.raises(InputError):
+            rc.evaluate_pairs(["a cat sat"], {"system": ["a cat ran"]}, metrics=metric, offline=True, cache=False)
+        assert not (tmp_path / "mark").exists()
 
 
 def test_a_pickle_really_goes_off(tmp_path: Path) -> None:

@@ -256,11 +256,11 @@ def problem(folder: Path) -> str | None:
     """Why the weights in this folder cannot be used, or None."""
     if not is_model_folder(folder):
         return "has neither modules.json nor config.json"
-    for module in _every_module(modules(folder) or [Module("Transformer", folder)]):
-        reason = _fault_of(module)
-        if reason:
-            return reason
-    return None
+    try:
+        faults = map(_fault_of, _every_module(modules(folder) or [Module("Transformer", folder)]))
+        return next(filter(None, faults), None)
+    except OSError as error:
+        return f"cannot be read: {error}"
 
 
 def _every_module(listed: list[Module], depth: int = 0) -> Iterator[Module]:
