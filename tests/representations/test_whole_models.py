@@ -372,6 +372,17 @@ def test_shards_of_a_snapshot_are_links_to_blobs(folder: Path, tmp_path: Path) -
     np.testing.assert_allclose(found, attacked.sentences(folder)[0], atol=1e-6)
 
 
+@pytest.mark.parametrize("use", USES)
+def test_a_vocabulary_from_elsewhere(use: str, folder: Path, tmp_path: Path) -> None:
+    """It would not be part of the revision."""
+    words = json.loads((folder / "tokenizer.json").read_text("utf-8"))["model"]["vocab"]
+    (tmp_path / "vocab.txt").write_text("\n".join(sorted(words, key=words.__getitem__)))
+    (folder / "tokenizer.json").unlink()
+    change(folder / "tokenizer_config.json", tokenizer_class="BertTokenizer", vocab=str(tmp_path / "vocab.txt"))
+    with pytest.raises(InputError, match="names a vocabulary of its own"):
+        attacked.USES[use](folder)
+
+
 # Settings of the wrong kind.
 
 

@@ -319,6 +319,9 @@ def _fault_of_settings(tower: Path) -> str | None:
         return "keeps its weights in a rounded form (quantization_config); plain ones are needed"
     if config.get("transformers_weights") is not None:
         return "has a config.json that names a file of weights of its own (transformers_weights)"
+    # Names of files elsewhere, which the library would read; what else looks like one it leaves alone.
+    if any(isinstance(_settings(tower / "tokenizer_config.json").get(name), str) for name in ("vocab", "merges")):
+        return "has a tokenizer_config.json that names a vocabulary of its own"
     used = _use_file(tower)
     for name in _HANDING:
         handed = read_settings(used).get(name) if used else None
