@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from attack import model_folders as attacked
 
 import recapture as rc
+from attack import model_folders as attacked
 from recapture.errors import InputError
 from recapture.representations.folder import content_hash, problem, token_limit
 from recapture.representations.locate import Weights, find_weights
@@ -406,6 +406,9 @@ def test_settings_that_are_none(use: str, content: str, folder: Path) -> None:
         *[("sentence_bert_config.json", {"max_seq_length": value}) for value in (-3, 0, "64", 12.5, [64], True, 1)],
         ("sentence_bert_config.json", {"processor_kwargs": {"vocab_file": "/etc/passwd"}}),
         ("sentence_bert_config.json", {"model_kwargs": [1]}),
+        ("sentence_bert_config.json", {"do_lower_case": "no"}),
+        ("config_sentence_transformers.json", {"prompts": 3}),
+        ("config_sentence_transformers.json", {"default_prompt_name": ["own"]}),
         ("tokenizer_config.json", {"model_max_length": "long"}),
         *[("config.json", {"max_position_embeddings": value}) for value in (-1, "64", 10**12, 1.5, [])],
         ("config.json", {"num_hidden_layers": 10**9}),
@@ -569,10 +572,3 @@ def test_weights_know_what_they_were(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{ }")
     with pytest.raises(InputError, match="changed while"):
         weights.check_unchanged() if weights.revision else None
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
-def test_attacks(seed: int, tmp_path: Path) -> None:
-    pytest.importorskip("sentence_transformers", reason="needs recapture[models]")
-    assert attacked.attacks(seed, 15, tmp_path) == []

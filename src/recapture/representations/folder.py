@@ -140,6 +140,14 @@ def tower_folder(folder: Path) -> Path | None:
     return listed[0].folder if listed and listed[0].kind in _TOWERS else None
 
 
+def default_prompt(folder: Path) -> str:
+    """What a sentence-transformers model puts before every text unless told otherwise; mostly nothing."""
+    settings = _settings(folder / "config_sentence_transformers.json")
+    prompts, name = settings.get("prompts"), settings.get("default_prompt_name")
+    prompt = prompts.get(name) if isinstance(prompts, dict) and isinstance(name, str) else None
+    return prompt if isinstance(prompt, str) else ""
+
+
 def lowers_case(folder: Path) -> bool:
     """Whether the model puts texts in lower case before its tokenizer sees them."""
     return bool(_use(folder).get("do_lower_case"))
@@ -323,6 +331,8 @@ def _fault_of_settings(tower: Path) -> str | None:
     if any(isinstance(_settings(tower / "tokenizer_config.json").get(name), str) for name in ("vocab", "merges")):
         return "has a tokenizer_config.json that names a vocabulary of its own"
     used = _use_file(tower)
+    if used and not isinstance(read_settings(used).get("do_lower_case", False), (bool, type(None))):
+        return f"has a {used.name} that must say true or false for do_lower_case"
     for name in _HANDING:
         handed = read_settings(used).get(name) if used else None
         if handed is None:

@@ -113,7 +113,8 @@ def _of_table(table: Any, columns: list[str], name: str) -> Any:
             return _of_column(table[columns[0]], name)
     kinds = types if len(types) == len(columns) else [""] * len(columns)
     shown = _shown([f"{column} ({kind})" if kind else column for column, kind in zip(columns, kinds, strict=True)])
-    example = next(iter(columns), "text")
+    texts = (column for column, kind in zip(columns, kinds, strict=True) if not _NUMBERS.fullmatch(kind))
+    example = next(texts, next(iter(columns), "text"))
     raise InputError(
         f"{name} is a table ({type(table).__name__}) with the columns {shown}: give one column, such as "
         f"table[{example!r}], or numbers alone"

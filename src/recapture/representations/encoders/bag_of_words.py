@@ -16,6 +16,11 @@ from ..facts import MadeFor, TextFacts
 
 VOCABULARY_SIZE = 5_000
 
+_MANY_ALONE = 0.2
+"""Share of texts without a word in common with others of their set, from which on results say so."""
+_FEW = 10
+"""In a set of fewer texts such a share says nothing."""
+
 MADE_FOR = MadeFor("any language with blanks between words", None, "blind")
 
 # Runs of Unicode letters, digits and underscores; an apostrophe inside a word belongs to it ("don't" is one word).
@@ -76,6 +81,18 @@ class BagOfWords:
             counts.update(words(text))
         unknown = sum(count for word, count in counts.items() if word not in self._column)
         return TextFacts(0, 0.0, unknown / max(1, counts.total()))
+
+    def notes(self, texts: Sequence[str], name: str) -> list[str]:
+        """What word counts cannot tell of a set's texts."""
+        by_text = [set(words(text)) for text in texts]
+        holders = Counter(word for own in by_text for word in own)
+        alone = sum(all(holders[word] == 1 for word in own) for own in by_text)
+        if len(texts) < _FEW or alone <= _MANY_ALONE * len(texts):
+            return []
+        return [
+            f"{alone:,} of {len(texts):,} texts of {name} share no word with any other of them: word counts cannot "
+            "tell how alike they are (are there blanks between words?)"
+        ]
 
 
 def _make(name: str, options: EncoderOptions) -> BagOfWords:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import InputError
+from ...geometry.content_order import content_order
 from ...geometry.distinct import distinct_rows
 from ...geometry.kernels import Centres, cross_sum, off_diagonal_sum, squared_distances
 from ...geometry.labels import Labels
@@ -162,7 +163,8 @@ def _pair_distances(values: np.ndarray) -> np.ndarray:
 
 def _sample(values: np.ndarray, size: int) -> np.ndarray:
     rows = np.random.default_rng(_POOL_SEED).choice(len(values), size, replace=False)
-    return values[np.sort(rows)]
+    chosen: np.ndarray = values[content_order(values)[np.sort(rows)]]
+    return chosen
 
 
 METRIC = SetMetric(
