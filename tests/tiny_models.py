@@ -80,11 +80,14 @@ def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     Words such as `catbalo` or `minced` are cut into several pieces or are unknown.
     """
     need_models()
+    return make_tiny_bert(tmp_path_factory.mktemp("models") / "tiny-masked-bert")
+
+
+def make_tiny_bert(folder: Path) -> Path:
     import torch
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
     from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
-    folder = tmp_path_factory.mktemp("models") / "tiny-masked-bert"
     vocabulary = {piece: number for number, piece in enumerate(SPECIAL + WORDS + PARTS)}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)

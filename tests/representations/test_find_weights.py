@@ -84,10 +84,10 @@ def test_models_folder_may_have_owners(tmp_path: Path, monkeypatch: pytest.Monke
     assert find_weights("owner/thing", offline=True).folder == folder
 
 
-def test_hub_cache_gives_the_commit(hub_cache: Path, no_network: list[str]) -> None:
+def test_hub_cache_gives_the_commit_and_what_was_there(hub_cache: Path, no_network: list[str]) -> None:
     snapshot = make_snapshot(hub_cache, "owner/thing")
     weights = find_weights("owner/thing")
-    assert (weights.folder, weights.revision) == (snapshot, COMMIT)
+    assert (weights.folder, weights.revision) == (snapshot, f"{COMMIT}+{content_hash(snapshot)}")
     assert no_network == []
 
 
@@ -148,7 +148,7 @@ def test_names_that_the_hub_does_not_allow(
         find_weights(name, offline)
 
 
-@pytest.mark.parametrize("name", ["./nowhere", "/nowhere/at/all", "a/b/c", "~/nowhere"])
+@pytest.mark.parametrize("name", ["./nowhere", "/nowhere/at/all", "a/b/c", "~/nowhere", "./" + "x" * 5000, "./\0"])
 def test_paths_are_never_taken_for_hub_names(name: str, no_network: list[str]) -> None:
     with pytest.raises(InputError, match="no such folder"):
         find_weights(name)
@@ -172,7 +172,7 @@ def test_download_asks_for_no_pickles_and_no_code(
     monkeypatch.setattr("huggingface_hub.snapshot_download", download)
     weights = find_weights("some-name")
     assert [name for name, _ in asked] == ["sentence-transformers/some-name", "some-name"]
-    assert (weights.name, weights.revision) == ("some-name", COMMIT)
+    assert (weights.name, weights.commit) == ("some-name", COMMIT)
     assert not any(pattern.endswith((".bin", ".py", "*")) for pattern in asked[0][1])
 
 

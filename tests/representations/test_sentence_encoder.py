@@ -162,7 +162,7 @@ def test_device_is_the_best_there_is(cuda: bool, mps: bool, expected: str, monke
 def test_broken_weights_are_one_clear_error(with_modules: Callable[..., Path]) -> None:
     folder = with_modules("broken", "Pooling")
     (folder / "model.safetensors").write_bytes(b"not safetensors")
-    with pytest.raises(InputError, match="cannot be loaded") as caught:
+    with pytest.raises(InputError, match=r"model\.safetensors is damaged") as caught:
         encode(SHORT, folder, cache=False)
     assert "\n" not in str(caught.value)
 
@@ -277,7 +277,7 @@ def test_hub_snapshots_need_no_network(tiny_bert: Path, hub_cache: Path, no_netw
     (hub_cache / "models--owner--tiny" / "refs").mkdir()
     (hub_cache / "models--owner--tiny" / "refs" / "main").write_text(commit)
     np.testing.assert_allclose(encode(SHORT, "owner/tiny"), pool(tiny_bert, SHORT, "mean"), atol=1e-5)
-    assert resolve_encoder("owner/tiny").identity()["revision"] == commit
+    assert resolve_encoder("owner/tiny").identity()["revision"].startswith(commit)
     assert no_network == []
 
 

@@ -4,24 +4,38 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
+import os
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
+from .weight_files import fault, is_inside, places, read_json, read_settings
 
 # Everything that can change a vector; other files, such as documentation and other weight formats, are left out.
-_TELLING = {".json", ".txt", ".model", ".safetensors", ".tiktoken", ".jinja", ".bpe", ".vocab", ".spm"}
-_PICKLED = {".bin", ".pt", ".pth", ".pkl", ".ckpt"}
+_TELLING = {".json", ".txt", ".model", ".safetensors", ".tiktoken", ".jinja", ".bpe", ".vocab", ".spm", ".codes"}
 
 # Plain transformers models that turn a text into one vector, not into one per token.
 _WHOLE_TEXT = {"clip"}
 # Modules that hold a whole transformer.
 _TOWERS = {"Transformer", "CLIPModel"}
+# Modules with weights of their own, and those without.
+_WEIGHTED = {"Dense", "LayerNorm", "LSTM", "CNN", "WeightedLayerPooling", "StaticEmbedding", "WordEmbeddings"}
+_PLAIN = {"Pooling", "Normalize", "Dropout", "BoW", "WordWeights"}
+_BRANCHES = {"Router", "Asym"}
+"""Modules that hold others, by the kind of text."""
 
 # Where sentence-transformers writes down how a transformer is used; the names of older releases, too.
-_USES = tuple(f"sentence_{kind}_config.json" for kind in ("bert", "roberta", "distilbert", "camembert", "albert"))
+_FAMILIES = ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
+_USES = tuple(f"sentence_{kind}_config.json" for kind in _FAMILIES)
+# What such a file may hand on to the loading library: nothing that names files, addresses or code.
+_HANDED_ON = {
+    "model_max_length", "max_length", "padding_side", "truncation_side", "padding", "truncation", "use_fast",
+    "do_lower_case", "dtype", "torch_dtype", "add_pooling_layer", "trust_remote_code", "fix_mistral_regex",
+}  # fmt: skip
+_HANDING = ("model_args", "model_kwargs", "tokenizer_args", "processor_kwargs", "config_args", "config_kwargs")
 # Models that see how far apart two tokens are, whatever their number: what their settings call positions is no limit.
 _RELATIVE = {"t5", "mt5", "umt5", "longt5", "xlnet"}
 # Models that count positions from the number of the padding token on.
@@ -29,6 +43,14 @@ _PADDED = {"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", "lo
 _CLIP_POSITIONS = 77
 _NO_LIMIT = 1_000_000
 """Tokenizers without a limit say a number far above this one."""
+
+# The library makes one layer after another, however many it is told: a wrong number would never end.
+_LAYERS = re.compile(r"(?:num|n|encoder|decoder|inner)?_?\w*(?:layers?|groups?|group_num|blocks|experts)")
+_MOST_LAYERS = 1_000
+_SIZES = re.compile(r"\w*(?:size|dim|d_model|d_ff|n_embd|positions?|position_embeddings|n_ctx|heads?)")
+_LARGEST_SIZE = 10_000_000
+# Only names of classes without arguments that PyTorch itself has.
+_ACTIVATION = re.compile(r"torch\.nn\.(?:modules\.(?:activation|linear)\.)?[A-Z]\w*")
 
 # How older sentence-transformers folders write their pooling, in the order in which the parts are joined.
 _OLD_POOLING = {
@@ -63,13 +85,23 @@ def modules(folder: Path) -> list[Module] | None:
     listing = folder / "modules.json"
     if not listing.is_file():
         return None
-    try:
-        return [
-            Module(part["type"].rpartition(".")[2], folder / part["path"], part["type"].partition(".")[0])
-            for part in read_json(listing)
-        ]
-    except (KeyError, TypeError, AttributeError):
-        raise InputError(f"{listing} does not list sentence-transformers modules") from None
+    content = read_json(listing)
+    wanted = ("type", "path", "name")
+    if (
+        not isinstance(content, list)
+        or not content
+        or not all(isinstance(part, dict) and all(isinstance(part.get(key), str) for key in wanted) for part in content)
+    ):
+        raise InputError(f"{listing} does not list sentence-transformers modules")
+    if len({part["name"] for part in content}) < len(content):  # the library would leave all but one of them out
+        raise InputError(f"{listing} lists two modules under one name")
+    return [_module(folder, part["type"], part["path"], listing) for part in content]
+
+
+def _module(folder: Path, kind: str, path: str, listing: Path) -> Module:
+    if not is_inside(path):
+        raise InputError(f"{listing} names {path!r}, which is not in its own folder")
+    return Module(kind.rpartition(".")[2], folder / path, kind.partition(".")[0])
 
 
 def pooling_mode(folder: Path) -> str | None:
@@ -79,13 +111,25 @@ def pooling_mode(folder: Path) -> str | None:
     """
     listed = modules(folder)
     if listed is None:
-        return None if read_json(folder / "config.json").get("model_type") in _WHOLE_TEXT else "mean"
+        return None if read_settings(folder / "config.json").get("model_type") in _WHOLE_TEXT else "mean"
     for module in listed:
         if module.kind == "Pooling":
-            settings = read_json(module.folder / "config.json")
-            modes = settings.get("pooling_mode") or [new for old, new in _OLD_POOLING.items() if settings.get(old)]
-            return modes if isinstance(modes, str) else "+".join(modes or ["mean"])
+            return "+".join(_pooling_modes(module.folder / "config.json"))
     return None
+
+
+def _pooling_modes(file: Path) -> list[str]:
+    settings = read_settings(file)
+    for name in (*_OLD_POOLING, "include_prompt"):
+        if not isinstance(settings.get(name, False), bool):
+            raise InputError(f"{file} must say true or false for {name}, not {settings[name]!r}")
+    given = settings.get("pooling_mode")
+    if given is None:
+        return [new for old, new in _OLD_POOLING.items() if settings.get(old)] or ["mean"]
+    modes = [given] if isinstance(given, str) else given
+    if not isinstance(modes, list) or not modes or not all(mode in _OLD_POOLING.values() for mode in map(str, modes)):
+        raise InputError(f"{file} names a pooling that is not known: {given!r}")
+    return [str(mode) for mode in modes]
 
 
 def tower_folder(folder: Path) -> Path | None:
@@ -99,8 +143,8 @@ def tower_folder(folder: Path) -> Path | None:
 def default_prompt(folder: Path) -> str:
     """What a sentence-transformers model puts before every text unless told otherwise; mostly nothing."""
     settings = _settings(folder / "config_sentence_transformers.json")
-    prompts = settings.get("prompts")
-    prompt = prompts.get(settings.get("default_prompt_name")) if isinstance(prompts, dict) else None
+    prompts, name = settings.get("prompts"), settings.get("default_prompt_name")
+    prompt = prompts.get(name) if isinstance(prompts, dict) and isinstance(name, str) else None
     return prompt if isinstance(prompt, str) else ""
 
 
@@ -118,33 +162,75 @@ def token_limit(folder: Path) -> int | None:
     tower = tower_folder(folder)
     if tower is None:
         return None
-    use = _use(tower)
-    processor = use.get("processor_kwargs") or use.get("tokenizer_args") or {}
-    declared = _whole(processor.get("model_max_length")) or _whole(use.get("max_seq_length"))
-    tokenizer = _settings(tower / "tokenizer_config.json")
-    limits = [_whole(tokenizer.get("model_max_length")), _positions(_settings(tower / "config.json"))]
-    return declared or min((limit for limit in limits if limit), default=None)
+    used = _use_file(tower)
+    use = read_settings(used) if used else {}
+    handed = use.get("processor_kwargs") or use.get("tokenizer_args") or {}
+    declared = _whole(handed.get("model_max_length"), "model_max_length", used) or _whole(
+        use.get("max_seq_length"), "max_seq_length", used
+    )
+    config = read_settings(tower / "config.json") if (tower / "config.json").is_file() else {}
+    settings = tower / "tokenizer_config.json"
+    longest = _settings(settings).get("model_max_length")
+    limits = [_whole(longest, "model_max_length", settings), _positions(config, tower / "config.json")]
+    limit = declared or min((limit for limit in limits if limit), default=None)
+    # Whatever is declared: a model with a table of places has no more of them than the table has rows.
+    rows = places(tower)
+    if limit is None or rows is None:
+        return limit
+    return min(limit, max(1, rows - (_padding(config, tower / "config.json") + 1 if _is_padded(config) else 0)))
 
 
-def _positions(config: dict[str, Any]) -> int | None:
+def _positions(config: dict[str, Any], file: Path) -> int | None:
     kind = config.get("model_type")
     text = {**config, **(config.get("text_config") or {})}
-    known = text.get("max_position_embeddings") or text.get("n_positions") or (_CLIP_POSITIONS if kind == "clip" else 0)
-    count = None if kind in _RELATIVE else _whole(known)
-    return count - text.get("pad_token_id", 1) - 1 if count and kind in _PADDED else count
+    known = (
+        text.get("max_position_embeddings") or text.get("n_positions") or (_CLIP_POSITIONS if kind == "clip" else None)
+    )
+    count = None if kind in _RELATIVE else _whole(known, "the number of positions", file)
+    if count is None or not _is_padded(config):
+        return count
+    left = count - _padding(text, file) - 1
+    if left < 1:
+        raise InputError(
+            f"{file} leaves no positions for a text: {count}, of which those up to the padding token's are unused"
+        )
+    return left
 
 
-def _whole(number: Any) -> int | None:
-    return int(number) if isinstance(number, (int, float)) and 0 < number < _NO_LIMIT else None
+def _is_padded(config: dict[str, Any]) -> bool:
+    return config.get("model_type") in _PADDED
+
+
+def _padding(config: dict[str, Any], file: Path) -> int:
+    number = config.get("pad_token_id")
+    if number is None:
+        return 1
+    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+        raise InputError(f"{file} must give the padding token's number, not {number!r}")
+    return number
+
+
+def _whole(number: Any, what: str, file: Path | None) -> int | None:
+    """A number of tokens; None where there is no limit."""
+    if number is None:
+        return None
+    if isinstance(number, bool) or not isinstance(number, (int, float)) or not number > 0 or number % 1:
+        raise InputError(f"{file} must say a whole number above zero for {what}, not {str(number)[:40]!r}")
+    return int(number) if number < _NO_LIMIT else None
+
+
+def _use_file(tower: Path) -> Path | None:
+    """The first that says anything, as the library has it."""
+    return next((tower / name for name in _USES if (tower / name).is_file() and read_json(tower / name)), None)
 
 
 def _use(tower: Path) -> dict[str, Any]:
-    return next((_settings(tower / name) for name in _USES if (tower / name).is_file()), {})
+    file = _use_file(tower)
+    return read_settings(file) if file else {}
 
 
 def _settings(file: Path) -> dict[str, Any]:
-    content = read_json(file) if file.is_file() else {}
-    return content if isinstance(content, dict) else {}
+    return read_settings(file) if file.is_file() else {}
 
 
 def card_languages(folder: Path) -> list[str]:
@@ -178,60 +264,146 @@ def problem(folder: Path) -> str | None:
     """Why the weights in this folder cannot be used, or None."""
     if not is_model_folder(folder):
         return "has neither modules.json nor config.json"
-    for module in modules(folder) or [Module("Transformer", folder)]:
-        if module.library != "sentence_transformers":
-            return f"asks for code of its own ({module.library}), which is not run"
-        files = list(module.folder.iterdir()) if module.folder.is_dir() else []
-        safe = any(file.suffix == ".safetensors" for file in files)
-        pickled = [file.name for file in files if file.suffix in _PICKLED]
-        if pickled and not safe:
-            return f"keeps weights in pickle form only ({pickled[0]}), which can run code; safetensors are needed"
-        if module.kind in _TOWERS:
-            if (module.folder / "adapter_config.json").is_file():
-                return "is an adapter; merge it into its base model first"
-            if not _has_all_weights(module.folder):
-                return "lacks model.safetensors (weights in other forms are not used)"
-        if module.kind == "Pooling" and not (module.folder / "config.json").is_file():
+    try:
+        faults = map(_fault_of, _every_module(modules(folder) or [Module("Transformer", folder)]))
+        return next(filter(None, faults), None)
+    except OSError as error:
+        return f"cannot be read: {error}"
+
+
+def _every_module(listed: list[Module], depth: int = 0) -> Iterator[Module]:
+    """The modules, and those within them."""
+    for module in listed:
+        yield module
+        if module.kind not in _BRANCHES or module.library != "sentence_transformers":
+            continue
+        names = ("router_config.json", "config.json")
+        listing = next((module.folder / name for name in names if (module.folder / name).is_file()), None)
+        kinds = read_settings(listing).get("types") if listing else None
+        if listing is None or not isinstance(kinds, dict) or not all(isinstance(kind, str) for kind in kinds.values()):
+            raise InputError(f"{module.folder} does not list the modules of its branches")
+        if depth:
+            raise InputError(f"{listing} has branches within branches")
+        yield from _every_module([_module(module.folder, kind, path, listing) for path, kind in kinds.items()], 1)
+
+
+def _fault_of(module: Module) -> str | None:
+    if module.library != "sentence_transformers":
+        return f"asks for code of its own ({module.library}), which is not run"
+    if module.kind not in _TOWERS | _WEIGHTED | _PLAIN | _BRANCHES:
+        return f"has a module of a kind that is not known ({module.kind})"
+    if module.kind in _TOWERS:
+        if (module.folder / "adapter_config.json").is_file():
+            return "is an adapter; merge it into its base model first"
+        return fault(module.folder, sharded=True) or _fault_of_settings(module.folder)
+    if module.kind in _WEIGHTED:
+        return fault(module.folder, sharded=False) or (_fault_of_dense(module) if module.kind == "Dense" else None)
+    if module.kind == "Pooling":
+        if not (module.folder / "config.json").is_file():
             return f"lacks {module.folder.name}/config.json"
+        _pooling_modes(module.folder / "config.json")
     return None
 
 
-def _has_all_weights(folder: Path) -> bool:
-    index = folder / "model.safetensors.index.json"
-    if not index.is_file():
-        return (folder / "model.safetensors").is_file()
-    return all((folder / shard).is_file() for shard in set(read_json(index).get("weight_map", {}).values()))
+def _fault_of_dense(module: Module) -> str | None:
+    settings = read_settings(module.folder / "config.json")
+    activation = settings.get("activation_function", "torch.nn.Tanh")
+    if not isinstance(activation, str) or not _ACTIVATION.fullmatch(activation):
+        return f"has a dense layer with an activation function that is not known ({activation!r})"
+    return None
+
+
+def _fault_of_settings(tower: Path) -> str | None:
+    """What the settings of a transformer must not ask for."""
+    config = read_settings(tower / "config.json") if (tower / "config.json").is_file() else {}
+    if not isinstance(config.get("model_type", ""), str):
+        return "has a config.json whose model_type is no name"
+    if not isinstance(config.get("text_config") or {}, dict):
+        return "has a config.json whose text_config holds no settings"
+    reason = _fault_of_values(config)
+    if reason:
+        return f"has a config.json {reason}"
+    if config.get("quantization_config") is not None:
+        return "keeps its weights in a rounded form (quantization_config); plain ones are needed"
+    if config.get("transformers_weights") is not None:
+        return "has a config.json that names a file of weights of its own (transformers_weights)"
+    # Names of files elsewhere, which the library would read; what else looks like one it leaves alone.
+    if any(isinstance(_settings(tower / "tokenizer_config.json").get(name), str) for name in ("vocab", "merges")):
+        return "has a tokenizer_config.json that names a vocabulary of its own"
+    used = _use_file(tower)
+    if used and not isinstance(read_settings(used).get("do_lower_case", False), (bool, type(None))):
+        return f"has a {used.name} that must say true or false for do_lower_case"
+    for name in _HANDING:
+        handed = read_settings(used).get(name) if used else None
+        if handed is None:
+            continue
+        if not isinstance(handed, dict):
+            return f"has a {used.name if used else ''} whose {name} holds no settings"
+        asked = sorted(handed.keys() - _HANDED_ON)
+        if asked:
+            return f"has a {used.name if used else ''} that asks the loading library for {asked[0]}, which is not done"
+    return None
+
+
+def _fault_of_values(settings: dict[str, Any], asks: bool = False) -> str | None:
+    """asks: whether they stand under a name that says by what code something is done."""
+    for name, value in settings.items():
+        by_code = asks or "implementation" in name
+        if isinstance(value, dict):
+            reason = _fault_of_values(value, by_code)
+            if reason:
+                return reason
+        if by_code and isinstance(value, str) and not value.replace("_", "").isalnum():
+            return f"that asks for code from elsewhere ({name}: {value})"
+        if not isinstance(value, int) or isinstance(value, bool):
+            continue
+        most = _MOST_LAYERS if _LAYERS.fullmatch(name) else _LARGEST_SIZE if _SIZES.fullmatch(name) else None
+        if most is not None and value > most:
+            return f"with {name} = {str(value)[:20]}, which no model has"
+    return None
 
 
 def content_hash(folder: Path) -> str:
-    """A hash of names and contents of all files that matter; read again only when a size or a date has changed."""
-    files = sorted(
-        (file.relative_to(folder).as_posix(), file.stat().st_size, file.stat().st_mtime_ns)
-        for file in folder.rglob("*")
-        if file.suffix in _TELLING and file.is_file() and not _is_hidden(file.relative_to(folder))
-    )
-    return _hash_files(folder.resolve(), tuple(files))
+    """A hash of names and contents of all files that matter; read again only when a size or a date has changed.
+
+    Links are followed: what they lead to is read when the model is loaded.
+    """
+    try:
+        files = sorted(_telling_files(folder))
+        return _hash_files(folder.resolve(), tuple(files))
+    except OSError as error:
+        raise InputError(f"{folder} cannot be read: {error}") from None
+
+
+def _telling_files(folder: Path) -> Iterator[tuple[str, int, int, int]]:
+    """Name within the folder, size, date and number of each file."""
+    for place, inner, names in os.walk(folder, followlinks=True, onerror=_raise):
+        here = Path(place)
+        # A link to a folder that holds it has no end.
+        inner[:] = [name for name in inner if not name.startswith(".") and not _holds(here / name, here)]
+        for name in names:
+            file = here / name
+            if file.suffix in _TELLING and not name.startswith(".") and file.is_file():
+                about = file.stat()
+                yield file.relative_to(folder).as_posix(), about.st_size, about.st_mtime_ns, about.st_ino
+
+
+def _holds(folder: Path, place: Path) -> bool:
+    return folder.is_symlink() and place.resolve().is_relative_to(folder.resolve())
+
+
+def _raise(error: OSError) -> None:
+    raise error
 
 
 @functools.lru_cache(maxsize=64)
-def _hash_files(folder: Path, files: tuple[tuple[str, int, int], ...]) -> str:
+def _hash_files(folder: Path, files: tuple[tuple[str, int, int, int], ...]) -> str:
     whole = hashlib.blake2b(digest_size=16)
-    for name, _, _ in files:
+    for name, *_ in files:
         content = hashlib.blake2b()
         with (folder / name).open("rb") as file:
             while chunk := file.read(1 << 20):
                 content.update(chunk)
         # Two hashes of fixed length per file, so that no two listings can read the same.
-        whole.update(hashlib.blake2b(name.encode()).digest() + content.digest())
+        whole.update(hashlib.blake2b(name.encode("utf-8", "surrogateescape")).digest() + content.digest())
     return whole.hexdigest()
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
-
-
-def read_json(file: Path) -> Any:
-    try:
-        return json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{file} cannot be read as JSON: {error}") from None

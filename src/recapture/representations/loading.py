@@ -1,4 +1,4 @@
-"""What loading any pretrained model needs: a device, no log output, and a check that no weight was made up."""
+"""What loading any pretrained model needs: a device, no log output, no pickles, and a check that the model is whole."""
 
 from __future__ import annotations
 
@@ -7,13 +7,45 @@ import importlib
 import logging
 import re
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import InputError
 from .folder import modules
 from .locate import INSTALL_HINT, Weights
+from .tokenizer_probe import check_tokenizer
+from .weight_files import check_numbers
+
+_DEVICES = re.compile(r"(?:cpu|cuda|mps|xpu|hpu|npu|mlu|xla)(?::\d{1,3})?")
+_LIBRARIES = ("transformers", "sentence_transformers")
+_ONE_AT_A_TIME = threading.RLock()
+"""While a model is loaded, parts of the loading libraries are replaced."""
+# Said at every load of a sound model: what is missing or not used is read from the loader's own lists instead.
+_SAID_ANYWAY = re.compile(
+    "LOAD REPORT|weights of the model checkpoint|newly initialized|deprecated|significantly slower|"
+    "[Cc]reating a new one with|[Dd]efault prompt name is set"
+)
+
+
+def reason_of(error: BaseException) -> str:
+    """The first line of an error, behind its kind."""
+    return f"{type(error).__name__}: {error}".splitlines()[0].rstrip(": ")
+
+
+@contextlib.contextmanager
+def in_one_sentence(beginning: str) -> Iterator[None]:
+    """Whatever a library raises within becomes `InputError`: a model folder can be wrong in many ways."""
+    try:
+        yield
+    except InputError:
+        raise
+    except BaseException as error:
+        # Libraries in Rust raise their panics outside of Exception.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        raise InputError(f"{beginning}: {reason_of(error)}") from error
 
 
 def usable_device(wanted: str | None) -> str:
@@ -23,11 +55,22 @@ def usable_device(wanted: str | None) -> str:
         if torch.cuda.is_available():
             return "cuda"
         return "mps" if torch.backends.mps.is_available() else "cpu"
-    try:
+    with in_one_sentence(f"device {wanted!r} cannot be used here"):
         torch.zeros(1, device=wanted).item()
-    except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
-        raise InputError(f"device {wanted!r} cannot be used here: {str(error).splitlines()[0]}") from None
     return wanted
+
+
+def check_device(wanted: str | None) -> None:
+    """Refuse a device that cannot be used, before any work: also where all vectors come from the cache."""
+    if wanted is None or wanted == "cpu":  # always there, so that PyTorch need not be loaded
+        return
+    try:
+        importlib.import_module("torch")
+    except ImportError:  # vectors from the cache, on a machine without the library that made them
+        if not isinstance(wanted, str) or not _DEVICES.fullmatch(wanted):
+            raise InputError(f"device {wanted!r} cannot be used here: no such kind of device is known") from None
+        return
+    usable_device(wanted)
 
 
 @contextlib.contextmanager
@@ -50,32 +93,103 @@ def quiet() -> Iterator[None]:
             transformers_logging.enable_progress_bar()
 
 
+class Loaded(NamedTuple):
+    """One transformer that a library loaded, and its own account of what the files had and had not."""
+
+    model: Any
+    account: dict[str, Any]
+
+
 @contextlib.contextmanager
-def reported_as_missing() -> Iterator[list[str]]:
-    """Names of weights that a model needs and its folder lacks: the library fills them with random numbers and a log
-    line. A missing pooler does not matter, since no pooling here uses it.
+def loading(name: str) -> Iterator[list[Loaded]]:
+    """Within: every transformer is loaded together with the loader's account, which comes back in the list; nothing is
+    unpickled; what the libraries warn of is passed on as a warning that names the model.
     """
-    missing: list[str] = []
+    transformers: Any = importlib.import_module("transformers")
+    torch: Any = importlib.import_module("torch")
+    kind = transformers.PreTrainedModel
+    loaded: list[Loaded] = []
+    own = kind.__dict__["from_pretrained"]
+
+    def with_account(cls: Any, *arguments: Any, **options: Any) -> Any:
+        wanted = options.pop("output_loading_info", False)
+        model, account = own.__func__(cls, *arguments, output_loading_info=True, **options)
+        loaded.append(Loaded(model, account))
+        return (model, account) if wanted else model
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise InputError(f"{name} keeps weights in pickle form, which can run code; safetensors are needed")
+
+    with _ONE_AT_A_TIME, quiet(), _heard() as heard:
+        unpickle = torch.load
+        kind.from_pretrained, torch.load = classmethod(with_account), refuse
+        try:
+            yield loaded
+        finally:
+            kind.from_pretrained, torch.load = own, unpickle
+    for message in dict.fromkeys(heard):
+        warnings.warn(f"while {name} was loaded: {message}", stacklevel=3)
+
+
+@contextlib.contextmanager
+def _heard() -> Iterator[list[str]]:
+    """What the libraries' loggers warn of, in place of printing it."""
+    messages: list[str] = []
 
     class Catcher(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             text = record.getMessage()
-            names = re.findall(r"^(\S+)\s*\|\s*MISSING", text, re.MULTILINE)  # a table, from transformers 5 on
-            if "newly initialized" in text:  # a sentence with a list, before
-                names += re.findall(r"'([\w.]+)'", text)
-            missing.extend(name for name in names if "pooler" not in name)
+            if record.levelno >= logging.WARNING and not _SAID_ANYWAY.search(text):
+                messages.append(" ".join(text.split()))
 
-    logger = logging.getLogger("transformers.modeling_utils")
-    catcher, level, propagate = Catcher(), logger.level, logger.propagate
-    logger.addHandler(catcher)
-    logger.setLevel(logging.WARNING)
-    logger.propagate = False
+    loggers = [logging.getLogger(library) for library in _LIBRARIES]
+    before = [(logger.handlers[:], logger.level, logger.propagate) for logger in loggers]
+    for logger in loggers:
+        logger.handlers[:], logger.propagate = [Catcher()], False
+        logger.setLevel(logging.WARNING)
     try:
-        yield missing
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Python: on how one library calls another
+            yield messages
     finally:
-        logger.removeHandler(catcher)
-        logger.setLevel(level)
-        logger.propagate = propagate
+        for logger, (handlers, level, propagate) in zip(loggers, before, strict=True):
+            logger.handlers[:], logger.propagate = handlers, propagate
+            logger.setLevel(level)
+
+
+def missing_weights(loaded: Loaded, pooler: bool = False) -> list[str]:
+    """Names of weights that the model needs and its files lack or have in another shape: the library would fill them
+    with random numbers. pooler: whether a pooler, which the vectors of single tokens do not need, matters.
+    """
+    account = loaded.account
+    other = [key if isinstance(key, str) else key[0] for key in account.get("mismatched_keys", ())]
+    missing = sorted({*account["missing_keys"], *other})
+    return [key for key in missing if pooler or "pooler" not in key.split(".")]
+
+
+def check_layers(loaded: Loaded, name: str) -> None:
+    """Refuse settings that speak of fewer layers than the files have: the rest would be left out in silence."""
+    lists = {path: len(part) for path, part in loaded.model.named_modules() if type(part).__name__ == "ModuleList"}
+    prefix = f"{loaded.model.base_model_prefix}."
+    for key in sorted(loaded.account["unexpected_keys"]):
+        for form in {key, key.removeprefix(prefix), prefix + key}:
+            for match in re.finditer(r"\.(\d+)\.", form):
+                count = lists.get(form[: match.start()])
+                if count is not None and int(match[1]) >= count:
+                    raise InputError(
+                        f"{name} has weights of more layers ({key}) than the {count} its settings speak of"
+                    )
+
+
+def check_vocabulary(tokenizer: Any, model: Any, name: str) -> None:
+    """Refuse a tokenizer that gives numbers beyond the model's table of words."""
+    try:
+        rows = int(model.get_input_embeddings().num_embeddings)
+        largest = max(tokenizer.get_vocab().values(), default=-1)
+    except (AttributeError, NotImplementedError, TypeError):  # a model without such a table
+        return
+    if largest >= rows:
+        raise InputError(f"{name} has words for {rows} pieces, but its tokenizer numbers them up to {largest}")
 
 
 def transformer_folder(weights: Weights) -> Weights:
@@ -87,7 +201,7 @@ def transformer_folder(weights: Weights) -> Weights:
 
 
 def load_pretrained(kind: str, weights: Weights, purpose: str, **options: Any) -> tuple[Any, list[str]]:
-    """A tokenizer or model by the transformers class `kind`, and the names of weights its folder lacks.
+    """A tokenizer, settings or a model by the transformers class `kind`, and the names of weights its folder lacks.
 
     Always a folder, always local: nothing here may ask the hub, run a model's own code or unpickle.
     """
@@ -96,16 +210,23 @@ def load_pretrained(kind: str, weights: Weights, purpose: str, **options: Any) -
         importlib.import_module("torch")
     except ImportError as error:
         raise InputError(f"{purpose} {weights.name} needs PyTorch and transformers ({error}): {INSTALL_HINT}") from None
-    try:
-        with quiet(), reported_as_missing() as missing, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            loaded = getattr(transformers, kind).from_pretrained(
-                str(weights.folder), local_files_only=True, trust_remote_code=False, **options
-            )
-    except Exception as error:  # a model folder can be wrong in many ways
-        reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise InputError(f"{purpose} {weights.name} in {weights.folder} cannot be loaded: {reason}") from error
-    return loaded, missing
+    name = f"{purpose} {weights.name}"
+    is_model = kind.startswith("AutoModel")
+    with in_one_sentence(f"{name} in {weights.folder} cannot be loaded"), loading(name) as loaded:
+        if is_model:
+            check_numbers(weights.folder)
+            weights.revision  # noqa: B018 - of the files before they are read
+            options["use_safetensors"] = True
+        made = getattr(transformers, kind).from_pretrained(
+            str(weights.folder), local_files_only=True, trust_remote_code=False, **options
+        )
+        if kind == "AutoTokenizer":
+            check_tokenizer(made, name)
+    if not is_model:
+        return made, []
+    check_layers(loaded[0], name)
+    weights.check_unchanged()
+    return made, missing_weights(loaded[0])
 
 
 def room_of(model: Any) -> int:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import functools
 import importlib
 import importlib.util
+import math
 import os
 import re
 import sys
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +33,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 # Never pickles, never code, no copies for other runtimes. The card says what languages a model was made for.
 _FETCHED = ["*.json", "*.safetensors", "*.txt", "*.model", "*.tiktoken", "*.jinja", "README.md"]
 _SKIPPED = ["onnx/*", "openvino/*"]
+_PATIENCE = 10.0
 
 
 @dataclass(frozen=True)
@@ -41,9 +45,19 @@ class Weights:
     commit: str | None = None
     """The hub's commit, where the folder is a snapshot of one."""
 
-    @property
+    @functools.cached_property
     def revision(self) -> str:
-        return self.commit or content_hash(self.folder)
+        """What stands for the weights in keys and signatures: a hash of the files.
+
+        A commit alone would not do: an incomplete or damaged snapshot has it, too.
+        """
+        found = content_hash(self.folder)
+        return f"{self.commit}+{found}" if self.commit else found
+
+    def check_unchanged(self) -> None:
+        """To be called when a model has been loaded, so that its vectors are not kept under another one's revision."""
+        if replace(self).revision != self.revision:
+            raise InputError(f"the files in {self.folder} changed while they were being used: start again")
 
 
 @dataclass(frozen=True)
@@ -90,7 +104,7 @@ def _is_path(name: str) -> bool:
 
 def _from_path(name: str, wanted: Wanted) -> Weights:
     folder = expanded(name)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # noqa: PTH112 - false, not an error, for a name that no folder can have
         raise InputError(f"there is no {wanted.what} at {name}: no such folder")
     return _checked(Weights(folder.resolve().name, folder))
 
@@ -156,20 +170,76 @@ def _from_hub(name: str, wanted: Wanted) -> Weights:
             raise InputError(f"{what}: {DEFAULT_HINT}") from None
         raise _not_found(name, f"; the Hugging Face hub was not asked ({error}): {INSTALL_HINT}", wanted) from None
     utils: Any = importlib.import_module("huggingface_hub.utils")
+    patience = _patience()
     for alias in _hub_names(name):
         try:
-            with _bars_on_terminals_only(utils):
-                folder = Path(snapshot_download(alias, allow_patterns=_FETCHED, ignore_patterns=_SKIPPED))
+            with _bars_on_terminals_only(utils), _no_endless_wait(utils, patience):
+                fetched = snapshot_download(
+                    alias, allow_patterns=_FETCHED, ignore_patterns=_SKIPPED, etag_timeout=patience
+                )
+            folder = Path(fetched)
         except utils.GatedRepoError:
             raise InputError(f"the owner of {alias} on the Hugging Face hub has to grant access to it first") from None
         except (utils.RepositoryNotFoundError, utils.HFValidationError):
             continue
         except Exception as error:  # the HTTP library, and with it the error, differs from one hub release to the next
             cause = error.__cause__ or error
-            reason = f"{type(cause).__name__}: {cause}".splitlines()[0]
+            late = "Timeout" in type(cause).__name__
+            reason = f"no answer within {patience:g} seconds" if late else f"{type(cause).__name__}: {cause}"
+            reason = reason.splitlines()[0]
             raise _not_found(name, f"; the Hugging Face hub could not be reached ({reason})", wanted) from None
         return _checked(Weights(alias, folder, _commit(folder)))
     raise _not_found(name, ", nor on the Hugging Face hub", wanted)
+
+
+def _patience() -> float:
+    """Seconds that the hub may take for an answer."""
+    given = os.environ.get("RECAPTURE_HUB_TIMEOUT")
+    if not given:
+        return _PATIENCE
+    try:
+        seconds = float(given)
+    except ValueError:
+        seconds = -1.0
+    if not 0 < seconds < math.inf:
+        raise InputError(f"RECAPTURE_HUB_TIMEOUT must be a number of seconds above zero, not {given!r}")
+    return seconds
+
+
+class _TimeoutOfHub(Exception):  # noqa: N818 - reported like the client's own time-outs
+    """The client of the hub asks again after a time-out; this stops it."""
+
+
+@contextlib.contextmanager
+def _no_endless_wait(utils: Any, patience: float) -> Iterator[None]:
+    """Within: an answer of the hub that does not come in time ends the download, and its client's repeats, too.
+
+    The client itself waits for ever for some answers. A download that goes on may take as long as it takes.
+    """
+    client = utils.get_session()
+    hooks = client.event_hooks
+    waiting_since: float | None = None
+
+    def asked(request: Any) -> None:
+        nonlocal waiting_since
+        # Some calls of the client ask for no limit in so many words.
+        given = request.extensions.get("timeout") or {}
+        kinds = ("connect", "read", "write", "pool")
+        request.extensions["timeout"] = {kind: given.get(kind) or patience for kind in kinds}
+        now = time.monotonic()
+        if waiting_since is not None and now - waiting_since > patience:
+            raise _TimeoutOfHub
+        waiting_since = now if waiting_since is None else waiting_since
+
+    def answered(_: Any) -> None:
+        nonlocal waiting_since
+        waiting_since = None
+
+    client.event_hooks = {"request": [*hooks["request"], asked], "response": [*hooks["response"], answered]}
+    try:
+        yield
+    finally:
+        client.event_hooks = hooks
 
 
 @contextlib.contextmanager

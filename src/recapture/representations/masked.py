@@ -15,8 +15,8 @@ import numpy as np
 from ..progress import Progress
 from .batches import GPU_TOKENS, token_batches
 from .kept import Kept
-from .masked_model import MaskedModel, find_masked_model
-from .pieces import Pieces
+from .masked_model import PURPOSE, MaskedModel, find_masked_model
+from .pieces import Pieces, room_for
 from .vector_cache import VectorCache
 from .windows import windows
 
@@ -90,7 +90,7 @@ class MaskedStore:
         return self._kept[_key(self._pieces[text])]
 
     def _room(self, piece: Pieces) -> int:
-        return self.model.room - len(piece.before) - len(piece.behind)
+        return room_for(piece, self.model.room, f"{PURPOSE} {self.model.name}")
 
     def _recall(self, wanted: dict[str, Pieces]) -> dict[str, Pieces]:
         """Take what the disk has; returns what it does not have."""

@@ -11,11 +11,12 @@ import numpy as np
 from ..declarations import installed_version
 from ..errors import InputError
 from .encoder import DEFAULT_ENCODER
-from .loading import load_pretrained, room_of, transformer_folder, usable_device
+from .loading import check_device, in_one_sentence, load_pretrained, room_of, transformer_folder, usable_device
 from .locate import Wanted, Weights, find_weights
 from .masked_body import MaskedBody, fast_projection
 from .pieces import Tokenizer
 from .shipped import HEAD, SHIPPED, load_shipped, shipped_file, shipped_revision
+from .weight_files import read_settings
 
 PURPOSE = "the masked language model"
 _WANTED = Wanted("masked language model", SHIPPED)
@@ -26,6 +27,7 @@ class MaskedModel:
     """A pretrained masked language model. PyTorch is imported and weights are loaded at the first text."""
 
     def __init__(self, weights: Weights, name: str, device: str | None = None) -> None:
+        check_device(device)
         self.name = name
         self._weights = weights
         self._wanted_device = device
@@ -69,13 +71,15 @@ class MaskedModel:
     def _parts(self) -> tuple[Any, Any, Any]:
         """The body, the whole model with a stand-in for its body, and the vocabulary projection."""
         model = self._load()
-        model.float().eval().to(self._device)
-        projection = model.get_output_embeddings()
-        body = model.base_model
-        if projection is None or body is model:
-            raise InputError(f"{PURPOSE} {self.name} ({type(model).__name__}) has no head of a known form: {_USE}")
-        setattr(model, model.base_model_prefix, _stand_in())
-        return MaskedBody(body, self.on_cpu), model, projection
+        self.tokenizer.check_fits(model, f"{PURPOSE} {self.name}")
+        with in_one_sentence(f"{PURPOSE} {self.name} in {self._weights.folder} cannot be used"):
+            model.float().eval().to(self._device)
+            projection = model.get_output_embeddings()
+            body = model.base_model
+            if projection is None or body is model:
+                raise InputError(f"{PURPOSE} {self.name} ({type(model).__name__}) has no head of a known form: {_USE}")
+            setattr(model, model.base_model_prefix, _stand_in())
+            return MaskedBody(body, self.on_cpu), model, projection
 
     @functools.cached_property
     def _projection(self) -> Any:
@@ -84,7 +88,8 @@ class MaskedModel:
     @functools.cached_property
     def room(self) -> int:
         """The most tokens it takes at once, special ones included."""
-        return room_of(self._parts[0].body)
+        with in_one_sentence(f"{PURPOSE} {self.name} in {self._weights.folder} has no known number of places"):
+            return room_of(self._parts[0].body)
 
     @property
     def width(self) -> int:
@@ -118,6 +123,8 @@ class MaskedModel:
         if not bool(torch.isfinite(at_masks).all()):  # too large for half precision
             at_masks = vectors(half=False)
         answer: np.ndarray = at_masks.cpu().numpy()
+        if not np.isfinite(answer).all():
+            raise InputError(f"{PURPOSE} {self.name} gives infinity or no number for a text")
         return answer
 
     def logits(self, vectors: np.ndarray) -> Any:
@@ -132,7 +139,7 @@ class MaskedModel:
         if self.name in SHIPPED:
             return load_shipped(self.name, self._weights)
         try:
-            model, missing = load_pretrained("AutoModelForMaskedLM", self._weights, PURPOSE, use_safetensors=True)
+            model, missing = load_pretrained("AutoModelForMaskedLM", self._weights, PURPOSE)
         except InputError as error:
             if "Unrecognized configuration class" not in str(error):
                 raise
@@ -146,9 +153,7 @@ class MaskedModel:
 
 
 def read_kind(weights: Weights) -> str:
-    from .folder import read_json
-
-    return str(read_json(weights.folder / "config.json").get("model_type", "unknown"))
+    return str(read_settings(weights.folder / "config.json").get("model_type", "unknown"))
 
 
 class _HeadVectors(Exception):  # noqa: N818 - no error: it carries vectors out of the model

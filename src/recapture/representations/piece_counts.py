@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..progress import Progress
-from .loading import load_pretrained, quiet
+from .loading import in_one_sentence, load_pretrained, quiet
 from .locate import Weights
 
 _AT_ONCE = 1000
@@ -32,7 +32,8 @@ class PieceCounter:
     def __init__(self, weights: Weights, lower_case: bool = False) -> None:
         self._lower_case = lower_case
         fast = weights.folder / "tokenizer.json"
-        self._cut, self._special, self._unknown = _light(fast) if fast.is_file() else _loaded(weights)
+        with in_one_sentence(f"the tokenizer of the encoder {weights.name} in {weights.folder} cannot be used"):
+            self._cut, self._special, self._unknown = _light(fast) if fast.is_file() else _loaded(weights)
 
     def count(self, texts: Sequence[str]) -> PieceCounts:
         pieces, unknown = np.zeros((2, len(texts)), np.int64)

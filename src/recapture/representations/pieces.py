@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..errors import InputError
-from .loading import load_pretrained, quiet
+from .loading import check_vocabulary, in_one_sentence, load_pretrained, quiet
 from .locate import Weights
 
 _AT_ONCE = 1000
@@ -24,6 +24,7 @@ class Tokenizer:
     """A pretrained tokenizer; it never truncates."""
 
     def __init__(self, weights: Weights, purpose: str) -> None:
+        self._name = f"{purpose} {weights.name}"
         self._tokenizer, _ = load_pretrained("AutoTokenizer", weights, purpose)
         if not getattr(self._tokenizer, "is_fast", False):
             raise InputError(f"{purpose} {weights.name} has no fast tokenizer (tokenizer.json), which is needed")
@@ -36,7 +37,7 @@ class Tokenizer:
     def pieces(self, texts: Sequence[str]) -> list[Pieces]:
         """Surrounding blanks do not count: some tokenizers would make tokens of them."""
         cut: list[Pieces] = []
-        with quiet():
+        with in_one_sentence(f"{self._name} has a tokenizer that cannot be used"), quiet():
             for start in range(0, len(texts), _AT_ONCE):
                 rows: Any = self._tokenizer(
                     [text.strip() for text in texts[start : start + _AT_ONCE]],
@@ -49,9 +50,21 @@ class Tokenizer:
                 cut += map(parts, rows["input_ids"], rows["special_tokens_mask"])
         return cut
 
+    def check_fits(self, model: Any, name: str) -> None:
+        """Refuse a model that has no words for some of the pieces."""
+        check_vocabulary(self._tokenizer, model, name)
+
     def words(self, ids: Sequence[int]) -> list[str]:
         """Pieces as the vocabulary writes them."""
         return list(self._tokenizer.convert_ids_to_tokens(list(ids)))
+
+
+def room_for(piece: Pieces, room: int, name: str) -> int:
+    """How many pieces of a text go through a model at once, beside the special tokens."""
+    left = room - len(piece.before) - len(piece.behind)
+    if left < 1:
+        raise InputError(f"{name} takes at most {room} pieces at once, which leaves no room for a text")
+    return left
 
 
 def parts(ids: list[int], special: list[int]) -> Pieces:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from .loading import quiet
+from .loading import in_one_sentence, load_pretrained, quiet
 from .locate import Weights, package_folders
 
 HEAD = "recapture-minilm-head"
@@ -48,11 +48,17 @@ def shipped_revision() -> str:
 
 def load_shipped(name: str, weights: Weights) -> Any:
     """A transformers model from the encoder's folder and the package's file."""
+    own_file = shipped_file()
+    with in_one_sentence(f"{name} cannot be loaded from {own_file} and {weights.folder}"):
+        return _assembled(name, weights, own_file)
+
+
+def _assembled(name: str, weights: Weights, own_file: Path) -> Any:
     import torch
     from safetensors import safe_open
     from safetensors.torch import load_file
 
-    own_file = shipped_file()
+    weights.revision  # noqa: B018 - of the files before they are read
     base = {_plain(key): tensor for key, tensor in load_file(str(weights.folder / "model.safetensors")).items()}
     with safe_open(str(own_file), "pt") as file:
         notes = dict(file.metadata() or {})
@@ -70,9 +76,9 @@ def load_shipped(name: str, weights: Weights) -> Any:
         state[f"bert.{_WORDS}"] = base[_WORDS]
     state["cls.predictions.decoder.weight"] = state[f"bert.{_WORDS}"]
     state["cls.predictions.decoder.bias"] = state["cls.predictions.bias"]
+    config, _ = load_pretrained("AutoConfig", weights, "the encoder")
     transformers: Any = importlib.import_module("transformers")
     with quiet():
-        config = transformers.AutoConfig.from_pretrained(str(weights.folder), local_files_only=True)
         model = transformers.BertForMaskedLM(config)
     missing, unexpected = model.load_state_dict(
         {key: tensor.to(torch.float32) for key, tensor in state.items()}, strict=False
@@ -81,6 +87,7 @@ def load_shipped(name: str, weights: Weights) -> Any:
     if absent or unexpected:
         raise InputError(f"{own_file} does not fit {weights.name}: {(absent or unexpected)[0]}")
     model.tie_weights()
+    weights.check_unchanged()
     return model
 
 

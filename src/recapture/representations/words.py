@@ -12,11 +12,11 @@ from ..errors import InputError
 from ..progress import Progress
 from .batches import CPU_TOKENS, GPU_TOKENS, token_batches
 from .encoder import DEFAULT_ENCODER
-from .folder import read_json
 from .kept import Kept
-from .loading import load_pretrained, room_of, transformer_folder, usable_device
+from .loading import check_device, in_one_sentence, load_pretrained, room_of, transformer_folder, usable_device
 from .locate import Wanted, find_weights
-from .pieces import Pieces, Tokenizer
+from .pieces import Pieces, Tokenizer, room_for
+from .weight_files import read_settings
 from .windows import windows
 
 PURPOSE = "the encoder"
@@ -57,15 +57,15 @@ class WordStore:
     ) -> None:
         if encoder == "bag-of-words":
             raise InputError("bag-of-words has no vectors of single words: name a transformer")
+        check_device(device)
         self._weights = transformer_folder(find_weights(encoder or DEFAULT_ENCODER, offline, _WANTED))
         self.name = self._weights.name
-        config = read_json(self._weights.folder / "config.json")
-        if not isinstance(config, dict) or not all(
-            isinstance(config.get(each, 0), (int, type(None))) for each in _COUNTS
-        ):
+        config = read_settings(self._weights.folder / "config.json")
+        counts = [config.get(each) for each in _COUNTS]
+        if not all(count is None or (isinstance(count, int) and not isinstance(count, bool)) for count in counts):
             raise InputError(f"the encoder {self.name} has a config.json that says nothing of layers")
         self.layer_count = next((int(config[each]) for each in _COUNTS if config.get(each)), 0)
-        if not self.layer_count or config.get("is_encoder_decoder"):
+        if self.layer_count < 1 or config.get("is_encoder_decoder"):
             raise InputError(f"the encoder {self.name} is no plain transformer, so it has no layers of word vectors")
         self._device = device
         self._batch_tokens = batch_tokens
@@ -152,8 +152,7 @@ class WordStore:
         rows: list[tuple[int, ...]] = []
         cuts = []
         for text, piece in zip(texts, self.pieces(texts), strict=True):
-            room = self._room - len(piece.before) - len(piece.behind)
-            parts = windows(len(piece.own), room)
+            parts = windows(len(piece.own), room_for(piece, self._room, f"{PURPOSE} {self.name}"))
             if len(parts) > 1:
                 self.windowed.add(text)
             cuts.append((text, piece, len(rows), parts))
@@ -171,6 +170,11 @@ class WordStore:
             self._kept.put(text, TextWords(ids, len(piece.before), len(piece.behind), vectors))
 
     def _forward(self, rows: list[tuple[int, ...]]) -> list[np.ndarray]:
+        kept = self._states(rows)
+        return [kept[place, :, : len(row)].copy() for place, row in enumerate(rows)]
+
+    def _states(self, rows: list[tuple[int, ...]]) -> np.ndarray:
+        """(rows, layers, tokens of the longest row, width)"""
         import torch
 
         width = max(map(len, rows))
@@ -184,8 +188,10 @@ class WordStore:
             states = self._model(
                 input_ids=tensors[0], attention_mask=tensors[1], output_hidden_states=True
             ).hidden_states
-            kept = torch.stack([states[layer] for layer in self.layers], 1).float().cpu().numpy()
-        return [kept[place, :, : len(row)].copy() for place, row in enumerate(rows)]
+            kept: np.ndarray = torch.stack([states[layer] for layer in self.layers or [0]], 1).float().cpu().numpy()
+        if not np.isfinite(kept).all():
+            raise InputError(f"{PURPOSE} {self.name} gives infinity or no number for a text")
+        return kept
 
     def _load(self) -> None:
         """The model, cut off behind the last layer that is wanted."""
@@ -193,13 +199,19 @@ class WordStore:
         if self._model is not None and self._depth >= depth:
             return
         device = usable_device(self._device)
-        model, missing = load_pretrained("AutoModel", self._weights, PURPOSE, use_safetensors=True)
+        model, missing = load_pretrained("AutoModel", self._weights, PURPOSE)
         if missing:
             raise InputError(f"{PURPOSE} {self.name} has no weights for {missing[0]}; the library would make them up")
-        self._depth = _shorten(model, depth, self.layer_count)
-        self._model = model.float().eval().to(device)
-        self._on_cpu = device == "cpu"
-        self._room = room_of(model)
+        name = f"{PURPOSE} {self.name}"
+        piece = self.pieces(["a"])[0]
+        if self._tokenizer is not None:
+            self._tokenizer.check_fits(model, name)
+        with in_one_sentence(f"{name} in {self._weights.folder} cannot encode a text"):
+            self._depth = _shorten(model, depth, self.layer_count)
+            self._model = model.float().eval().to(device)
+            self._on_cpu = device == "cpu"
+            self._room = room_of(model)
+            self._states([(*piece.before, *piece.own, *piece.behind) or (0,)])
 
 
 def _kept() -> Kept[TextWords]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,12 +13,24 @@ from ..batches import CHARACTERS
 from ..encoder import DEFAULT_ENCODER, EncoderKind, EncoderOptions
 from ..facts import MadeFor, TextFacts
 from ..folder import card_languages, default_prompt, lowers_case, modules, pooling_mode, token_limit, tower_folder
-from ..loading import quiet, reported_as_missing, usable_device
+from ..loading import (
+    Loaded,
+    check_device,
+    check_layers,
+    check_vocabulary,
+    in_one_sentence,
+    loading,
+    missing_weights,
+    quiet,
+    usable_device,
+)
 from ..locate import INSTALL_HINT, Weights, find_weights
 from ..long_texts import LongTexts
 from ..piece_counts import PieceCounter
-from ..pieces import Pieces, parts
+from ..pieces import Pieces, parts, room_for
 from ..scripts import scripts_of
+from ..tokenizer_probe import check_tokenizer
+from ..weight_files import check_numbers
 
 POOLINGS = ("mean", "max", "cls")
 # What has been measured of models, see docs/encoders.md. Their cards say the same where they are at hand.
@@ -40,6 +51,7 @@ class SentenceEncoder:
     def __init__(
         self, weights: Weights, pooling: str | None = None, device: str | None = None, truncate: bool = False
     ) -> None:
+        check_device(device)
         own_pooling = pooling_mode(weights.folder)
         if pooling is not None and own_pooling is None:
             raise InputError(f"the encoder {weights.name} has no pooling step, so its pooling cannot be {pooling!r}")
@@ -172,34 +184,60 @@ class SentenceEncoder:
                 f"the encoder {self.name} needs PyTorch and sentence-transformers ({error}): {INSTALL_HINT}"
             ) from None
         device = usable_device(self._device)
-        try:
-            with quiet(), reported_as_missing() as missing, warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                # Always a folder, always local: nothing here may ask the hub, run a model's own code or unpickle.
-                model = SentenceTransformer(
-                    str(self._weights.folder),
-                    device=device,
-                    trust_remote_code=False,
-                    local_files_only=True,
-                    model_kwargs={"use_safetensors": True},
-                ).float()
-        except Exception as error:  # a model folder can be wrong in many ways
-            reason = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise InputError(f"the encoder {self.name} in {self._weights.folder} cannot be loaded: {reason}") from error
-        if missing:
-            more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-            raise InputError(
-                f"the encoder {self.name} has no weights for {missing[0]}{more}; the library would make them up"
-            )
+        name = f"the encoder {self.name}"
+        with in_one_sentence(f"{name} in {self._weights.folder} cannot be loaded"), loading(name) as loaded:
+            self._weights.revision  # noqa: B018 - of the files before they are read
+            for module in modules(self._weights.folder) or ():
+                check_numbers(module.folder)
+            check_numbers(self._weights.folder)
+            # Always a folder, always local: nothing here may ask the hub, run a model's own code or unpickle.
+            model = SentenceTransformer(
+                str(self._weights.folder),
+                device=device,
+                trust_remote_code=False,
+                local_files_only=True,
+                model_kwargs={"use_safetensors": True},
+            ).float()
+        self._check_whole(loaded)
+        self._weights.check_unchanged()
         if self._replaces_pooling:
             self._replace_pooling(model)
         _keep_to_texts(model[0])
-        self._stand_in = _prepare_tokenizer(getattr(model, "tokenizer", None))
+        tokenizer = getattr(model, "tokenizer", None)
+        with in_one_sentence(f"{name} in {self._weights.folder} has a tokenizer that cannot be used"):
+            self._stand_in = _prepare_tokenizer(tokenizer)
+            check_tokenizer(tokenizer, name)
+            for each in loaded:
+                check_vocabulary(tokenizer, each.model, name)
         if self._limit is not None:
             # The library does not see that some models have fewer positions than their settings say.
             model.max_seq_length = self._limit = min(self._limit, model.max_seq_length or self._limit)
+            self._check_room(model.tokenizer)
             self._long = None if self._truncate else self._for_long_texts(model, self._limit)
-        self._model = model.eval()
+        model.eval()
+        with in_one_sentence(f"{name} in {self._weights.folder} cannot encode a text"), quiet():
+            model.encode(["a", "a b"], show_progress_bar=False)
+        self._model = model
+
+    def _check_whole(self, loaded: list[Loaded]) -> None:
+        if not loaded and tower_folder(self._weights.folder) is not None:
+            raise InputError(f"the encoder {self.name} was loaded without an account of its weights")
+        for each in loaded:
+            # What makes one vector of a text itself may do so by its pooler.
+            missing = missing_weights(each, pooler=self._pooling is None)
+            if missing:
+                more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+                raise InputError(
+                    f"the encoder {self.name} has no weights for {missing[0]}{more}; the library would make them up"
+                )
+            check_layers(each, f"the encoder {self.name}")
+
+    def _check_room(self, tokenizer: Any) -> None:
+        """A model that has no room for a piece would give all texts the same vector."""
+        with in_one_sentence(f"the encoder {self.name} has a tokenizer that cannot be used"), quiet():
+            marked = tokenizer("a", return_special_tokens_mask=True)
+            around = parts(marked["input_ids"], marked["special_tokens_mask"])
+        room_for(around, self._limit or 0, f"the encoder {self.name}")
 
     def _for_long_texts(self, model: Any, limit: int) -> LongTexts:
         tokenizer = model.tokenizer
