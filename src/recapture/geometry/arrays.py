@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import array_of
 from ..errors import InputError
 
 # Beyond this a squared float64 distance could overflow, and "inside" would lose its meaning.
 LARGEST_VALUE = 1e150
+# Sets that reach no further from 0 have squared distances of 0, and all of their samples would be the same.
+SMALLEST_REACH = 1e-150
 
 
 def as_matrix(values: Any, name: str) -> np.ndarray:
@@ -26,25 +29,18 @@ def as_matrix(values: Any, name: str) -> np.ndarray:
         raise InputError(f"{name} has no dimensions: its shape is {matrix.shape}")
     if matrix.dtype.kind == "f":
         if matrix.dtype.itemsize > 8:
-            matrix = matrix.astype(np.float64)
+            with np.errstate(over="ignore"):
+                matrix = matrix.astype(np.float64)
         _check_finite(matrix, name)
     return np.ascontiguousarray(matrix)
 
 
 def _to_numpy(values: Any, name: str) -> np.ndarray:
-    if type(values).__module__.partition(".")[0] == "torch":
-        values = values.detach().cpu()
-        if str(values.dtype) == "torch.bfloat16":  # NumPy has no bfloat16; float32 holds it exactly
-            values = values.float()
-        values = values.numpy()
-    try:
-        matrix = np.asarray(values)
-        if matrix.dtype.kind == "O" and matrix.ndim == 1:  # a column of vectors
-            matrix = np.array([np.asarray(row) for row in matrix])
-    except ValueError as error:
-        raise InputError(f"{name} is not a rectangular table of numbers: {error}") from None
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InputError(f"{name} has masked values: fill or drop them first")
+    matrix = array_of(values, name)
+    if matrix.dtype.kind == "O" and matrix.ndim == 1:  # a column of vectors
+        matrix = array_of([array_of(row, name) for row in matrix], name)
     if matrix.dtype.kind == "b":
         return matrix.astype(np.uint8)
     if matrix.dtype.kind not in "fiu":
@@ -58,6 +54,8 @@ def _check_finite(matrix: np.ndarray, name: str) -> None:
     if np.isfinite(low) and np.isfinite(high):
         if max(-low, high) > LARGEST_VALUE:
             raise InputError(f"{name} holds values beyond {LARGEST_VALUE:g}, whose squared distances overflow")
+        if 0 < max(-low, high) < SMALLEST_REACH:
+            raise InputError(f"{name} holds no value beyond {SMALLEST_REACH:g}: squared distances would all be 0")
         return
     row = int(np.flatnonzero(~np.isfinite(matrix).all(axis=1))[0])
     what = "NaN" if np.isnan(matrix[row]).any() else "an infinite value"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..checks import plain_arguments
 from ..errors import InputError
 from ..geometry.labels import Labels
 from ..progress import Progress
@@ -79,6 +80,7 @@ def judge(null: np.ndarray, chosen: Plan, rounding: float = 0.0) -> Permutation:
     )
 
 
+@plain_arguments
 def permutation_test(
     references: Sequence[object] | np.ndarray,
     candidates: Sequence[object] | np.ndarray,

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..checks import check_seed, is_whole
+from ..checks import check_seed, is_whole, plain_value
 from ..errors import InputError
 from ..geometry.labels import Labels
 
@@ -110,6 +110,7 @@ def _counted(partitions: int) -> str:
 
 def _asked(pvalue: Pvalue, samples: int) -> int | None:
     """How many sampled labellings the caller named; None where the choice is open or exact."""
+    pvalue = plain_value(pvalue, "pvalue")
     if pvalue is True or pvalue == "exact":
         return None
     if pvalue == "sampled":

@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..checks import LONGEST_NGRAM, check_count, is_whole, plain_value
 from ..errors import InputError
 from .tokens import caption_tokens
 
+_MOST_DOCUMENTS = 10**15
 Ngram = tuple[str, ...]
 
 
@@ -107,11 +109,13 @@ class DocumentFrequencies:
     """
 
     def __init__(self, counts: Mapping[Ngram, int], documents: int, order: int = 4) -> None:
+        order = check_count("order", order, 1, LONGEST_NGRAM)
         listed = list(counts)
         words = Words.of(listed)
+        longest = check_count("the longest n-gram", words.lengths.max(initial=1), 1, LONGEST_NGRAM)
         documents_with = np.array([_count(counts[ngram], ngram) for ngram in listed], np.int64)
         levels = []
-        for n, runs in enumerate(words.runs(max(order, words.lengths.max(initial=1))), 1):
+        for n, runs in enumerate(words.runs(max(order, longest)), 1):
             # The runs of an n-gram are itself and its parts; parts have a count only if `counts` has them too.
             whole = words.lengths[runs.text] == n
             level = np.zeros(len(runs.keys), np.int64)
@@ -120,8 +124,7 @@ class DocumentFrequencies:
         self._set(words.number_of, levels, documents)
 
     def _set(self, number_of: dict[str, int], levels: list[_Level], documents: Any) -> None:
-        if isinstance(documents, bool) or not isinstance(documents, int) or documents < 1:
-            raise InputError(f"the number of documents must be a whole number above zero, not {documents!r}")
+        documents = check_count("the number of documents", documents, 1, _MOST_DOCUMENTS)
         most = max(int(level.counts.max(initial=0)) for level in levels)
         if most > documents:
             raise InputError(f"an n-gram cannot occur in {most} of {documents} documents")
@@ -158,6 +161,7 @@ class DocumentFrequencies:
         >>> rc.DocumentFrequencies.from_references([["a dog"], ["a cat"]], order=2).count("a")
         2
         """
+        order = check_count("order", order, 1, LONGEST_NGRAM)
         sizes: list[int] = []
 
         def token_lists() -> Iterator[Sequence[str]]:
@@ -320,6 +324,7 @@ def _compressed(path: str | os.PathLike[str]) -> bool:
 
 
 def _count(value: Any, ngram: Ngram) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
+    value = plain_value(value, f"the count of {' '.join(ngram)!r}")
+    if not is_whole(value) or not 0 <= value <= _MOST_DOCUMENTS:
         raise InputError(f"the count of {' '.join(ngram)!r} must be a whole number, not {value!r}")
     return int(value)

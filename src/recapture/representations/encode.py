@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import check_count, plain_arguments
 from ..errors import InputError
 from ..progress import Progress
 from ..texts.objects import checked_entries, samples_of
@@ -17,8 +18,10 @@ from .vector_cache import VectorCache
 
 # Written to the cache together; what an interrupted run has finished of these is not made again.
 CHUNK = 256
+_MOST_AT_ONCE = 100_000
 
 
+@plain_arguments
 def encode(
     texts: Iterable[str],
     encoder: EncoderLike | None = None,
@@ -70,8 +73,7 @@ def encode(
     [3.0, 2.0]
     """
     listed = checked_texts(texts)
-    if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
-        raise InputError(f"the batch size must be a whole number above zero, not {batch_size!r}")
+    batch_size = check_count("the batch size", batch_size, 1, _MOST_AT_ONCE)
     chosen = resolve_encoder(encoder, pooling=pooling, device=device, offline=offline, truncate=truncate)
     if encoder is None or isinstance(encoder, (str, os.PathLike)):
         chosen = chosen.fit(listed)

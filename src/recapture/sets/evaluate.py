@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
 import numpy as np
 
-from ..checks import check_draws, check_level, check_seed
+from ..checks import check_draws, check_level, check_seed, plain_arguments
 from ..declarations import fill_docstring
 from ..errors import InputError
 from ..geometry.points import PointSet
@@ -65,6 +65,7 @@ class Options(PairOptions, total=False):
     encoder: EncoderLike | None
 
 
+@plain_arguments
 def evaluate(
     references: SampleSet,
     candidates: SampleSet | Mapping[str, SampleSet],
@@ -289,9 +290,10 @@ def measure(
     parameters: the options of `PairOptions`, and the metric's own.
     """
     options = {name: parameters.pop(name) for name in PairOptions.__annotations__ if name in parameters}
-    metric.checked(parameters)
+    own = metric.checked(parameters)
     made = make_pair(reference, candidate, encoder, options)
-    return measure_pair([Job(metric, parameters)], made.pair, made.identity, notes=made.notes, **made.options)[0]
+    job = Job(metric, {name: own[name] for name in parameters})
+    return measure_pair([job], made.pair, made.identity, notes=made.notes, **made.options)[0]
 
 
 _OPTIONS = """
@@ -330,9 +332,9 @@ candidate : list of str or array of shape (samples, dimensions)
 
 
 def set_function(function: Function) -> Function:
-    """The public function of a metric of two sets, with the parts of its docstring that all of them share."""
+    """The public function of a metric of two sets: plain numbers, and the parts of the docstring that all share."""
     fill_docstring(function, _DOCSTRING_PARTS)
-    return function
+    return plain_arguments(function)
 
 
 class MadePair(NamedTuple):
@@ -389,7 +391,7 @@ def measure_pair(
     """
     draws = check_balance(balance)
     level = check_level(interval)
-    check_seed(seed)
+    seed = check_seed(seed)
     for job in jobs:
         _check_sizes(job.metric, pair)
     jobs = with_defaults(jobs, seed)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...checks import array_of, numbers_of
 from ...errors import InputError, nearest_names
 from ...report.result import freeze
 
@@ -267,15 +268,11 @@ def _items(scores: Any) -> Iterator[tuple[str | None, Any]]:
 
 
 def _numbers(values: Any, what: str) -> np.ndarray:
-    try:
-        array = np.ma.filled(values, np.nan) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
-        if array.dtype.kind == "O":  # None among numbers
-            array = array.astype(np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{what!r} must be numbers, systems x inputs") from None
-    if array.dtype.kind not in "fiu" or array.ndim > 2:
-        raise InputError(f"{what!r} must be numbers, systems x inputs, not {array.dtype} of shape {array.shape}")
-    return np.asarray(array, np.float64)
+    given = array_of(values, repr(what))
+    array = numbers_of(given, repr(what), "numbers, systems x inputs")
+    if given.dtype.kind == "b" or array.ndim > 2:
+        raise InputError(f"{what!r} must be numbers, systems x inputs, not {given.dtype} of shape {given.shape}")
+    return array
 
 
 def _places(names: Sequence[str], wanted: Sequence[str]) -> list[int]:

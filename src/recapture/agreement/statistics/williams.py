@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from ...checks import is_whole, plain_arguments
 from ...errors import InputError
 from ..data.directions import as_floats
 from .argument_checks import check_alternative
@@ -29,6 +30,7 @@ class Williams(NamedTuple):
     dof: int
 
 
+@plain_arguments
 def williams_test(
     r12: float, r13: float, r23: float, n: int, alternative: Literal["two-sided", "greater", "less"] = "greater"
 ) -> Williams:
@@ -62,7 +64,7 @@ def williams_test(
     (1.7051, 0.0474, 47)
     """
     check_alternative(alternative, ("two-sided", "greater", "less"))
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
+    if not is_whole(n):
         raise InputError(f"n must be a whole number of systems, not {n!r}")
     if n < 4:
         raise InputError(f"Williams' test needs at least four systems, but there are {n}")
