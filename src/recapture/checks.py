@@ -242,5 +242,6 @@ def _unmasked(values: np.ma.MaskedArray[Any, Any]) -> np.ndarray:
 def each_count(name: str, values: Any, least: int, most: int | None = None) -> list[int]:
     """Whole numbers given one by one or as a list."""
     values = plain_value(values, name)
-    listed = list(values) if isinstance(values, Iterable) and not isinstance(values, (str, bytes)) else [values]
+    several = isinstance(values, Iterable) and not isinstance(values, (str, bytes)) and getattr(values, "ndim", 1)
+    listed = list(values) if several else [values]
     return [check_count(name, value, least, most) for value in listed]

@@ -128,7 +128,8 @@ def evaluate_pairs(
     texts = aligned_texts(references, candidates)
     listed = [(metric, own[metric.name]) for metric in chosen]
     level = None if interval is None else check_level(interval)
-    asked = None if level is None else Intervals(level, check_seed(seed))
+    seed = check_seed(seed)
+    asked = None if level is None else Intervals(level, seed)
     return _run(listed, texts, over_references, shared, asked)
 
 

@@ -73,7 +73,7 @@ def encode(
     [3.0, 2.0]
     """
     listed = checked_texts(texts)
-    batch_size = check_count("the batch size", batch_size, 1, _MOST_AT_ONCE)
+    batch_size = check_batch_size(batch_size)
     chosen = resolve_encoder(encoder, pooling=pooling, device=device, offline=offline, truncate=truncate)
     if encoder is None or isinstance(encoder, (str, os.PathLike)):
         chosen = chosen.fit(listed)
@@ -81,6 +81,10 @@ def encode(
     if cache is not False and chosen.cacheable:
         store = cache if isinstance(cache, VectorCache) else VectorCache(None if cache is True else cache)
     return _Encoding(listed, chosen, store).run(batch_size)
+
+
+def check_batch_size(batch_size: Any) -> int:
+    return check_count("the batch size", batch_size, 1, _MOST_AT_ONCE)
 
 
 def checked_texts(texts: Iterable[str]) -> list[str]:

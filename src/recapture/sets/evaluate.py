@@ -359,6 +359,7 @@ def make_pair(
     paired, of_reference, of_candidate = (
         rest.pop(name, None) for name in ("paired", "reference_groups", "candidate_groups")
     )
+    rest |= {name: check(rest[name]) for name, check in _CHECKS.items() if name in rest}  # before texts are encoded
     blind = bool(rest.get("ceiling") or rest.get("interval") or _asked(rest.get("pvalue")))
     vectors = vectors_of([reference, candidate], ["reference", "candidate"], encoder, blind=blind)
     pair = Pair(PointSet(vectors.sets[0], "reference"), PointSet(vectors.sets[1], "candidate"))
@@ -453,6 +454,15 @@ def check_splits(ceiling: bool | int) -> int:
 
 def check_balance(balance: bool | int) -> int:
     return check_draws("balance", balance, DRAWS, "subsamples")
+
+
+_CHECKS: Mapping[str, Callable[[Any], Any]] = {
+    "balance": check_balance,
+    "ceiling": check_splits,
+    "interval": check_level,
+    "seed": check_seed,
+}
+"""Of the options that are numbers."""
 
 
 def _named(candidates: Any) -> dict[str, Any]:

@@ -93,6 +93,7 @@ def pairwise_accuracy(
     >>> round(accuracy.value, 4), accuracy.pairs
     (0.8333, 6)
     """
+    resamples, seed = check_resamples(resamples), check_seed(seed)
     scores, ratings = _turned(metric, direction), as_floats(human, "ratings")
     whole = scores.ndim == ratings.ndim == 1
     if scores.ndim == 1:
