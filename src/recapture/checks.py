@@ -217,7 +217,9 @@ def _tensor(values: Any, name: str) -> np.ndarray:
         raise InputError(f"{name} is a meta tensor, which has a shape but no numbers")
     if values.is_quantized:
         raise InputError(f"{name} is a quantised tensor: give its dequantize()")
-    if layout != "strided" or values.is_nested:
+    if values.is_nested:
+        raise InputError(f"{name} is a nested tensor: give one of its parts")
+    if layout != "strided":
         raise InputError(f"{name} is a tensor of the layout {layout}: give its to_dense()")
     try:
         values = values.detach().cpu()
@@ -242,6 +244,6 @@ def _unmasked(values: np.ma.MaskedArray[Any, Any]) -> np.ndarray:
 def each_count(name: str, values: Any, least: int, most: int | None = None) -> list[int]:
     """Whole numbers given one by one or as a list."""
     values = plain_value(values, name)
-    several = isinstance(values, Iterable) and not isinstance(values, (str, bytes)) and getattr(values, "ndim", 1)
+    several = isinstance(values, Iterable) and not isinstance(values, (str, bytes)) and getattr(values, "ndim", 1) != 0
     listed = list(values) if several else [values]
     return [check_count(name, value, least, most) for value in listed]

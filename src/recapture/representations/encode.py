@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import check_count, plain_arguments
+from ..checks import check_count, numbers_of, plain_arguments
 from ..errors import InputError
 from ..progress import Progress
 from ..texts.objects import checked_entries, samples_of
@@ -175,11 +175,9 @@ class _Encoding:
 
     def _checked(self, positions: list[int], answer: Any) -> np.ndarray:
         name = self._encoder.name
-        try:
-            with np.errstate(over="ignore"):
-                vectors = np.asarray(answer, np.float32)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"the encoder {name} did not give an array of numbers: {error}") from None
+        given = numbers_of(answer, f"what the encoder {name} gives", "an array of numbers")
+        with np.errstate(over="ignore"):
+            vectors = given.astype(np.float32)
         if vectors.ndim != 2 or len(vectors) != len(positions) or not vectors.shape[1]:
             raise InputError(
                 f"the encoder {name} must give one vector per text: "

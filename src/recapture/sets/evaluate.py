@@ -174,13 +174,12 @@ def evaluate(
         raise InputError("a second human set was given, but no ceiling is asked for")
     labels = [of_reference, *([] if human is None else ["human"]), *map(_label, named)]
     every_set = [samples_of(each, label) for each, label in zip(given, labels, strict=True)]
-    if k is not None and holds_texts(every_set[0]) and all(map(len, every_set)):
-        # Before texts are encoded, which may take long.
-        check_k(k, *zip(labels, map(len, every_set), strict=True))
+    sizes = [Sized(label, _size(samples, label)) for label, samples in zip(labels, every_set, strict=True)]
+    if k is not None and holds_texts(every_set[0]) and all(size for _, size in sizes):
+        check_k(k, *sizes)  # before texts are encoded, which may take long
     if k is not None and not any(metric.uses_neighbours for metric in chosen):
         raise InputError(f"k was given, but {', '.join(metric.name for metric in chosen)} has no neighbourhoods")
     own = METRICS.own_parameters(chosen, options)
-    sizes = [Sized(label, len(samples)) for label, samples in zip(labels, every_set, strict=True)]
     groups = SetGroups(paired, sizes[0], reference_groups, None if human is None else sizes[1], human_groups)
     groups.add(dict(zip(named, sizes[-len(named) :], strict=True)), candidate_groups)
     asked = {"pooling": pooling, "device": device, "batch_size": batch_size, "offline": offline, "cache": cache}
@@ -474,6 +473,14 @@ def _named(candidates: Any) -> dict[str, Any]:
             raise InputError("two candidates have the same name")
         return named
     return {"candidate": candidates}
+
+
+def _size(samples: Any, label: str) -> int:
+    try:
+        return len(samples)
+    except (TypeError, RuntimeError):  # a single number, or an array of no dimensions
+        what = type(samples).__name__
+        raise InputError(f"{label} must be a list of texts, or samples x dimensions, not {what}") from None
 
 
 def _label(name: str) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import os
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from numbers import Real
+from fractions import Fraction
 from typing import Any, Literal, overload
 
+from ...checks import is_number, plain_value
 from ...errors import InputError
 from ...texts.reading import Source, no_field
 from ...texts.records import has_field, kind, name_of, value_of
@@ -293,12 +295,17 @@ def _number(value: Any, loose: bool) -> float | str:
         return math.nan
     if isinstance(value, str):
         return _text(value)
-    if isinstance(value, bool) or not isinstance(value, (Real, Decimal)):
+    if isinstance(value, int) and value.bit_length() > sys.float_info.max_exp:  # hundreds of digits
+        return math.copysign(math.inf, value > 0 or -1)
+    value = plain_value(value)
+    if not (is_number(value) or isinstance(value, (Fraction, Decimal))):
         return kind(value)
     try:
         return float(value)
-    except OverflowError:  # a whole number of hundreds of digits
-        return math.inf if str(value)[0] != "-" else -math.inf
+    except OverflowError:  # the last few whole numbers that are too large, and fractions
+        return math.inf if value > 0 else -math.inf
+    except ValueError:  # of decimals there is a NaN that may not even be looked at
+        return math.nan
 
 
 def _text(value: str) -> str:

@@ -54,13 +54,14 @@ class ScoreMatrix:
     """The files that it was read from."""
 
     def __post_init__(self) -> None:
-        for name, column in self.values.items():
+        values = {name: _numbers(column, name) for name, column in self.values.items()}
+        for name, column in values.items():
             if column.shape not in ((len(self.systems), len(self.inputs)), (len(self.systems),)):
                 raise InputError(f"{name!r} has the shape {column.shape}, but there are {self.size}")
         for what, names in (("system", self.systems), ("input", self.inputs)):
             if len(set(names)) < len(names):
                 raise InputError(f"two {what}s have the same name")
-        object.__setattr__(self, "values", freeze(dict(self.values)))
+        object.__setattr__(self, "values", freeze(values))
         object.__setattr__(self, "unusable", freeze(dict(self.unusable)))
 
     @classmethod
@@ -78,7 +79,7 @@ class ScoreMatrix:
             raise InputError("there are no scores")
         single = [name for name, array in arrays.items() if not array.ndim]
         if single:
-            raise InputError(f"{single[0]!r} must be numbers, systems x inputs, not {columns[single[0]]!r}")
+            raise InputError(f"{single[0]!r} must be numbers, systems x inputs, not {arrays[single[0]]:g}")
         first = next(iter(arrays.values()))
         widths = [array.shape[1] for array in arrays.values() if array.ndim == 2]
         systems = [str(at) for at in range(len(first))] if systems is None else list(map(str, systems))
@@ -261,7 +262,7 @@ def from_cells(
 def _items(scores: Any) -> Iterator[tuple[str | None, Any]]:
     if isinstance(scores, Mapping):
         yield from ((str(item), score) for item, score in scores.items())
-    elif isinstance(scores, (Sequence, np.ndarray)) and not isinstance(scores, str) and np.ndim(scores):
+    elif isinstance(scores, (Sequence, np.ndarray)) and not isinstance(scores, str) and getattr(scores, "ndim", 1) == 1:
         yield from ((str(at), score) for at, score in enumerate(scores))
     else:
         yield None, scores

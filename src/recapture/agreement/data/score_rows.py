@@ -6,6 +6,7 @@ import csv
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ...checks import plain_value
 from ...errors import InputError, nearest_names
 from ...texts.reading import Source, first_line, plan
 from ...texts.records import has_field, json_array, json_lines, kind, value_of
@@ -87,6 +88,7 @@ class RowFilter:
 
 def _word(value: Any) -> str:
     """As JSON writes it."""
+    value = plain_value(value, "a value that rows are kept by")
     return (
         {True: "true", False: "false", None: "null"}[value] if value is None or isinstance(value, bool) else str(value)
     )
