@@ -136,7 +136,7 @@ def test_matrices_of_scores_and_distances():
         (np.ones((2, 2)) * 1j, "must be an array of numbers, not complex128"),
         (np.ma.array(np.ones((2, 2)), mask=[[1, 0], [0, 0]]), "no number for text"),
         (np.ones((2, 2), "datetime64[s]"), "must be an array of numbers"),
-        ([[1], [1, 2]], "not a rectangular table"),
+        ([[1], [1, 2]], "must be an array of numbers"),
         ([["1"], ["2"]], "must be an array of numbers"),
         ([[10**400], [1]], "must be an array of numbers"),
         (np.full((2, 2), 1e300), "gave infinity or no number"),
@@ -165,7 +165,7 @@ def test_what_cannot_be_an_array():
         def __array__(self, *_, **__):
             raise RuntimeError("not today\nnor tomorrow")
 
-    with pytest.raises(InputError, match=r"scores is not a rectangular table of numbers: not today$"):
+    with pytest.raises(InputError, match=r"scores must be a rectangular table of numbers: not today$"):
         array_of(Stubborn(), "scores")
     assert numbers_of([1, None], "scores").tolist()[0] == 1
     assert numbers_of([True, False], "scores").tolist() == [1, 0]

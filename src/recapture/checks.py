@@ -1,4 +1,4 @@
-"""Numbers that come in from outside, each checked here and nowhere else.
+"""Numbers, arrays and JSON that come in from outside, checked here and nowhere else.
 
 Public functions are decorated with `plain_arguments`: whatever kind of number a caller has (NumPy's, torch's, an array
 of no dimensions) is Python's own from there on, which cannot overflow. The checks then say what a parameter may be, and
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 import math
 import warnings
 from collections.abc import Callable, Iterable
@@ -28,6 +29,8 @@ LONGEST_NGRAM = 1_000
 _BITS = 1_023
 """Whole numbers beyond do not fit a float (and of some thousand digits Python refuses to print them)."""
 _DIGITS = 300
+DEEPEST = 100
+"""Levels of JSON inside each other: whoever follows many more of them down reaches the end of Python's stack."""
 _TIMES = (np.timedelta64, np.datetime64)
 """To NumPy a span of time is a whole number; to us it is none."""
 
@@ -157,7 +160,7 @@ def _range(least: float, most: float, above: float | None) -> str:
     return f"a number{low}{high}"
 
 
-def typed_number(text: str) -> Any:
+def typed_number(text: str) -> int | str:
     """The whole number that plain digits say; else the text itself, which no check takes for a number."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= _DIGITS else shortened(text)
 
@@ -167,14 +170,14 @@ def shortened(text: str, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[:most]}... ({len(text):,} characters)"
 
 
-def array_of(values: Any, name: str) -> np.ndarray:
+def array_of(values: Any, name: str, what: str = "a rectangular table of numbers") -> np.ndarray:
     """The array behind whatever a caller has (NumPy, torch, a buffer, nested lists), in its own type.
 
     Missing values of a masked array are NaN (masked whole numbers: float64). What cannot be made an array is refused.
     """
     if isinstance(values, (list, tuple)):
         # Rows of their own kind: NumPy would read a tensor number by number and forget what is masked.
-        values = [array_of(row, name) if _foreign(row) else row for row in values]
+        values = [array_of(row, name, what) if _foreign(row) else row for row in values]
     elif _is_torch(values):
         return _tensor(values, name)
     elif isinstance(values, np.ma.MaskedArray):
@@ -184,12 +187,12 @@ def array_of(values: Any, name: str) -> np.ndarray:
             warnings.filterwarnings("ignore", "Warning: converting a masked element to nan", UserWarning)
             return np.asarray(values)
     except (TypeError, ValueError, RuntimeError, NotImplementedError, OverflowError, BufferError) as error:
-        raise InputError(f"{name} is not a rectangular table of numbers: {_first(error)}") from None
+        raise InputError(f"{name} must be {what}: {_first(error)}") from None
 
 
 def numbers_of(values: Any, name: str, what: str = "numbers, in rows of one length") -> np.ndarray:
     """An array of float64, NaN where a value is missing (None, masked); refused where something is no real number."""
-    array = array_of(values, name)
+    array = array_of(values, name, what)
     if array.dtype.kind == "O":
         if any(isinstance(value, (str, bytes, complex, np.complexfloating, *_TIMES)) for value in array.flat):
             raise InputError(f"{name} must be {what}")
@@ -247,3 +250,35 @@ def each_count(name: str, values: Any, least: int, most: int | None = None) -> l
     several = isinstance(values, Iterable) and not isinstance(values, (str, bytes)) and getattr(values, "ndim", 1) != 0
     listed = list(values) if several else [values]
     return [check_count(name, value, least, most) for value in listed]
+
+
+def parsed_json(content: str | bytes, where: str, *, whole: bool = False) -> Any:
+    """What a text of JSON says. Refused: what is broken, too deep, or a number that Python would not read.
+
+    where: what the sentence begins with; whole: the text is a whole file, so that lines are worth counting.
+    """
+    try:
+        value = json.loads(content)
+    except json.JSONDecodeError as error:
+        line = f"line {error.lineno}, " if whole else ""
+        raise InputError(f"{where}: broken JSON: {error.msg} ({line}column {error.colno})") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{where}: not UTF-8 text") from None
+    except RecursionError:
+        raise InputError(f"{where}: JSON nested too deeply") from None
+    except ValueError:
+        raise InputError(f"{where}: a whole number of thousands of digits") from None
+    if _nested(value):
+        raise InputError(f"{where}: JSON nested too deeply (more than {DEEPEST} levels)")
+    return value
+
+
+def _nested(value: Any) -> bool:
+    """Whether there are more levels of lists and objects than code may follow down."""
+    level = [value]
+    for _ in range(DEEPEST + 1):
+        inner = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, (dict, list)))
+        level = [value for values in inner for value in values if isinstance(value, (dict, list))]
+        if not level:
+            return False
+    return True

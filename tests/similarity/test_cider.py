@@ -188,8 +188,8 @@ def test_the_file_is_plain_json(tmp_path):
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (b"{", "not JSON"),
-        (b"\xff\xfe", "not JSON"),
+        (b"{", "broken JSON"),
+        (b"\xff\xfe", "broken JSON"),
         (b"[]", "no table"),
         (b'{"counts": {}}', "no table"),
         (b'{"documents": 0, "counts": {}}', "documents must be"),

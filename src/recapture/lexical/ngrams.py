@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import LONGEST_NGRAM, check_count, is_whole, plain_value
+from ..checks import LONGEST_NGRAM, check_count, is_whole, parsed_json, plain_value
 from ..errors import InputError
 from .tokens import caption_tokens
 
@@ -308,11 +308,10 @@ class DocumentFrequencies:
         """
         try:
             content = Path(path).read_bytes()
-            table = json.loads(gzip.decompress(content) if _compressed(path) else content)
+            content = gzip.decompress(content) if _compressed(path) else content
         except (OSError, EOFError, zlib.error) as error:
             raise InputError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
-        except ValueError as error:  # not JSON, or not UTF-8
-            raise InputError(f"{path} is not JSON: {error}") from None
+        table = parsed_json(content, str(path), whole=True)
         if not isinstance(table, dict) or "documents" not in table or not isinstance(table.get("counts"), dict):
             raise InputError(f"{path} is no table of document frequencies: it needs `documents` and `counts`")
         counts = {tuple(ngram.split(" ")): count for ngram, count in table["counts"].items()}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..checks import parsed_json
 from ..errors import InputError
 
 # Everything that can change a vector; other files, such as documentation and other weight formats, are left out.
@@ -224,6 +224,7 @@ def _is_hidden(path: Path) -> bool:
 
 def read_json(file: Path) -> Any:
     try:
-        return json.loads(file.read_text("utf-8"))
+        content = file.read_text("utf-8")
     except (OSError, ValueError) as error:
         raise InputError(f"{file} cannot be read as JSON: {error}") from None
+    return parsed_json(content, f"{file} cannot be read as JSON", whole=True)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..progress import Progress
+from .folder import read_json
 from .loading import load_pretrained, quiet
 from .locate import Weights
 
@@ -57,7 +58,7 @@ def _light(file: Path) -> tuple[_Cut, int, int | None]:
     def cut(texts: list[str]) -> list[list[int]]:
         return [row.ids for row in tokenizer.encode_batch(texts, add_special_tokens=False)]
 
-    return cut, tokenizer.num_special_tokens_to_add(False), _unknown_piece(json.loads(file.read_text("utf-8")))
+    return cut, tokenizer.num_special_tokens_to_add(False), _unknown_piece(read_json(file))
 
 
 def _unknown_piece(content: dict[str, Any]) -> int | None:

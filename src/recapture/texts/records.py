@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..checks import is_whole, plain_value
+from ..checks import is_whole, parsed_json, plain_value
 from ..errors import InputError
-from .reading import Source, first_line, no_field, without_line_end
+from .reading import Source, no_field, without_line_end
 
 
 def json_lines(source: Source) -> Iterator[tuple[int, str, Any]]:
@@ -37,14 +36,7 @@ def objects(source: Source) -> Iterator[tuple[int, str, dict[str, Any]]]:
 
 
 def _parsed(content: str, where: str) -> Any:
-    try:
-        return json.loads(content)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{where}: broken JSON: {error.msg} (column {error.colno})") from None
-    except RecursionError:
-        raise InputError(f"{where}: JSON nested too deeply") from None
-    except ValueError as error:  # a whole number of thousands of digits
-        raise InputError(f"{where}: {first_line(error)}") from None
+    return parsed_json(content, where)
 
 
 def has_field(record: Mapping[str, Any], field: str) -> bool:

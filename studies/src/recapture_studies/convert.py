@@ -18,7 +18,7 @@ from typing import Any
 
 import recapture as rc
 
-from .files import lines_of, write
+from .files import lines_of, parsed, write
 from .mark_evaluate.moses import detokenised
 from .words import nearest_names
 
@@ -82,10 +82,7 @@ def _table(path: Path, columns: Iterable[str], delimiter: str = ",") -> list[dic
 
 
 def _json_list(path: Path, fields: Iterable[str]) -> list[dict[str, Any]]:
-    try:
-        items = json.loads("".join(line for _, line in lines_of(path)))
-    except json.JSONDecodeError as error:
-        raise rc.InputError(f"{path}: broken JSON: {error.msg} (line {error.lineno})") from None
+    items = parsed("".join(line for _, line in lines_of(path)), str(path))
     for field in fields:
         if not isinstance(items, list) or not all(isinstance(item, dict) and field in item for item in items):
             raise rc.InputError(f"{path} is no list of objects with the field {field!r}")
@@ -302,7 +299,7 @@ def _descriptions(downloaded: Path) -> Files:
         for file in _found(downloaded, "human-evaluation/results/en/*/primary.json"):
             system = file.parent.name
             try:
-                by_item = json.loads("".join(line for _, line in lines_of(file)))
+                by_item = parsed("".join(line for _, line in lines_of(file)), str(file))
                 for item, by_rater in by_item.items():
                     ratings = [[float(one[name]) for name in _CRITERIA] for one in by_rater.values()]
                     means = [sum(column) / len(column) for column in zip(*ratings, strict=True)]
@@ -313,7 +310,9 @@ def _descriptions(downloaded: Path) -> Files:
                         "output": outputs[system][int(item) - 1] if system in outputs else None,
                         "human_mean": dict(zip(_CRITERIA, means, strict=True)),
                     }
-            except (ValueError, KeyError, AttributeError, TypeError) as error:
+            except rc.InputError:
+                raise
+            except (ValueError, KeyError, IndexError, AttributeError, TypeError, ArithmeticError) as error:
                 raise rc.InputError(f"{file} holds no ratings as the challenge gives them: {error!r}") from None
 
     return {

@@ -37,10 +37,7 @@ def records(path: Path, fields: Mapping[str, Any] | Sequence[str]) -> Iterator[d
     for number, line in lines_of(path):
         if line.isspace():
             continue
-        try:
-            record = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise rc.InputError(f"{path} line {number}: broken JSON: {error.msg} (column {error.colno})") from None
+        record = parsed(line, f"{path} line {number}")
         for name, kind in types.items():
             if not isinstance(record, dict) or name not in record:
                 raise rc.InputError(f"{path} line {number} has no field {name!r}")
@@ -49,6 +46,18 @@ def records(path: Path, fields: Mapping[str, Any] | Sequence[str]) -> Iterator[d
                     f"{path} line {number}: {name!r} must be {described(kind)}, not {shown(record[name])}"
                 )
         yield record
+
+
+def parsed(content: str, where: str) -> Any:
+    """What a text of JSON says; refused where it is broken, nested too deeply, or has a number too long to read."""
+    try:
+        return json.loads(content)
+    except json.JSONDecodeError as error:
+        raise rc.InputError(f"{where}: broken JSON: {error.msg} (line {error.lineno}, column {error.colno})") from None
+    except RecursionError:
+        raise rc.InputError(f"{where}: JSON nested too deeply") from None
+    except ValueError:
+        raise rc.InputError(f"{where}: a whole number of thousands of digits") from None
 
 
 TEXTS = "texts"

@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal, overload
 
-from ...checks import is_number, plain_value
+from ...checks import DEEPEST, is_number, plain_value
 from ...errors import InputError
 from ...texts.reading import Source, no_field
 from ...texts.records import has_field, kind, name_of, value_of
@@ -271,11 +271,16 @@ def _columns(record: Mapping[str, Any], fields: tuple[str, str | None]) -> Itera
             yield name, value
 
 
-def _flat(record: Mapping[str, Any], before: str) -> Iterator[tuple[str, Any]]:
+def _flat(record: Mapping[str, Any], before: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
+    if depth > DEEPEST:
+        raise InputError(f"a record has objects inside each other, more than {DEEPEST} levels deep")
     flat: dict[str, Any] = {}
     for key, value in record.items():
         if isinstance(value, Mapping):
-            flat = {**flat, **{name: flat.get(name, inner) for name, inner in _flat(value, f"{before}{key}.")}}
+            flat = {
+                **flat,
+                **{name: flat.get(name, inner) for name, inner in _flat(value, f"{before}{key}.", depth + 1)},
+            }
         else:
             flat[f"{before}{key}"] = value
     yield from flat.items()

@@ -79,7 +79,8 @@ class ScoreMatrix:
             raise InputError("there are no scores")
         single = [name for name, array in arrays.items() if not array.ndim]
         if single:
-            raise InputError(f"{single[0]!r} must be numbers, systems x inputs, not {arrays[single[0]]:g}")
+            given = next(column for name, column in columns.items() if str(name) == single[0])
+            raise InputError(f"{single[0]!r} must be numbers, systems x inputs, not {given!r}")
         first = next(iter(arrays.values()))
         widths = [array.shape[1] for array in arrays.values() if array.ndim == 2]
         systems = [str(at) for at in range(len(first))] if systems is None else list(map(str, systems))
