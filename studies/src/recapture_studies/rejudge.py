@@ -28,7 +28,7 @@ def rejudge(folder: Path) -> dict[str, str]:
         content = parsed(path.read_text(encoding="utf-8"), str(path))
         try:
             claims = [claim.record() for claim in find_study(name).judge(content["tables"], content["settings"])]
-        except (KeyError, IndexError, ValueError, TypeError) as error:
+        except (KeyError, IndexError, ValueError, TypeError, AttributeError) as error:
             outcome[name] = f"its tables lack {error}: run the study again"
             continue
         content |= {"schema": SCHEMA, "claims": claims}
