@@ -2,6 +2,7 @@
 
 import enum
 import math
+import random
 import warnings
 from decimal import Decimal
 from fractions import Fraction
@@ -98,7 +99,7 @@ def test_what_no_number_can_be(value):
 def test_draws_are_limited():
     assert check_draws("balance", np.True_, 10, "subsamples") == 10
     assert check_draws("balance", np.uint8(3), 10, "subsamples") == 3
-    with pytest.raises(InputError, match=r"balance is at most 1,000,000, not 1,000,000,000"):
+    with pytest.raises(InputError, match=r"balance is at most 100,000, not 1,000,000,000"):
         check_draws("balance", 10**9, 10, "subsamples")
 
 
@@ -182,3 +183,81 @@ def _check_refused(door, values):
 @pytest.mark.parametrize("door", DOORS, ids=NAMES)
 def test_wrong_kinds_are_refused_and_nothing_else_is_raised(door):
     _check_refused(door, WRONG)
+
+
+# Numbers that would take years, or all memory
+
+TEXTS = ["the cat sat on the mat", "a dog ran", "the old bird sang"]
+ROWS = np.random.default_rng(0).normal(size=(20, 2))
+HUGE = {
+    "n-grams of self-BLEU": (lambda n: rc.self_bleu(TEXTS, order=n), "order is at most"),
+    "n-grams of distinct": (lambda n: rc.distinct_n(TEXTS, [1, n]), "n is at most"),
+    "characters of chrF": (lambda n: rc.chrf(TEXTS, TEXTS, char_order=n), "char_order is at most"),
+    "words of chrF": (lambda n: rc.chrf(TEXTS, TEXTS, word_order=n), "word_order is at most"),
+    "chrF of two texts": (lambda n: rc.pairwise_scores(TEXTS, TEXTS, "chrf", char_order=n), "char_order is at most"),
+    "document frequencies": (lambda n: rc.DocumentFrequencies.from_references([TEXTS], order=n), "order is at most"),
+    "a table of them": (lambda n: rc.DocumentFrequencies({("a",): 1}, 1, n), "order is at most"),
+    "cross-entropy": (lambda n: rc.cross_entropy(TEXTS, TEXTS, order=n), "order must be"),
+    "k": (lambda n: rc.mark_evaluate(ROWS, ROWS, k=n), "needs at least"),
+    "clusters": (lambda n: rc.prd(ROWS, ROWS, clusters=n), "clusters is at most"),
+    "angles": (lambda n: rc.prd(ROWS, ROWS, angles=n), "angles is at most"),
+    "clusterings": (lambda n: rc.mauve(ROWS, ROWS, clusterings=n), "clusterings is at most"),
+    "weights": (lambda n: rc.mauve(ROWS, ROWS, weights=n), "weights is at most"),
+    "subsamples": (lambda n: rc.frechet(ROWS, ROWS[:9], balance=n), "balance is at most"),
+    "splits": (lambda n: rc.frechet(ROWS, ROWS, ceiling=n), "ceiling is at most"),
+    "labellings": (lambda n: rc.frechet(ROWS, ROWS, pvalue=n), "labellings can be looked at"),
+    "resamples": (lambda n: rc.paired_bootstrap(ROWS, ROWS, ROWS, resamples=n), "resamples is at most"),
+    "repeats": (lambda n: rc.sweep({1: ROWS}, ROWS, folds=2, repeats=n), "repeats is at most"),
+    "quantiles": (lambda n: rc.score_distributions(ROWS[0], ROWS[1], quantiles=n), "quantiles is at most"),
+    "texts encoded at once": (lambda n: rc.encode(TEXTS, "bag-of-words", batch_size=n), "batch size is at most"),
+    "tokens at once": (lambda n: rc.evaluate_pairs(TEXTS, TEXTS, "chrf", batch_tokens=n), "batch_tokens is at most"),
+    "systems": (lambda n: rc.williams_test(0.5, 0.4, 0.3, n), "n is at most"),
+}
+
+
+@pytest.mark.parametrize("name", HUGE)
+@pytest.mark.parametrize("number", [10**16, 10**200])
+def test_huge_numbers_are_refused(name, number):
+    call, sentence = HUGE[name]
+    with pytest.raises(InputError, match=sentence):
+        call(number)
+
+
+def test_splits_that_do_not_fit_into_memory_are_refused():
+    many = np.zeros((30_000, 1))
+    with pytest.raises(InputError, match="at most 3,333 splits of 60,000 samples fit, not 100,000"):
+        rc.frechet(many, many, ceiling=100_000)
+
+
+def test_a_table_of_document_frequencies_with_a_huge_order(tmp_path):
+    path = tmp_path / "df.json"
+    path.write_text('{"documents": 1, "order": 1000000000, "counts": {"a": 1}}')
+    with pytest.raises(InputError, match="order is at most 1,000"):
+        rc.DocumentFrequencies.read(path)
+    path.write_text(f'{{"documents": 1, "counts": {{"{"a " * 2000}a": 1}}}}')
+    with pytest.raises(InputError, match="the longest n-gram is at most 1,000"):
+        rc.DocumentFrequencies.read(path)
+
+
+@pytest.mark.parametrize("options", [{"tile": 0}, {"tile": 10**9}, {"threads": 0}, {"threads": 10**6}, {"tile": 1.5}])
+def test_how_the_work_is_cut_up_is_checked(options):
+    from recapture.geometry.parallel import engine
+
+    with pytest.raises(InputError, match=r"tile|threads"), engine(**options):
+        pass
+
+
+def test_tiles_of_numpy_numbers():
+    from recapture.geometry.parallel import engine
+
+    with engine(tile=np.int8(7), threads=np.uint8(2)):
+        found = rc.precision_recall(ROWS, ROWS + 0.5).values
+    assert found == rc.precision_recall(ROWS, ROWS + 0.5).values
+
+
+@pytest.mark.slow
+def test_random_attacks(tmp_path):
+    from attack.numbers import attack
+
+    for seed in range(150):
+        attack(random.Random(seed), tmp_path)

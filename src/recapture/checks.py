@@ -22,7 +22,9 @@ from .errors import InputError
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 MOST_DRAWS = 1_000_000
-"""Resamples, subsamples, splits, clusterings: what takes years or all memory is a slip of the keyboard."""
+"""Resamples and the like: what takes years or all memory is a slip of the keyboard."""
+MOST_SPLITS = 100_000
+"""Subsamples and splits, each of which is measured."""
 MOST_CLUSTERINGS = 10_000
 LONGEST_NGRAM = 1_000
 """Tokens or characters."""
@@ -121,7 +123,7 @@ def check_draws(name: str, value: Any, usual: int, what: str) -> int:
         return usual if value else 0
     if not is_whole(value) or value < 0:
         raise InputError(f"{name} must be true, false or a number of {what}, not {value!r}")
-    return _at_most(name, int(value), MOST_DRAWS)
+    return _at_most(name, int(value), MOST_SPLITS)
 
 
 def check_count(name: str, value: Any, least: int, most: int | None = None) -> int:

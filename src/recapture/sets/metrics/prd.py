@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _BETAS = {"f8": 8.0, "f1_8": 1 / 8}
 # Pairs of histograms whose curves are looked at together.
 _AT_ONCE = 1024
-MOST_ANGLES = 100_000
+MOST_ANGLES = 10_000
 
 
 @set_function
