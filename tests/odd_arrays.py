@@ -71,7 +71,7 @@ TABLES = {
     "infinity": Odd(lambda x: np.where(x > LIMIT, np.inf, x), None),
     "infinity as float16": Odd(lambda x: (x * 1e4).astype(np.float16), None),
     "too large": Odd(lambda x: x * 1e200, None),
-    "too small": Odd(lambda x: x * 1e-200, None),
+    "tiny": Odd(lambda x: x * 1e-200, lambda x: x * 1e-200),
     "too large for float64": Odd(lambda x: _longdouble(x) * np.longdouble("1e400"), None),
     "numbers of 400 digits": Odd(lambda x: [[10**400] * x.shape[1]] * len(x), None),
     "decimals": Odd(lambda x: [[Decimal(1)] * x.shape[1]] * len(x), None),

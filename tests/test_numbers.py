@@ -180,9 +180,12 @@ def _check_refused(door, values):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("door", DOORS, ids=NAMES)
-def test_wrong_kinds_are_refused_and_nothing_else_is_raised(door):
-    _check_refused(door, WRONG)
+@pytest.mark.parametrize("function", sorted({door.name for door in DOORS}))
+def test_wrong_kinds_are_refused_and_nothing_else_is_raised(function):
+    for door in DOORS:
+        if door.name == function:
+            flags = (bool, np.bool_) if door.takes_bool else ()  # which mean a usual number, and take long
+            _check_refused(door, [value for value in WRONG if not isinstance(value, flags)])
 
 
 # Numbers that would take years, or all memory
@@ -259,5 +262,5 @@ def test_tiles_of_numpy_numbers():
 def test_random_attacks(tmp_path):
     from attack.numbers import attack
 
-    for seed in range(150):
+    for seed in range(100):
         attack(random.Random(seed), tmp_path)

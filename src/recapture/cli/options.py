@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..checks import typed_number
+from ..checks import shortened, typed_number
 from ..errors import InputError, nearest_names
 from ..texts import format_names
 
@@ -75,7 +75,7 @@ def inference_options(command: Command) -> Command:
         number = typed_number(value)
         if isinstance(number, str) or number < 1:
             raise InputError(
-                f"--pvalue takes nothing, auto, exact, sampled or a number of labellings, not {number!r}"
+                f"--pvalue takes nothing, auto, exact, sampled or a number of labellings, not {shortened(value)!r}"
                 " (a file name goes before it)"
             )
         return number

@@ -11,8 +11,6 @@ from ..errors import InputError
 
 # Beyond this a squared float64 distance could overflow, and "inside" would lose its meaning.
 LARGEST_VALUE = 1e150
-# Sets that reach no further from 0 have squared distances of 0, and all of their samples would be the same.
-SMALLEST_REACH = 1e-150
 
 
 def as_matrix(values: Any, name: str) -> np.ndarray:
@@ -54,8 +52,6 @@ def _check_finite(matrix: np.ndarray, name: str) -> None:
     if np.isfinite(low) and np.isfinite(high):
         if max(-low, high) > LARGEST_VALUE:
             raise InputError(f"{name} holds values beyond {LARGEST_VALUE:g}, whose squared distances overflow")
-        if 0 < max(-low, high) < SMALLEST_REACH:
-            raise InputError(f"{name} holds no value beyond {SMALLEST_REACH:g}: squared distances would all be 0")
         return
     row = int(np.flatnonzero(~np.isfinite(matrix).all(axis=1))[0])
     what = "NaN" if np.isnan(matrix[row]).any() else "an infinite value"

@@ -41,6 +41,10 @@ DRAWS = 10
 """Balanced subsamples, unless the caller says how many."""
 
 
+_SMALLEST_REACH = 1e-150
+"""Sets that reach no further from 0 have squared distances of 0, as if all of their samples were the same."""
+
+
 class Job(NamedTuple):
     """A metric and the parameters that differ from its defaults."""
 
@@ -198,6 +202,8 @@ def evaluate(
         Job(metric, ({"k": k} if k is not None and metric.uses_neighbours else {}) | own[metric.name])
         for metric in chosen
     ]
+    for points in sets:
+        _check_reach(reference, points)
     pairs = {name: Pair(reference, points) for name, points in zip(named, sets, strict=True)}
     reasons = {name: [_unable(job, pair) for job in jobs] for name, pair in pairs.items()}
     if all(reason for of_pair in reasons.values() for reason in of_pair):
@@ -362,6 +368,7 @@ def make_pair(
     blind = bool(rest.get("ceiling") or rest.get("interval") or _asked(rest.get("pvalue")))
     vectors = vectors_of([reference, candidate], ["reference", "candidate"], encoder, blind=blind)
     pair = Pair(PointSet(vectors.sets[0], "reference"), PointSet(vectors.sets[1], "candidate"))
+    _check_reach(pair.reference, pair.candidate)
     sized = [Sized(points.name, len(points)) for points in (pair.reference, pair.candidate)]
     groups = SetGroups(bool(paired), sized[0], of_reference)
     groups.add({"candidate": sized[1]}, of_candidate)
@@ -481,6 +488,15 @@ def _size(samples: Any, label: str) -> int:
     except (TypeError, RuntimeError):  # a single number, or an array of no dimensions
         what = type(samples).__name__
         raise InputError(f"{label} must be a list of texts, or samples x dimensions, not {what}") from None
+
+
+def _check_reach(reference: PointSet, candidate: PointSet) -> None:
+    reach = max(abs(float(bound)) for points in (reference, candidate) for bound in points.bounds)
+    if 0 < reach < _SMALLEST_REACH:
+        raise InputError(
+            f"{reference.name} and {candidate.name} hold no value beyond {_SMALLEST_REACH:g}: squared distances would "
+            "all be 0"
+        )
 
 
 def _label(name: str) -> str:
