@@ -58,12 +58,14 @@ class Declaration:
         return self.outputs({**self.defaults, **parameters}) if callable(self.outputs) else self.outputs
 
     def checked(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """All parameters, defaults filled in; a name that the metric does not have is refused."""
+        """All parameters, numbers made plain, defaults filled in; a name that the metric does not have is refused."""
+        from .checks import plain_value
+
         for name in parameters:
             if name not in self.defaults:
                 known = nearest_names(name, self.defaults) if self.defaults else "it has none"
                 raise OptionError(f"{self.name} has no option {name!r}: {known}")
-        return {**self.defaults, **parameters}
+        return {**self.defaults, **{name: plain_value(value, name) for name, value in parameters.items()}}
 
     def signature(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """How a number of this metric was made: its name, the settings, and versions of all that took part."""
@@ -190,6 +192,6 @@ class Registry(Generic[Metric]):
                 raise InputError(f"the options of {metric.name} are a mapping from names to values, not {parameters!r}")
             if metric.name not in own:
                 raise InputError(f"options were given for {metric.name}, which is not among the metrics")
-            metric.checked(parameters)
-            own[metric.name] |= parameters
+            checked = metric.checked(parameters)
+            own[metric.name] |= {name: checked[name] for name in parameters}
         return own

@@ -88,7 +88,7 @@ class Journal:
         except OSError:  # most likely there is none
             return values
         for line in content.splitlines():
-            with contextlib.suppress(json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError):
+            with contextlib.suppress(ValueError, RecursionError, KeyError, TypeError):  # broken in whatever way
                 record = json.loads(line)
                 values[record[_KEY]] = record[_VALUE]
         return values

@@ -92,7 +92,7 @@ def test_bad_input():
     for number in ("10", 10.5, None, True):
         with pytest.raises(InputError, match="n must be a whole number of systems"):
             williams_test(0.5, 0.4, 0.3, number)
-    with pytest.raises(InputError, match="correlations must be numbers"):
+    with pytest.raises(InputError, match="r12 must be a correlation"):
         williams_test("x", 0.4, 0.3, 9)
     with pytest.raises(InputError, match="unknown alternative"):
         williams_test(0.4, 0.3, 0.2, 9, "both")

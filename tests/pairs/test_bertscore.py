@@ -441,7 +441,7 @@ def test_is_run_among_others(tiny_bert: Path) -> None:
         ({"rescale": 3}, "rescale must be a file of baselines, not 3"),
         ({"rescale": "no/such/file.tsv"}, "cannot be read: No such file"),
         ({"over_references": "worst"}, "over_references is best or mean"),
-        ({"batch_tokens": 0}, "batch_tokens must be above zero"),
+        ({"batch_tokens": 0}, "batch_tokens must be a whole number of at least 1"),
     ],
 )
 def test_bad_parameters(tiny_bert: Path, options: dict[str, Any], message: str) -> None:

@@ -621,7 +621,7 @@ def test_is_run_among_others(tiny_bert: Path, scored: Callable[..., Any]) -> Non
         ({"temperature": 1e9}, "a temperature must be from 0.0001 to 10000, not 1e\\+09"),
         ({"idf": "yes"}, "idf must be true or false, not 'yes'"),
         ({"over_references": "worst"}, "over_references is best or mean"),
-        ({"batch_tokens": 0}, "batch_tokens must be above zero"),
+        ({"batch_tokens": 0}, "batch_tokens must be a whole number of at least 1"),
         ({"model": 3}, "a model is a name or a folder, not 3"),
         ({"model": "no/such/folder/here"}, "there is no masked language model at no/such/folder/here"),
     ],

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ..checks import check_level as check_interval
+from ..checks import plain_arguments
 from ..errors import InputError, nearest_names
 from ..report.report import Report, Reported
 from ..report.result import freeze
@@ -22,6 +23,7 @@ from .tables.correlation_tables import accuracies_part, between_part, concerns, 
 from .tables.table_parts import agreement_report
 
 
+@plain_arguments
 def correlate(
     metric_scores: Scores,
     human_scores: Scores | Names,
@@ -115,7 +117,7 @@ def correlate(
     coefficients = _chosen("coefficient", coefficient, ALL_COEFFICIENTS)
     by_tests = _chosen("test", tests, TESTS) if tests else []
     interval = check_interval(interval)
-    check_resampling(over, resamples, seed)
+    resamples, seed = check_resampling(over, resamples, seed)
     check_choice("rule for ties", soft_ties, SOFT_TIES)
     sides = side_by_side(metric_scores, human_scores, metrics, criteria, directions)
     rows, settings = correlation_values(sides, levels, coefficients, interval, over, resamples, seed)
@@ -134,6 +136,7 @@ def correlate(
     )
 
 
+@plain_arguments
 def compare_metrics(
     metric_scores: Scores,
     human_scores: Scores | Names,

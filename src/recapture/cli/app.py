@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from ..checks import shortened
 from ..errors import InputError
 from ..versions import VERSION
 from .cache import cache
@@ -22,6 +23,7 @@ from .options import flags
 from .pairs import pairs
 from .score import score
 
+_LONGEST_WORD = 300
 GROUP = "recapture.commands"
 """Entry points of installed packages that add a command, NAME = "module:click_command"; loaded when it is asked for."""
 _ELSEWHERE = {
@@ -133,5 +135,6 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def _refuse(message: str) -> int:
-    click.echo("recapture: " + " ".join(message.split()), err=True)
+    words = [shortened(word, _LONGEST_WORD) for word in message.split()]  # a number of 5,000 digits
+    click.echo("recapture: " + " ".join(words), err=True)
     return 2

@@ -25,7 +25,9 @@ def _bytes(_: click.Context, __: click.Parameter, text: str | None) -> int | Non
 
 @click.command()
 @click.option("--max-size", callback=_bytes, metavar="SIZE", help="Remove the least recently used until this fits.")
-@click.option("--older-than", type=click.IntRange(0), metavar="DAYS", help="Remove what was not used for so long.")
+@click.option(
+    "--older-than", type=click.IntRange(0, 10**6), metavar="DAYS", help="Remove what was not used for so long."
+)
 @click.option("--encoder", metavar="NAME", help="Remove (with --older-than: only) vectors of this encoder.")
 @click.option("--all", "everything", is_flag=True, help="Remove everything.")
 def cache(max_size: int | None, older_than: int | None, encoder: str | None, everything: bool) -> None:

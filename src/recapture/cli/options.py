@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..checks import shortened, typed_number
 from ..errors import InputError, nearest_names
 from ..texts import format_names
 
@@ -71,12 +72,13 @@ def inference_options(command: Command) -> Command:
             return value is not None
         if value in ("exact", "sampled"):
             return value
-        if not value.isdecimal() or int(value) < 1:
+        number = typed_number(value)
+        if isinstance(number, str) or number < 1:
             raise InputError(
-                f"--pvalue takes nothing, auto, exact, sampled or a number of labellings, not {value!r}"
+                f"--pvalue takes nothing, auto, exact, sampled or a number of labellings, not {shortened(value)!r}"
                 " (a file name goes before it)"
             )
-        return int(value)
+        return number
 
     pvalue = click.option(
         "--pvalue",

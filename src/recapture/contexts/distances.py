@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..checks import numbers_of, plain_value
 from ..declarations import function_name
 from ..errors import InputError
 from ..similarity.scorer import METRICS as SIMILARITIES
@@ -79,11 +80,8 @@ def both_sides(references: Any, candidates: Any, least: int = 2) -> tuple[Any, A
 
 
 def _called(distance: Callable[[str, str], float], texts: list[str]) -> np.ndarray:
-    answers = [[distance(text, other) for other in texts] for text in texts]
-    try:
-        distances = np.array(answers, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"the distance function must return one number for two texts: {error}") from None
+    answers = [[plain_value(distance(text, other), "a distance") for other in texts] for text in texts]
+    distances = numbers_of(answers, "what the distance function returns", "one number for two texts")
     if distances.ndim != 2:
         raise InputError(f"the distance function must return one number for two texts, not {answers[0][0]!r}")
     _check(distances)
@@ -95,16 +93,10 @@ def _called(distance: Callable[[str, str], float], texts: list[str]) -> np.ndarr
 
 
 def _given(distance: Any, n: int, m: int) -> np.ndarray:
-    try:
-        array = np.asarray(distance)
-        matrix = np.array(array, dtype=np.float64) if array.ndim and array.dtype.kind != "c" else None
-    except (TypeError, ValueError):
-        matrix = None
-    if matrix is None:
-        raise InputError(
-            "a distance is a name, a function of two texts or a square matrix of real numbers, "
-            f"not {type(distance).__name__}"
-        )
+    what = "a name, a function of two texts or a square matrix of real numbers"
+    matrix = numbers_of(distance, "a distance", what).copy()
+    if not matrix.ndim:
+        raise InputError(f"a distance must be {what}, not {type(distance).__name__}")
     if matrix.shape != (n + m, n + m):
         raise InputError(
             f"the matrix has shape {matrix.shape}, but {n} references and {m} candidates need {n + m} x {n + m}"

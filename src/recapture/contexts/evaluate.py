@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checks import check_level, check_seed
+from ..checks import check_level, check_seed, plain_arguments
 from ..declarations import installed_version
 from ..errors import InputError
 from ..geometry.triangles import Ties
@@ -41,6 +41,7 @@ _CELLS = 1 << 21
 """Most pairs of texts between them."""
 
 
+@plain_arguments
 def evaluate_contexts(
     contexts: Iterable[Context | Mapping[str, Any]],
     metrics: str | Iterable[str] | None = None,
@@ -110,7 +111,7 @@ def evaluate_contexts(
     if metrics is None:
         chosen, left_out = usual_metrics(encoder, offline)
         if left_out:
-            warnings.warn(left_out, stacklevel=2)
+            warnings.warn(left_out, stacklevel=3)  # the caller's line: one frame is the decorator's
     else:
         chosen = METRICS.choose(metrics)
     loading = {"pooling": pooling, "device": device, "offline": offline, "truncate": truncate or None}

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 
+from ..checks import is_number
 from ..errors import InputError, nearest_names
 from .logs import LogPairs
 
@@ -233,7 +233,7 @@ def check_all(measures: Sequence[str | Measure], alpha: float | None = None, bet
             if using:
                 raise InputError(f"the measure {using[0].name} needs {name}")
             continue
-        if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not abs(float(value)) <= LARGEST:
+        if not is_number(value) or not abs(value) <= LARGEST:
             raise InputError(f"{name} must be a number from {-LARGEST:g} to {LARGEST:g}, not {value!r}")
         if not using:
             names = ", ".join(measure.name for measure in declared)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import array_of
 from ..errors import InputError
 from .sparse_rows import Rows, SparseRows
 
@@ -29,25 +30,18 @@ def as_matrix(values: Any, name: str) -> Rows:
         return matrix
     if matrix.dtype.kind == "f":
         if matrix.dtype.itemsize > 8:
-            matrix = matrix.astype(np.float64)
+            with np.errstate(over="ignore"):
+                matrix = matrix.astype(np.float64)
         _check_finite(matrix, name)
     return np.ascontiguousarray(matrix)
 
 
 def _to_numpy(values: Any, name: str) -> np.ndarray:
-    if type(values).__module__.partition(".")[0] == "torch":
-        values = values.detach().cpu()
-        if str(values.dtype) == "torch.bfloat16":  # NumPy has no bfloat16; float32 holds it exactly
-            values = values.float()
-        values = values.numpy()
-    try:
-        matrix = np.asarray(values)
-        if matrix.dtype.kind == "O" and matrix.ndim == 1:  # a column of vectors
-            matrix = np.array([np.asarray(row) for row in matrix])
-    except ValueError as error:
-        raise InputError(f"{name} is not a rectangular table of numbers: {error}") from None
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InputError(f"{name} has masked values: fill or drop them first")
+    matrix = array_of(values, name)
+    if matrix.dtype.kind == "O" and matrix.ndim == 1:  # a column of vectors
+        matrix = array_of([array_of(row, name) for row in matrix], name)
     if matrix.dtype.kind == "b":
         return matrix.astype(np.uint8)
     if matrix.dtype.kind not in "fiu":

@@ -14,11 +14,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from ..errors import InputError
+from ..checks import check_count, typed_number
 from ..progress import Progress
 
 Item = TypeVar("Item")
 
+_LARGEST_TILE = 1 << 16
+_MOST_THREADS = 1_024
 _AHEAD = 64
 """Tiles handed out for each thread: enough that one slow tile lets no thread stand idle."""
 
@@ -32,14 +34,17 @@ class EngineOptions:
     threads: int | None = None
     """Worker threads; None: RECAPTURE_THREADS, or else the cores this process may use."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tile", check_count("tile", self.tile, 1, _LARGEST_TILE))
+        if self.threads is not None:
+            object.__setattr__(self, "threads", check_count("threads", self.threads, 1, _MOST_THREADS))
+
     def thread_count(self) -> int:
         if self.threads is not None:
             return self.threads
         chosen = os.environ.get("RECAPTURE_THREADS", "")
         if chosen:
-            if not chosen.isdecimal() or int(chosen) < 1:
-                raise InputError(f"RECAPTURE_THREADS must be a whole number of at least 1, not {chosen!r}")
-            return int(chosen)
+            return check_count("RECAPTURE_THREADS", typed_number(chosen), 1, _MOST_THREADS)
         if hasattr(os, "sched_getaffinity"):
             return max(1, len(os.sched_getaffinity(0)))
         return os.cpu_count() or 1

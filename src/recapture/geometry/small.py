@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..checks import check_count
 from .overlap import SLACK
 from .parallel import blocks, run_tiles
 from .products import exact
@@ -64,13 +64,12 @@ def small_counts(sets: Sequence[Any], pairs: Sequence[tuple[int, int]] | np.ndar
 
     sets: different sets of samples (rows x dimensions), best float32; those of several pairs are searched once.
     """
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-        raise InputError(f"k must be a whole number of at least 1, not {k!r}")
+    k = check_count("k", k, 1)
     small = SmallSets.of(sets, pairs)
     sizes = small.pair_sizes
     enough: np.ndarray = np.min(sizes, axis=1) > k
     answerable = np.flatnonzero(enough)
-    reach = _reaches(small, np.unique(small.pairs[answerable]), int(k))
+    reach = _reaches(small, np.unique(small.pairs[answerable]), k)
     counts = np.zeros((5, len(small.pairs)), np.int64)
 
     def count(batch: np.ndarray) -> None:
@@ -82,7 +81,7 @@ def small_counts(sets: Sequence[Any], pairs: Sequence[tuple[int, int]] | np.ndar
 
     run_tiles(count, list(small.pair_batches(answerable, _NUMBERS)), "small pairs")
     x, y, a, b, covered = counts
-    return SmallCounts(int(k), sizes[:, 0], sizes[:, 1], enough, x, y, a, b, covered)
+    return SmallCounts(k, sizes[:, 0], sizes[:, 1], enough, x, y, a, b, covered)
 
 
 class _Rows:

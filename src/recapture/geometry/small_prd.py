@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..checks import check_count
 from .clusters import ClusterRows
 from .histograms import Histograms
 from .parallel import blocks, one_blas_thread, run_tiles
@@ -30,9 +30,7 @@ def small_histograms(
     None where a set has no samples. Pairs with fewer different rows than clusters have one cluster a row. A pair's
     clusterings depend on its samples alone, not on their order or on other pairs.
     """
-    for name, value in (("clusters", clusters), ("clusterings", clusterings)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-            raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
+    clusters, clusterings = check_count("clusters", clusters, 1), check_count("clusterings", clusterings, 1)
     small = SmallSets.of(sets, pairs)
     histograms: list[Histograms | None] = [None] * len(small.pairs)
     seeds = range(seed, seed + clusterings)

@@ -7,11 +7,12 @@ and Hochberg (1995), Controlling the false discovery rate, J. R. Statist. Soc. B
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..checks import numbers_of
 from ..errors import InputError
 
 _LANDAU_LOCATION = 0.874367
@@ -157,10 +158,9 @@ def benjamini_hochberg(pvalues: Iterable[float]) -> np.ndarray:
 
 
 def check_pvalues(pvalues: Any) -> np.ndarray:
-    try:
-        p = np.asarray(pvalues if isinstance(pvalues, np.ndarray) else list(pvalues), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("p-values must be a list of numbers") from None
+    if isinstance(pvalues, Iterable) and not isinstance(pvalues, (str, bytes, Sized)):
+        pvalues = list(pvalues)
+    p = numbers_of(pvalues, "p-values", "a list of numbers")
     if p.ndim != 1 or not len(p):
         raise InputError("p-values must be a list of at least one number")
     wrong = np.flatnonzero(~((p > 0) & (p <= 1)))

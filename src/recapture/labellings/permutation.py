@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..checks import array_of, plain_arguments, plain_value
 from ..errors import InputError
 from ..geometry.content_order import content_order
 from ..geometry.labels import Labels
 from ..progress import Progress
+from ..texts.objects import samples_of
 from .plans import Plan, Pvalue, plan
 
 _SLACK = 1e-9
@@ -80,6 +82,7 @@ def judge(null: np.ndarray, chosen: Plan, rounding: float = 0.0) -> Permutation:
     )
 
 
+@plain_arguments
 def permutation_test(
     references: Sequence[object] | np.ndarray,
     candidates: Sequence[object] | np.ndarray,
@@ -133,8 +136,7 @@ def permutation_test(
     >>> rc.permutation_test([1, 2, 3], [11, 12, 13], lambda r, c: abs(np.mean(r) - np.mean(c))).pvalue
     0.1
     """
-    if not len(references) or not len(candidates):
-        raise InputError(f"there are no {'candidates' if len(references) else 'references'}")
+    references, candidates = _checked_side(references, "references"), _checked_side(candidates, "candidates")
     chosen = plan(len(references), len(candidates), pvalue=pvalue, seed=seed, symmetric=symmetric)
     places = None
     if not chosen.exact:
@@ -144,7 +146,7 @@ def permutation_test(
     with Progress("labellings", chosen.rows, "labelling") as progress:
         for drawn in chosen.blocks(None if vectorized else _LOOP):
             labels = drawn if places is None else _placed(drawn, places)
-            parts.append(np.asarray(under(labels)))
+            parts.append(_statistics(under(labels)))
             if parts[-1].shape != (len(labels),):
                 raise InputError(
                     f"the statistic returned shape {parts[-1].shape} for {len(labels)} labellings: one number each"
@@ -179,19 +181,40 @@ def _placed(drawn: Labels, places: np.ndarray) -> Labels:
     return Labels(reference, candidate)
 
 
+def _statistics(answers: Any) -> np.ndarray:
+    """Real numbers as float64, which mean and spread of many need; whole ones as they are, to be compared exactly."""
+    values = array_of(answers, "what the statistic returns")
+    return values.astype(np.float64) if values.dtype.kind == "f" else values
+
+
+def _checked_side(samples: Any, name: str) -> Any:
+    if isinstance(samples, np.ma.MaskedArray) and np.ma.is_masked(samples):
+        raise InputError(f"{name} have masked values: fill or drop them first")
+    samples = samples_of(samples, name)
+    if not isinstance(samples, Sized) or not getattr(samples, "ndim", 1):
+        raise InputError(f"{name} must be a list or an array of samples, not {type(samples).__name__}")
+    if not len(samples):
+        raise InputError(f"there are no {name}")
+    return samples
+
+
 def _one_by_one(
     statistic: Callable[..., ArrayLike],
     references: Sequence[object] | np.ndarray,
     candidates: Sequence[object] | np.ndarray,
 ) -> Callable[[Labels], np.ndarray]:
     rows = isinstance(references, np.ndarray) and isinstance(candidates, np.ndarray)
-    pooled = np.concatenate([references, candidates]) if rows else [*references, *candidates]
+    try:
+        pooled = np.concatenate([references, candidates]) if rows else [*references, *candidates]
+    except (TypeError, ValueError) as error:
+        raise InputError(f"references and candidates do not go together: {error}") from None
 
     def pick(chosen: np.ndarray) -> Any:
         return pooled[chosen] if rows else [pooled[index] for index in np.flatnonzero(chosen)]
 
     def under(labels: Labels) -> np.ndarray:
         sides = zip(labels.reference, labels.candidate, strict=True)
-        return np.array([statistic(pick(reference), pick(candidate)) for reference, candidate in sides])
+        answers = (statistic(pick(reference), pick(candidate)) for reference, candidate in sides)
+        return _statistics([plain_value(answer, "the statistic") for answer in answers])
 
     return under

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..checks import check_seed, is_whole
+from ..checks import check_seed, is_whole, plain_value
 from ..errors import InputError
 from ..geometry.labels import Labels
 
@@ -91,7 +91,7 @@ def plan(
 
 def chosen_rows(partitions: int, what: str, *, pvalue: Pvalue, samples: int, seed: int) -> tuple[bool, int, int | None]:
     """Whether all of so many partitions are looked at, how many labellings that makes, and the seed where drawn."""
-    wanted = _asked(pvalue, samples)
+    wanted, seed = _asked(pvalue, samples), check_seed(seed)
     # "sampled" never looks at all partitions; a number does where there are no more than that.
     enough = EXACT_LIMIT if wanted is None else wanted
     exact = pvalue == "exact" or (pvalue != "sampled" and partitions <= enough)
@@ -100,7 +100,7 @@ def chosen_rows(partitions: int, what: str, *, pvalue: Pvalue, samples: int, see
             f"{what} have {_counted(partitions)} partitions: too many for an "
             f"exact p-value (at most {DEMANDED_LIMIT:,}); leave the choice open or ask for sampled ones"
         )
-    return exact, partitions if exact else 1 + (wanted or samples), None if exact else check_seed(seed)
+    return exact, partitions if exact else 1 + (wanted or samples), None if exact else seed
 
 
 def _counted(partitions: int) -> str:
@@ -110,11 +110,12 @@ def _counted(partitions: int) -> str:
 
 def _asked(pvalue: Pvalue, samples: int) -> int | None:
     """How many sampled labellings the caller named; None where the choice is open or exact."""
-    if pvalue is True or pvalue == "exact":
+    pvalue = plain_value(pvalue, "pvalue")
+    if pvalue is True or (isinstance(pvalue, str) and pvalue == "exact"):
         return None
-    if pvalue == "sampled":
+    if isinstance(pvalue, str) and pvalue == "sampled":
         return samples
-    if isinstance(pvalue, str) or not is_whole(pvalue) or pvalue < 1:
+    if not is_whole(pvalue) or pvalue < 1:
         raise InputError(f"pvalue must be true, 'exact', 'sampled' or a number of labellings, not {pvalue!r}")
     if pvalue > DEMANDED_LIMIT:
         raise InputError(f"at most {DEMANDED_LIMIT:,} labellings can be looked at, not {pvalue:,}")

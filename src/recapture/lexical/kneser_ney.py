@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..checks import is_number, is_whole
 from ..errors import InputError
 from .ngrams import Words
 
@@ -214,7 +215,7 @@ def _discount(counts: np.ndarray) -> float:
 
 def check_model(order: Any, tokenize: Any) -> None:
     """Raise if a model cannot have these parameters."""
-    if isinstance(order, bool) or not isinstance(order, int) or not 1 <= order <= MOST_WORDS:
+    if not is_whole(order) or not 1 <= order <= MOST_WORDS:
         raise InputError(f"order must be a whole number from 1 to {MOST_WORDS}, not {order!r}")
     if tokenize is not None and not callable(tokenize):
         raise InputError(f"tokenize must be a function from a text to its tokens, not {tokenize!r}")
@@ -224,9 +225,9 @@ def _given(discounts: Sequence[float] | None, order: int) -> tuple[float, ...] |
     if discounts is None:
         return None
     values = tuple(discounts) if isinstance(discounts, Iterable) else ()
-    if len(values) != order or not all(isinstance(value, (int, float)) and 0 <= value <= 1 for value in values):
+    if len(values) != order or not all(is_number(value) and 0 <= value <= 1 for value in values):
         raise InputError(f"discounts must be {order} numbers from 0 to 1, one for each order, not {discounts!r}")
-    return values
+    return tuple(map(float, values))
 
 
 def _texts(texts: Iterable[str]) -> Iterable[str]:

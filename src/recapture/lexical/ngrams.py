@@ -13,16 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..checks import LONGEST_NGRAM, check_count, is_whole, plain_value
 from ..errors import InputError
 from ..texts.json_values import parsed
 from ..texts.sources import Source
 from .tokens import caption_tokens
 
-Ngram = tuple[str, ...]
-
-_LONGEST = 100
-"""Tokens of an n-gram: each length is a table of its own, so that a huge one would never end."""
 _MOST_DOCUMENTS = 10**15
+Ngram = tuple[str, ...]
 
 
 class Runs(NamedTuple):
@@ -112,14 +110,13 @@ class DocumentFrequencies:
     """
 
     def __init__(self, counts: Mapping[Ngram, int], documents: int, order: int = 4) -> None:
-        order = _check_order(order)
+        order = check_count("order", order, 1, LONGEST_NGRAM)
         listed = list(counts)
         words = Words.of(listed)
-        if words.lengths.max(initial=1) > _LONGEST:
-            raise InputError(f"an n-gram has {words.lengths.max()} tokens, but {_LONGEST} are the most")
+        longest = check_count("the longest n-gram", words.lengths.max(initial=1), 1, LONGEST_NGRAM)
         documents_with = np.array([_count(counts[ngram], ngram) for ngram in listed], np.int64)
         levels = []
-        for n, runs in enumerate(words.runs(max(order, words.lengths.max(initial=1))), 1):
+        for n, runs in enumerate(words.runs(max(order, longest)), 1):
             # The runs of an n-gram are itself and its parts; parts have a count only if `counts` has them too.
             whole = words.lengths[runs.text] == n
             level = np.zeros(len(runs.keys), np.int64)
@@ -128,9 +125,7 @@ class DocumentFrequencies:
         self._set(words.number_of, levels, documents)
 
     def _set(self, number_of: dict[str, int], levels: list[_Level], documents: Any) -> None:
-        if isinstance(documents, bool) or not isinstance(documents, int) or not 1 <= documents <= _MOST_DOCUMENTS:
-            shown = f"{documents!r:.40}" if not isinstance(documents, int) or documents < 1 else "one beyond 10^15"
-            raise InputError(f"the number of documents must be a whole number above zero, not {shown}")
+        documents = check_count("the number of documents", documents, 1, _MOST_DOCUMENTS)
         most = max(int(level.counts.max(initial=0)) for level in levels)
         if most > documents:
             raise InputError(f"an n-gram cannot occur in {most} of {documents} documents")
@@ -167,7 +162,7 @@ class DocumentFrequencies:
         >>> rc.DocumentFrequencies.from_references([["a dog"], ["a cat"]], order=2).count("a")
         2
         """
-        order = _check_order(order)
+        order = check_count("order", order, 1, LONGEST_NGRAM)
         sizes: list[int] = []
 
         def token_lists() -> Iterator[Sequence[str]]:
@@ -332,12 +327,7 @@ def _compressed(path: str | os.PathLike[str]) -> bool:
 
 
 def _count(value: Any, ngram: Ngram) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
+    value = plain_value(value, f"the count of {' '.join(ngram)!r}")
+    if not is_whole(value) or not 0 <= value <= _MOST_DOCUMENTS:
         raise InputError(f"the count of {' '.join(ngram)!r} must be a whole number, not {value!r}")
-    return min(int(value), _MOST_DOCUMENTS + 1)  # which is refused, as there cannot be so many documents
-
-
-def _check_order(order: Any) -> int:
-    if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or not 0 <= order <= _LONGEST:
-        raise InputError(f"order, the length of the longest n-grams, must be a whole number up to {_LONGEST}")
-    return int(order)
+    return int(value)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast, over
 
 import numpy as np
 
-from ..checks import check_level, check_seed
+from ..checks import check_count, check_level, check_seed, plain_arguments
 from ..declarations import fill_docstring
 from ..errors import InputError, OptionError, nearest_names
 from ..progress import Progress
@@ -45,6 +45,9 @@ else:
 _CHUNK_CHARACTERS = 60_000
 """Texts whose vectors are held at once; some hundred pairs of sentences."""
 
+_MOST_TOKENS = 10_000_000
+"""That a model may be given at once."""
+
 References = Sequence[str] | Sequence[Sequence[str]]
 """One entry per item: a text, or a list of texts."""
 Candidates = Sequence[str] | Mapping[str, Sequence[str]]
@@ -56,6 +59,7 @@ Answer = Result | dict[str, Result]
 TextPair = tuple[str, str]
 
 
+@plain_arguments
 def evaluate_pairs(
     references: References,
     candidates: Candidates,
@@ -116,7 +120,7 @@ def evaluate_pairs(
     if metrics is None:
         chosen, left_out = usual_metrics(encoder, model, offline)
         if left_out:
-            warnings.warn(left_out, stacklevel=2)
+            warnings.warn(left_out, stacklevel=3)  # the caller's line: one frame is the decorator's
     else:
         chosen = METRICS.choose(metrics)
     own = METRICS.own_parameters(chosen, options)
@@ -124,7 +128,8 @@ def evaluate_pairs(
     texts = aligned_texts(references, candidates)
     listed = [(metric, own[metric.name]) for metric in chosen]
     level = None if interval is None else check_level(interval)
-    asked = None if level is None else Intervals(level, check_seed(seed))
+    seed = check_seed(seed)
+    asked = None if level is None else Intervals(level, seed)
     return _run(listed, texts, over_references, shared, asked)
 
 
@@ -192,18 +197,19 @@ offline : bool, optional
 def pair_function(function: Callable[Concatenate[Any, Any, Parameters], Any]) -> PairFunction[Parameters]:
     """The public function of a metric of aligned texts.
 
-    It gets types that tell one system from several, one kind of error for unknown options, and the parts of its
-    docstring that all of them share.
+    It gets types that tell one system from several, plain numbers, one kind of error for unknown options, and the
+    parts of its docstring that all of them share.
     """
     fill_docstring(function, _DOCSTRING_PARTS)
     names = list(inspect.signature(function).parameters)
+    with_plain = plain_arguments(function)
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
         for name in kwargs:
             if name not in names:
                 raise OptionError(f"{function.__name__} has no option {name!r}: {nearest_names(name, names)}")
-        return function(*args, **kwargs)
+        return with_plain(*args, **kwargs)
 
     return cast("PairFunction[Parameters]", checked)
 
@@ -335,10 +341,8 @@ class Shared:
         offline: bool | None = None,
         cache: Any = True,
     ) -> None:
-        if batch_tokens is not None and (isinstance(batch_tokens, bool) or not isinstance(batch_tokens, int)):
-            raise InputError(f"batch_tokens must be a whole number, not {batch_tokens!r}")
-        if batch_tokens is not None and batch_tokens < 1:
-            raise InputError(f"batch_tokens must be above zero, not {batch_tokens}")
+        if batch_tokens is not None:
+            batch_tokens = check_count("batch_tokens", batch_tokens, 1, _MOST_TOKENS)
         self._encoder = encoder
         self._model = model
         self._options: dict[str, Any] = {"device": device, "batch_tokens": batch_tokens, "offline": offline}

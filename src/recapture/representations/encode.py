@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from ..checks import check_count, numbers_of, plain_arguments
 from ..errors import InputError
 from ..geometry.sparse_rows import Rows, SparseRows
 from ..progress import Progress
@@ -19,8 +20,10 @@ from .vector_cache import VectorCache
 # Written to the cache together; what an interrupted run has finished of these is not made again.
 CHUNK = 256
 _LARGEST_ARRAY = 8 * 2**30
+_MOST_AT_ONCE = 100_000
 
 
+@plain_arguments
 def encode(
     texts: Iterable[str],
     encoder: EncoderLike | None = None,
@@ -111,8 +114,7 @@ def encode_rows(
 ) -> Rows:
     """As `encode`, but counts stay without their zeros: an encoder that has them gives them by `encode_counts`."""
     listed = checked_texts(texts)
-    if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
-        raise InputError(f"the batch size must be a whole number above zero, not {batch_size!r}")
+    batch_size = check_batch_size(batch_size)
     chosen = resolve_encoder(encoder, pooling=pooling, device=device, offline=offline, truncate=truncate)
     if encoder is None or isinstance(encoder, (str, os.PathLike)):
         chosen = chosen.fit(listed)
@@ -123,6 +125,10 @@ def encode_rows(
     if cache is not False and chosen.cacheable:
         store = cache if isinstance(cache, VectorCache) else VectorCache(None if cache is True else cache)
     return _Encoding(listed, chosen, store).run(batch_size)
+
+
+def check_batch_size(batch_size: Any) -> int:
+    return check_count("the batch size", batch_size, 1, _MOST_AT_ONCE)
 
 
 def checked_texts(texts: Iterable[str]) -> list[str]:
@@ -213,11 +219,9 @@ class _Encoding:
 
     def _checked(self, positions: list[int], answer: Any) -> np.ndarray:
         name = self._encoder.name
-        try:
-            with np.errstate(over="ignore"):
-                vectors = np.asarray(answer, np.float32)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"the encoder {name} did not give an array of numbers: {error}") from None
+        given = numbers_of(answer, f"what the encoder {name} gives", "an array of numbers")
+        with np.errstate(over="ignore"):
+            vectors = given.astype(np.float32)
         if vectors.ndim != 2 or len(vectors) != len(positions) or not vectors.shape[1]:
             raise InputError(
                 f"the encoder {name} must give one vector per text: "

@@ -10,6 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from ..checks import array_of
 from ..declarations import declared, function_name
 from ..errors import InputError
 from ..files import expanded
@@ -94,7 +95,7 @@ class FunctionEncoder:
         return self
 
     def encode_batch(self, texts: list[str]) -> np.ndarray:
-        return np.asarray(self._function(texts))
+        return array_of(self._function(texts), f"what the encoder {self.name} gives")
 
 
 @functools.cache

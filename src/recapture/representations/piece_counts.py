@@ -12,6 +12,7 @@ import numpy as np
 from ..progress import Progress
 from .loading import in_one_sentence, load_pretrained, quiet
 from .locate import Weights
+from .weight_files import read_json
 
 _AT_ONCE = 1000
 _Cut = Callable[[list[str]], list[list[int]]]
@@ -58,7 +59,7 @@ def _light(file: Path) -> tuple[_Cut, int, int | None]:
     def cut(texts: list[str]) -> list[list[int]]:
         return [row.ids for row in tokenizer.encode_batch(texts, add_special_tokens=False)]
 
-    return cut, tokenizer.num_special_tokens_to_add(False), _unknown_piece(json.loads(file.read_text("utf-8")))
+    return cut, tokenizer.num_special_tokens_to_add(False), _unknown_piece(read_json(file))
 
 
 def _unknown_piece(content: dict[str, Any]) -> int | None:

@@ -48,6 +48,10 @@ def _state(path: Path) -> tuple[int, int]:
     return known.st_size, known.st_mtime_ns
 
 
+_DIGITS = 18
+"""Of a number of words."""
+
+
 class WordTable:
     """The vectors of a file's words; of a repeated word, the first line counts.
 
@@ -68,7 +72,9 @@ class WordTable:
         self._check_length(first, 0)
         fields = first.split()
         # fastText and word2vec begin with the number of words and of dimensions, GloVe with a word.
-        self._headers = int(len(fields) == 2 and all(field.isdigit() and len(field) < 19 for field in fields))
+        self._headers = int(len(fields) == 2 and all(field.isdigit() for field in fields))
+        if self._headers and max(map(len, fields)) > _DIGITS:
+            raise self._broken(0, first, "no file has so many words or dimensions")
         self.dimensions = int(fields[1]) if self._headers else _numbers_at_end(fields)
         if not self.dimensions:
             raise self._broken(0, first, "no numbers after a word")

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..checks import is_whole
 from ..declarations import installed_version
 from ..errors import InputError
 from ..progress import Progress
@@ -110,7 +111,7 @@ class WordStore:
 
     def want_last(self, count: Any) -> list[int]:
         """The last `count` layers, wanted from now on."""
-        if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= self.layer_count:
+        if not is_whole(count) or not 1 <= count <= self.layer_count:
             raise InputError(
                 f"layers must be a whole number from 1 to {self.layer_count}, which {self.name} has, not {count!r}"
             )

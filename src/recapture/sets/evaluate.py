@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
 import numpy as np
 
-from ..checks import check_draws, check_level, check_seed
+from ..checks import check_draws, check_level, check_seed, plain_arguments
 from ..declarations import fill_docstring
 from ..errors import InputError
 from ..geometry.points import PointSet
@@ -41,6 +41,10 @@ DRAWS = 10
 """Balanced subsamples, unless the caller says how many."""
 
 
+_SMALLEST_REACH = 1e-150
+"""Sets that reach no further from 0 have squared distances of 0, as if all of their samples were the same."""
+
+
 class Job(NamedTuple):
     """A metric and the parameters that differ from its defaults."""
 
@@ -65,6 +69,7 @@ class Options(PairOptions, total=False):
     encoder: EncoderLike | None
 
 
+@plain_arguments
 def evaluate(
     references: SampleSet,
     candidates: SampleSet | Mapping[str, SampleSet],
@@ -173,13 +178,12 @@ def evaluate(
         raise InputError("a second human set was given, but no ceiling is asked for")
     labels = [of_reference, *([] if human is None else ["human"]), *map(_label, named)]
     every_set = [samples_of(each, label) for each, label in zip(given, labels, strict=True)]
-    if k is not None and holds_texts(every_set[0]) and all(map(len, every_set)):
-        # Before texts are encoded, which may take long.
-        check_k(k, *zip(labels, map(len, every_set), strict=True))
+    sizes = [Sized(label, _size(samples, label)) for label, samples in zip(labels, every_set, strict=True)]
+    if k is not None and holds_texts(every_set[0]) and all(size for _, size in sizes):
+        check_k(k, *sizes)  # before texts are encoded, which may take long
     if k is not None and not any(metric.uses_neighbours for metric in chosen):
         raise InputError(f"k was given, but {', '.join(metric.name for metric in chosen)} has no neighbourhoods")
     own = METRICS.own_parameters(chosen, options)
-    sizes = [Sized(label, len(samples)) for label, samples in zip(labels, every_set, strict=True)]
     groups = SetGroups(paired, sizes[0], reference_groups, None if human is None else sizes[1], human_groups)
     groups.add(dict(zip(named, sizes[-len(named) :], strict=True)), candidate_groups)
     asked = {"pooling": pooling, "device": device, "batch_size": batch_size, "offline": offline, "cache": cache}
@@ -198,6 +202,8 @@ def evaluate(
         Job(metric, ({"k": k} if k is not None and metric.uses_neighbours else {}) | own[metric.name])
         for metric in chosen
     ]
+    for points in sets:
+        _check_reach(reference, points)
     pairs = {name: Pair(reference, points) for name, points in zip(named, sets, strict=True)}
     reasons = {name: [_unable(job, pair) for job in jobs] for name, pair in pairs.items()}
     if all(reason for of_pair in reasons.values() for reason in of_pair):
@@ -291,9 +297,10 @@ def measure(
     parameters: the options of `PairOptions`, and the metric's own.
     """
     options = {name: parameters.pop(name) for name in PairOptions.__annotations__ if name in parameters}
-    metric.checked(parameters)
+    own = metric.checked(parameters)
     made = make_pair(reference, candidate, encoder, options)
-    return measure_pair([Job(metric, parameters)], made.pair, made.identity, notes=made.notes, **made.options)[0]
+    job = Job(metric, {name: own[name] for name in parameters})
+    return measure_pair([job], made.pair, made.identity, notes=made.notes, **made.options)[0]
 
 
 _OPTIONS = """
@@ -332,9 +339,9 @@ candidate : list of str or array of shape (samples, dimensions)
 
 
 def set_function(function: Function) -> Function:
-    """The public function of a metric of two sets, with the parts of its docstring that all of them share."""
+    """The public function of a metric of two sets: plain numbers, and the parts of the docstring that all share."""
     fill_docstring(function, _DOCSTRING_PARTS)
-    return function
+    return plain_arguments(function)
 
 
 class MadePair(NamedTuple):
@@ -359,9 +366,11 @@ def make_pair(
     paired, of_reference, of_candidate = (
         rest.pop(name, None) for name in ("paired", "reference_groups", "candidate_groups")
     )
+    rest |= {name: check(rest[name]) for name, check in _CHECKS.items() if name in rest}  # before texts are encoded
     blind = bool(rest.get("ceiling") or rest.get("interval") or _asked(rest.get("pvalue")))
     vectors = vectors_of([reference, candidate], ["reference", "candidate"], encoder, blind=blind)
     pair = Pair(PointSet(vectors.sets[0], "reference"), PointSet(vectors.sets[1], "candidate"))
+    _check_reach(pair.reference, pair.candidate)
     sized = [Sized(points.name, len(points)) for points in (pair.reference, pair.candidate)]
     groups = SetGroups(bool(paired), sized[0], of_reference)
     groups.add({"candidate": sized[1]}, of_candidate)
@@ -394,7 +403,7 @@ def measure_pair(
     """
     draws = check_balance(balance)
     level = check_level(interval)
-    check_seed(seed)
+    seed = check_seed(seed)
     for job in jobs:
         _check_sizes(job.metric, pair)
     jobs = with_defaults(jobs, seed)
@@ -459,6 +468,15 @@ def check_balance(balance: bool | int) -> int:
     return check_draws("balance", balance, DRAWS, "subsamples")
 
 
+_CHECKS: Mapping[str, Callable[[Any], Any]] = {
+    "balance": check_balance,
+    "ceiling": check_splits,
+    "interval": check_level,
+    "seed": check_seed,
+}
+"""Of the options that are numbers."""
+
+
 def _named(candidates: Any) -> dict[str, Any]:
     if isinstance(candidates, Mapping):
         if not candidates:
@@ -468,6 +486,23 @@ def _named(candidates: Any) -> dict[str, Any]:
             raise InputError("two candidates have the same name")
         return named
     return {"candidate": candidates}
+
+
+def _size(samples: Any, label: str) -> int:
+    try:
+        return len(samples)
+    except (TypeError, RuntimeError):  # a single number, or an array of no dimensions
+        what = type(samples).__name__
+        raise InputError(f"{label} must be a list of texts, or samples x dimensions, not {what}") from None
+
+
+def _check_reach(reference: PointSet, candidate: PointSet) -> None:
+    reach = max(abs(float(bound)) for points in (reference, candidate) for bound in points.bounds)
+    if 0 < reach < _SMALLEST_REACH:
+        raise InputError(
+            f"{reference.name} and {candidate.name} hold no value beyond {_SMALLEST_REACH:g}: squared distances would "
+            "all be 0"
+        )
 
 
 def _label(name: str) -> str:

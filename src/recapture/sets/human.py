@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..errors import InputError
 from ..geometry.labels import Labels
 from ..geometry.parallel import engine, engine_options, run_tiles
 from ..geometry.points import PointSet
@@ -34,6 +35,8 @@ SPLITS = 40
 REACH = 1.96
 """Standard deviations on either side: 95 % of single parts, where they are about normal."""
 _MOST_CLUSTERED = 1000
+_MOST_PLACES = 200_000_000
+"""Samples of all splits, which are drawn before the first is scored: some gigabytes."""
 _FEWEST_GROUPS = 4
 _FEWEST_SAMPLES = 5
 """Of a part: single scores of fewer jump so much that every candidate would fall inside."""
@@ -88,6 +91,9 @@ class HumanSplits:
         human: a second human set, instead of other parts of the reference. groups, human_groups: of the samples of
         either, which are then split by whole groups.
         """
+        samples = len(reference) + max(each.size for each in candidates)
+        if draws * samples > _MOST_PLACES:
+            raise InputError(f"at most {_MOST_PLACES // samples:,} splits of {samples:,} samples fit, not {draws:,}")
         self._jobs = [_settled(*job, reference) for job in jobs]
         self._reference, self._human = reference, human
         self._groups, self._draws, self._seed = groups, draws, seed

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import is_whole, plain_value
 from ..errors import InputError
 from ..geometry.labels import Labels
 from ..geometry.overlap import Overlap, OverlapAt, overlap
@@ -118,7 +119,8 @@ class Pair:
 
 def check_k(k: Any, *sides: tuple[str, int]) -> int:
     """A neighbourhood size that every side (its name and number of samples) can serve."""
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
+    k = plain_value(k, "k")
+    if not is_whole(k):
         raise InputError(f"k must be a whole number, not {k!r}")
     if k < 1:
         raise InputError(f"k must be at least 1, not {k}")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
+from ..checks import LONGEST_NGRAM, check_count, each_count, plain_arguments
 from ..errors import InputError
 from ..lexical.cells import Frequencies
 from ..lexical.ngrams import Words
@@ -15,6 +15,7 @@ from ..representations.encode import checked_texts
 from .sentence_bleu import Tokenizer, bleu_of_counts, bleu_tokens
 
 
+@plain_arguments
 def self_bleu(texts: Iterable[str], order: int = 4, *, tokenize: Tokenizer = "13a", lowercase: bool = False) -> float:
     """Mean over texts of their BLEU against all the other texts: the higher, the less varied the texts are.
 
@@ -51,7 +52,7 @@ def self_bleu(texts: Iterable[str], order: int = 4, *, tokenize: Tokenizer = "13
     True
     """
     listed = checked_texts(texts)
-    _check_order(order, "order")
+    order = check_count("order", order, 1, LONGEST_NGRAM)
     if len(listed) < 2:
         raise InputError("self-BLEU needs at least two texts: each is compared with the others")
     words = Words.of(map(bleu_tokens(tokenize, lowercase)[0], listed))
@@ -64,6 +65,7 @@ def self_bleu(texts: Iterable[str], order: int = 4, *, tokenize: Tokenizer = "13
     return float(np.mean([*map(bleu_of_counts, words.lengths.tolist(), closest.tolist(), *correct)]))
 
 
+@plain_arguments
 def distinct_n(
     texts: Iterable[str],
     n: int | Sequence[int] = (1, 2),
@@ -101,21 +103,14 @@ def distinct_n(
     (0.6667, 1.0)
     """
     listed = checked_texts(texts)
-    wanted = [n] if isinstance(n, int) else list(n)
+    wanted = each_count("n", n, 1, LONGEST_NGRAM)
     if not wanted:
         raise InputError("n names no n-gram length")
-    for length in wanted:
-        _check_order(length, "n")
     shares = {
         length: len(runs.keys) / len(runs.number) if len(runs.number) else None
         for length, runs in enumerate(Words.of(map(tokenize, listed)).runs(max(wanted)), 1)
     }
     return {length: shares[length] for length in wanted}
-
-
-def _check_order(value: Any, name: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InputError(f"{name} must be a whole number above zero, not {value!r}")
 
 
 def _most_elsewhere(ngrams: Frequencies) -> np.ndarray:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..declarations import Output
-from ..representations.encode import encode
+from ..representations.encode import check_batch_size, encode
 from ..representations.encoder import Encoder, resolve_encoder
 from .scorer import Similarity, VectorScorer
 
@@ -91,7 +91,7 @@ def _prepare(
 ) -> EmbeddingScorer:
     resolved = resolve_encoder(encoder, pooling=pooling, device=device, offline=offline, truncate=truncate)
     named = encoder is None or isinstance(encoder, (str, os.PathLike))
-    return EmbeddingScorer(resolved, named, batch_size=batch_size, offline=offline, cache=cache)
+    return EmbeddingScorer(resolved, named, batch_size=check_batch_size(batch_size), offline=offline, cache=cache)
 
 
 def learning_from(references: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:

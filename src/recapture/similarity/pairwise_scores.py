@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import plain_arguments
 from ..texts.objects import texts_of_object
 from .scorer import METRICS
 
 
+@plain_arguments
 def pairwise_scores(
     hypotheses: Sequence[str], references: Sequence[str], metric: str = "meteor", **options: Any
 ) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..checks import LONGEST_NGRAM, MOST_DRAWS, check_count
 from ..lexical.cells import Cells, Frequencies, Sides, clipped_sums
 from ..lexical.ngrams import Words
 from .batched import BatchedScorer
@@ -62,10 +62,8 @@ class ChrfScorer(BatchedScorer):
 
 
 def _prepare(char_order: Any, beta: Any, lowercase: Any) -> ChrfScorer:
-    for name, value in (("char_order", char_order), ("beta", beta)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise InputError(f"{name} must be a whole number above zero, not {value!r}")
-    return ChrfScorer(char_order, beta, bool(lowercase))
+    char_order = check_count("char_order", char_order, 1, LONGEST_NGRAM)
+    return ChrfScorer(char_order, check_count("beta", beta, 1, MOST_DRAWS), bool(lowercase))
 
 
 METRIC = Similarity(

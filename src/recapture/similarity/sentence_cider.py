@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import check_number
 from ..declarations import Output, function_name
 from ..errors import InputError
 from ..lexical.cells import Cells, Frequencies, Sides, clipped_sums
@@ -35,6 +36,8 @@ _ORDERS = 4
 # part without rounding, so no sum depends on its order, and scores that are equal by the formula are equal here.
 _COARSE = 2.0**20
 _FINE = 2.0**52
+_NARROWEST = 1e-100
+_WIDTH = f"a positive number from {_NARROWEST:g} to {1 / _NARROWEST:g}"
 
 
 class CiderScorer(BatchedScorer):
@@ -116,11 +119,10 @@ def _prepare(df: Any, sigma: Any, tokenize: Any) -> CiderScorer:
         raise InputError(f"df must be a DocumentFrequencies table or a file of one, not {type(df).__name__}")
     if df.order < _ORDERS:
         raise InputError(f"cider counts n-grams of up to {_ORDERS} tokens, but df stops at {df.order}")
-    if isinstance(sigma, (bool, str)) or not (isinstance(sigma, (int, float)) and math.isfinite(sigma) and sigma > 0):
-        raise InputError(f"sigma must be a positive number, not {sigma!r}")
+    sigma = check_number("sigma", sigma, _NARROWEST, 1 / _NARROWEST, what=_WIDTH)
     if tokenize is not None and not callable(tokenize):
         raise InputError(f"tokenize must be a function from a text to its tokens, not {tokenize!r}")
-    return CiderScorer(df, float(sigma), tokenize or caption_tokens)
+    return CiderScorer(df, sigma, tokenize or caption_tokens)
 
 
 def _with_frequencies(groups: Sequence[Sequence[str]], options: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import check_number
 from ..declarations import function_name
 from ..errors import InputError, nearest_names
 from ..lexical.align import Match, WeightedWords, align, count_chunks
@@ -150,10 +151,8 @@ class _Values(dict[str, float]):
 
 
 def _number(name: str, value: Any, most: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 <= value <= most:
-        limits = "of at least 0" if most == float("inf") else f"between 0 and {most:g}"
-        raise InputError(f"{name} must be a number {limits}, not {value!r}")
-    return float(value)
+    limits = "of at least 0" if most == float("inf") else f"between 0 and {most:g}"
+    return check_number(name, value, 0, most, what=f"a number {limits}")
 
 
 def _tokenizer(tokenize: Any) -> Callable[[str], Sequence[str]]:

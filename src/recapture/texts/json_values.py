@@ -6,10 +6,9 @@ import json
 from collections import Counter
 from typing import Any
 
+from ..checks import DEEPEST
 from ..errors import InputError
 
-_DEEPEST = 100
-"""Lists and objects inside each other; what walks through them later must not run out of stack."""
 _DIGITS = 400
 """Of a whole number. Longer ones are beyond the range of floats, and Python refuses the longest."""
 
@@ -55,14 +54,14 @@ def parsed(content: str, where: str, *, line: int | None = None, real: bool = Fa
     except RecursionError:
         raise InputError(f"{place}: JSON nested too deeply") from None
     # Most content has too few brackets to be deep: only the rest is looked through.
-    if content.count("[") + content.count("{") > _DEEPEST and _is_deep(value):
+    if content.count("[") + content.count("{") > DEEPEST and _is_deep(value):
         raise InputError(f"{place}: JSON nested too deeply")
     return value
 
 
 def _is_deep(value: Any) -> bool:
     level = [value]
-    for _ in range(_DEEPEST):
+    for _ in range(DEEPEST):
         level = [inner for each in level for inner in _containers(each)]
         if not level:
             return False

@@ -8,12 +8,14 @@ its own entries otherwise is read by pyarrow, which then has to be there.)
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import shorten
 from typing import Any
 
 import numpy as np
 
+from ..checks import array_of
 from ..errors import InputError
 
 _NUMBERS = re.compile(r"(u?int\d+|(half_?)?float\d*|double|bool(ean)?)(\[pyarrow\])?", re.IGNORECASE)
@@ -45,6 +47,8 @@ def samples_of(samples: Any, name: str) -> Any:
             f"{name} is a sparse matrix ({type(samples).__name__}): give an array (toarray()), or the texts, of which "
             "the encoder bag-of-words makes counts without zeros"
         )
+    if isinstance(samples, (memoryview, array)):
+        return array_of(samples, name)
     if isinstance(samples, Iterator):
         return list(samples)
     if hasattr(samples, "collect") and hasattr(samples, "lazy"):
@@ -139,7 +143,7 @@ def _types(table: Any) -> list[str]:
 def _matrix(table: Any) -> np.ndarray:
     """A table of numbers, missing ones as NaN, which the metrics refuse by their row."""
     if isinstance(table, np.ndarray):
-        return np.column_stack([table[name] for name in table.dtype.names or ()])
+        return np.column_stack([array_of(table[name], name) for name in table.dtype.names or ()])
     if not hasattr(table, "to_numpy"):  # pyarrow
         return np.column_stack([np.asarray(column, dtype=_plain(column)) for column in table.columns])
     matrix = np.asarray(table.to_numpy())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from numbers import Integral
 from typing import Any
 
+from ..checks import is_whole, plain_value
 from ..errors import InputError
 from .json_values import parsed
 from .reading import no_field
@@ -62,7 +62,8 @@ def _path(record: Mapping[str, Any], field: str) -> list[str]:
 
 
 def name_of(value: Any, where: str, field: str) -> str:
-    if isinstance(value, bool) or not isinstance(value, (str, Integral)):
+    value = plain_value(value, f"{where}: field {field!r}")
+    if not (isinstance(value, str) or is_whole(value)):
         raise InputError(f"{where}: field {field!r} must be a text or a whole number, not {kind(value)}")
     try:
         name = str(value)

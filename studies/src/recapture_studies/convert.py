@@ -329,7 +329,7 @@ def _descriptions(downloaded: Path) -> Files:
                     }
             except rc.InputError:
                 raise
-            except (ValueError, KeyError, IndexError, AttributeError, TypeError, OverflowError) as error:
+            except (ValueError, KeyError, IndexError, AttributeError, TypeError, ArithmeticError) as error:
                 raise rc.InputError(f"{file} holds no ratings as the challenge gives them: {error!r}") from None
 
     return {

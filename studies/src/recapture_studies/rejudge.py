@@ -13,7 +13,7 @@ from pathlib import Path
 
 import recapture as rc
 
-from .files import write
+from .files import json_of, write
 from .study import find_study, list_studies
 from .write import CLAIMS, SCHEMA, claims_part
 
@@ -25,10 +25,10 @@ def rejudge(folder: Path) -> dict[str, str]:
         path = folder / f"{name}.json"
         if not path.is_file():
             continue
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json_of(path.read_text(encoding="utf-8"), str(path))
         try:
             claims = [claim.record() for claim in find_study(name).judge(content["tables"], content["settings"])]
-        except (KeyError, IndexError, ValueError) as error:
+        except (KeyError, IndexError, ValueError, TypeError, AttributeError) as error:
             outcome[name] = f"its tables lack {error}: run the study again"
             continue
         content |= {"schema": SCHEMA, "claims": claims}

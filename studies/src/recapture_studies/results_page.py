@@ -82,7 +82,7 @@ def _read(path: Path) -> Content:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         whole = content.keys() >= _NEEDED and all("id" in claim for claim in content["claims"])
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError):
         whole = False
     if not whole:
         raise rc.InputError(f"{path} is not what a study writes now: run the study again, or judge its tables anew")

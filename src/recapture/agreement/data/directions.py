@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...checks import numbers_of
 from ...declarations import Direction
 from ...errors import InputError, nearest_names
 from .score_matrix import listed
@@ -20,10 +21,7 @@ def oriented(scores: Any, direction: Direction) -> np.ndarray:
 
 
 def as_floats(scores: Any, what: str = "scores") -> np.ndarray:
-    try:
-        return np.asarray(scores, np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{what} must be numbers, in rows of one length") from None
+    return numbers_of(scores, what)
 
 
 def declared_direction(column: str) -> Direction | None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import os
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from numbers import Real
+from fractions import Fraction
 from typing import Any, Literal, overload
 
+from ...checks import DEEPEST, is_number, plain_value
 from ...errors import InputError
 from ...texts.reading import no_field
 from ...texts.records import check_characters, has_field, kind, name_of, value_of
@@ -272,11 +274,16 @@ def _columns(record: Mapping[str, Any], fields: tuple[str, str | None]) -> Itera
             yield name, value
 
 
-def _flat(record: Mapping[str, Any], before: str) -> Iterator[tuple[str, Any]]:
+def _flat(record: Mapping[str, Any], before: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
+    if depth > DEEPEST:
+        raise InputError(f"a record has objects inside each other, more than {DEEPEST} levels deep")
     flat: dict[str, Any] = {}
     for key, value in record.items():
         if isinstance(value, Mapping):
-            flat = {**flat, **{name: flat.get(name, inner) for name, inner in _flat(value, f"{before}{key}.")}}
+            flat = {
+                **flat,
+                **{name: flat.get(name, inner) for name, inner in _flat(value, f"{before}{key}.", depth + 1)},
+            }
         else:
             flat[f"{before}{key}"] = value
     yield from flat.items()
@@ -296,12 +303,17 @@ def _number(value: Any, loose: bool) -> float | str:
         return math.nan
     if isinstance(value, str):
         return _text(value)
-    if isinstance(value, bool) or not isinstance(value, (Real, Decimal)):
+    if isinstance(value, int) and value.bit_length() > sys.float_info.max_exp:  # hundreds of digits
+        return math.copysign(math.inf, value > 0 or -1)
+    value = plain_value(value)
+    if not (is_number(value) or isinstance(value, (Fraction, Decimal))):
         return kind(value)
     try:
         return float(value)
-    except OverflowError:  # a whole number of hundreds of digits
-        return math.inf if value > Decimal(0) else -math.inf  # type: ignore[operator]
+    except OverflowError:  # the last few whole numbers that are too large, and fractions
+        return math.inf if value > 0 else -math.inf
+    except ValueError:  # of decimals there is a NaN that may not even be looked at
+        return math.nan
 
 
 def _text(value: str) -> str:

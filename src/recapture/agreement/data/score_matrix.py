@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...checks import array_of, numbers_of
 from ...errors import InputError, nearest_names
 from ...report.result import freeze
 
@@ -53,13 +54,14 @@ class ScoreMatrix:
     """The files that it was read from."""
 
     def __post_init__(self) -> None:
-        for name, column in self.values.items():
+        values = {name: _numbers(column, name) for name, column in self.values.items()}
+        for name, column in values.items():
             if column.shape not in ((len(self.systems), len(self.inputs)), (len(self.systems),)):
                 raise InputError(f"{name!r} has the shape {column.shape}, but there are {self.size}")
         for what, names in (("system", self.systems), ("input", self.inputs)):
             if len(set(names)) < len(names):
                 raise InputError(f"two {what}s have the same name")
-        object.__setattr__(self, "values", freeze(dict(self.values)))
+        object.__setattr__(self, "values", freeze(values))
         object.__setattr__(self, "unusable", freeze(dict(self.unusable)))
 
     @classmethod
@@ -77,7 +79,8 @@ class ScoreMatrix:
             raise InputError("there are no scores")
         single = [name for name, array in arrays.items() if not array.ndim]
         if single:
-            raise InputError(f"{single[0]!r} must be numbers, systems x inputs, not {columns[single[0]]!r}")
+            given = next(column for name, column in columns.items() if str(name) == single[0])
+            raise InputError(f"{single[0]!r} must be numbers, systems x inputs, not {given!r}")
         first = next(iter(arrays.values()))
         widths = [array.shape[1] for array in arrays.values() if array.ndim == 2]
         systems = [str(at) for at in range(len(first))] if systems is None else list(map(str, systems))
@@ -260,22 +263,18 @@ def from_cells(
 def _items(scores: Any) -> Iterator[tuple[str | None, Any]]:
     if isinstance(scores, Mapping):
         yield from ((str(item), score) for item, score in scores.items())
-    elif isinstance(scores, (Sequence, np.ndarray)) and not isinstance(scores, str) and np.ndim(scores):
+    elif isinstance(scores, (Sequence, np.ndarray)) and not isinstance(scores, str) and getattr(scores, "ndim", 1) == 1:
         yield from ((str(at), score) for at, score in enumerate(scores))
     else:
         yield None, scores
 
 
 def _numbers(values: Any, what: str) -> np.ndarray:
-    try:
-        array = np.ma.filled(values, np.nan) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
-        if array.dtype.kind == "O":  # None among numbers
-            array = array.astype(np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{what!r} must be numbers, systems x inputs") from None
-    if array.dtype.kind not in "fiu" or array.ndim > 2:
-        raise InputError(f"{what!r} must be numbers, systems x inputs, not {array.dtype} of shape {array.shape}")
-    return np.asarray(array, np.float64)
+    given = array_of(values, repr(what))
+    array = numbers_of(given, repr(what), "numbers, systems x inputs")
+    if given.dtype.kind == "b" or array.ndim > 2:
+        raise InputError(f"{what!r} must be numbers, systems x inputs, not {given.dtype} of shape {given.shape}")
+    return array
 
 
 def _places(names: Sequence[str], wanted: Sequence[str]) -> list[int]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ...checks import plain_value
 from ...errors import InputError, nearest_names
 from ...texts.parquet import needed
 from ...texts.reading import damage_told, plan
@@ -90,6 +91,7 @@ class RowFilter:
 
 def _word(value: Any) -> str:
     """As JSON writes it."""
+    value = plain_value(value, "a value that rows are kept by")
     return (
         {True: "true", False: "false", None: "null"}[value] if value is None or isinstance(value, bool) else str(value)
     )

@@ -22,13 +22,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...checks import check_count, check_seed
+from ...checks import check_seed, plain_arguments
 from ...declarations import Direction
 from ...errors import InputError
 from ...progress import Progress
 from ..data.directions import as_floats, oriented
 from ..data.scores_and_ratings import ScoresAndRatings
-from .argument_checks import check_choice, check_share
+from .argument_checks import check_choice, check_resamples, check_share
 from .common_cells import common_cells
 from .correlation_values import check_sides
 from .system_means import system_means
@@ -56,6 +56,7 @@ class Accuracy:
     """The rule for sums that tie with the observed one; None for the hard form, which draws no sums."""
 
 
+@plain_arguments
 def pairwise_accuracy(
     metric: ArrayLike,
     human: ArrayLike,
@@ -92,6 +93,7 @@ def pairwise_accuracy(
     >>> round(accuracy.value, 4), accuracy.pairs
     (0.8333, 6)
     """
+    resamples, seed = check_resamples(resamples), check_seed(seed)
     scores, ratings = _turned(metric, direction), as_floats(human, "ratings")
     whole = scores.ndim == ratings.ndim == 1
     if scores.ndim == 1:
@@ -101,7 +103,7 @@ def pairwise_accuracy(
     signs = [np.sign(side[:, None] - side[None, :]) for side in sides]
     counted = np.triu(np.ones(signs[0].shape, bool), 1)
     if alpha is not None:
-        check_share("alpha", alpha)
+        alpha = check_share("alpha", alpha)
         if cells.human.ndim == 1 or cells.shape[1] < 2:
             raise InputError("which pairs people tell apart needs ratings of single inputs, not one per system")
         (better,) = _better([cells.human], resamples, seed)
@@ -111,6 +113,7 @@ def pairwise_accuracy(
     return Accuracy(value, len(alike), cells.shape[0], cells.dropped, 0 if whole else cells.shape[1])
 
 
+@plain_arguments
 def soft_pairwise_accuracy(
     metric: ArrayLike,
     human: ArrayLike,
@@ -215,7 +218,7 @@ def _better(sides: list[np.ndarray], resamples: int, seed: int) -> list[np.ndarr
     apart = [total[:, None] - total[None, :] - _SLACK * inputs for total in totals]
     counts = [np.zeros((systems, systems), np.int64) for _ in sides]
     rows = 0
-    resamples, width = check_count("resamples", resamples, 1), max(inputs, systems**2)
+    resamples, width = check_resamples(resamples), max(inputs, systems**2)
     with Progress("signs of inputs", min(resamples, 2 ** min(inputs, 62)), "resample") as progress:
         for signs in _signs(inputs, width, resamples, check_seed(seed)):
             rows += len(signs)

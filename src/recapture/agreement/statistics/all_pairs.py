@@ -94,7 +94,7 @@ class AllPairs:
         in mt-metrics-eval and WMT's tables; `by="adjusted"` is two-sided by Holm's rule for all pairs.
         """
         check_choice("p-value", by, ("greater", "pvalue", "adjusted"))
-        check_share("alpha", alpha)
+        alpha = check_share("alpha", alpha)
         beaten = {(pair.first, pair.second) for pair in self.pairs if getattr(pair, by) <= alpha}
         clusters: list[list[str]] = []
         for name in self.agreements:

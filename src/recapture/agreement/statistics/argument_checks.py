@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import numpy as np
-
-from ...checks import check_count, check_seed
+from ...checks import MOST_DRAWS, check_count, check_seed, is_number, plain_value
 from ...errors import InputError, nearest_names
 
 Over = Literal["both", "systems", "inputs"]
@@ -15,11 +13,15 @@ Alternative = Literal["two-sided", "greater"]
 _ALTERNATIVES = ("two-sided", "greater")
 
 
-def check_resampling(over: str, resamples: int, seed: int) -> None:
+def check_resampling(over: str, resamples: Any, seed: Any) -> tuple[int, int]:
+    """How often, and the seed."""
     if over not in OVER:
         raise InputError(f"over must be {', '.join(OVER[:-1])} or {OVER[-1]}, not {over!r}")
-    check_count("resamples", resamples, 1)
-    check_seed(seed)
+    return check_resamples(resamples), check_seed(seed)
+
+
+def check_resamples(resamples: Any) -> int:
+    return check_count("resamples", resamples, 1, MOST_DRAWS)
 
 
 def check_alternative(alternative: str, known: tuple[str, ...] = _ALTERNATIVES) -> None:
@@ -31,10 +33,8 @@ def check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
         raise InputError(f"unknown {what} {value!r}: {nearest_names(str(value), known)}")
 
 
-def is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-
-
-def check_share(what: str, value: Any) -> None:
+def check_share(what: str, value: Any) -> float:
+    value = plain_value(value, what)
     if not (is_number(value) and 0 < value < 1):
         raise InputError(f"{what} must lie between 0 and 1, not {value!r}")
+    return float(value)

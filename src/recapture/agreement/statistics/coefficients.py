@@ -13,6 +13,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...checks import numbers_of
 from ...errors import InputError, nearest_names
 from .kendall import row_taus
 from .system_means import exponents
@@ -60,7 +61,7 @@ def correlation(human: ArrayLike, scores: ArrayLike, coefficient: Coefficient = 
     >>> rc.correlation([[1, 2, 3], [1, 2, 3]], [[2, 4, 6], [3, 2, 1]]).round(3).tolist()
     [1.0, -1.0]
     """
-    first, second = np.asarray(human, np.float64), np.asarray(scores, np.float64)
+    first, second = numbers_of(human, "ratings"), numbers_of(scores, "scores")
     if first.shape != second.shape or first.ndim not in (1, 2):
         raise InputError(f"ratings have the shape {first.shape}, but scores {second.shape}: one vector each")
     if first.ndim == 2:

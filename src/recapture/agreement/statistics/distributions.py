@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...checks import check_count
+from ...checks import MOST_DRAWS, check_count, check_number, plain_arguments
 from ...declarations import Direction
 from ...errors import InputError
 from ..data.directions import as_floats, oriented
-from .argument_checks import check_choice, is_number
+from .argument_checks import check_choice
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +41,7 @@ class Distributions:
     """Cells without a score or a rating."""
 
 
+@plain_arguments
 def score_distributions(
     metric: ArrayLike,
     human: ArrayLike,
@@ -85,12 +86,10 @@ def score_distributions(
     scores, ratings = scores[known], ratings[known]
     if not len(scores):
         raise InputError("no text has both a score and a rating")
-    if quantiles is None and not is_number(threshold):
-        raise InputError(f"threshold must be a number, not {threshold!r}")
     if quantiles is None:
-        inner = np.array([float(threshold)])
+        inner = np.array([check_number("threshold", threshold)])
     else:
-        check_count("quantiles", quantiles, 2)
+        quantiles = check_count("quantiles", quantiles, 2, MOST_DRAWS)
         inner = np.unique(np.quantile(ratings, np.arange(1, quantiles) / quantiles))
     place = np.searchsorted(inner, ratings, side="right")
     bounds = [float(ratings.min()), *inner.tolist(), float(ratings.max())]

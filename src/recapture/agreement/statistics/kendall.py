@@ -23,6 +23,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...checks import check_number, numbers_of, plain_arguments
 from ...errors import InputError, nearest_names
 
 Variant = Literal["a", "b", "c", "gamma", "10", "13", "14", "eq", "acc-eq"]
@@ -179,13 +180,13 @@ def row_taus(human: np.ndarray, metric: np.ndarray, variant: str = "b", epsilon:
     """One number for each row of two equal shapes without NaN."""
     if variant not in VARIANTS:
         raise InputError(f"unknown variant {variant!r} of Kendall's tau: {nearest_names(variant, VARIANTS)}")
-    if not epsilon >= 0:
-        raise InputError(f"epsilon must be a number of at least 0, not {epsilon!r}")
+    epsilon = check_number("epsilon", epsilon, 0)
     if epsilon > 0 and variant == "c":
         raise InputError("tau-c counts different values, which an epsilon does not give: take another variant")
     return VARIANTS[variant](pair_counts(human, metric, epsilon))
 
 
+@plain_arguments
 def kendall_tau(metric: ArrayLike, human: ArrayLike, variant: Variant = "b", epsilon: float = 0.0) -> float:
     """Kendall's tau of two vectors, in any of the forms that treat ties differently.
 
@@ -214,7 +215,7 @@ def kendall_tau(metric: ArrayLike, human: ArrayLike, variant: Variant = "b", eps
     >>> round(rc.kendall_tau([0.1, 0.2, 0.4, 0.3], [1, 2, 3, 3], "acc-eq", epsilon=0.15), 4)
     0.6667
     """
-    ratings, scores = (np.asarray(side, np.float64) for side in (human, metric))
+    ratings, scores = numbers_of(human, "ratings"), numbers_of(metric, "scores")
     if ratings.shape != scores.shape:
         raise InputError(f"ratings have the shape {ratings.shape}, but scores {scores.shape}: they must be equal")
     if ratings.ndim != 1:

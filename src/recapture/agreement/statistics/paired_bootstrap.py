@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...checks import check_count, check_seed
+from ...checks import check_seed, plain_arguments
 from ...errors import InputError
 from ...progress import Progress
-from .argument_checks import OVER, Alternative, Over, check_alternative, check_choice, check_share
+from .argument_checks import OVER, Alternative, Over, check_alternative, check_choice, check_resamples, check_share
 from .coefficients import Coefficient
 from .common_cells import CommonCells, check_defined, common_cells, mean_known, rows_agree
 from .levels import FEWEST, Level
@@ -69,6 +69,7 @@ def _pvalue(samples: np.ndarray, alternative: str) -> float:
     return float(shares[0] if alternative == "greater" else min(1.0, 2 * min(shares)))
 
 
+@plain_arguments
 def paired_bootstrap(
     first: ArrayLike,
     second: ArrayLike,
@@ -119,7 +120,7 @@ def paired_bootstrap(
     """
     check_choice("unit to resample", over, OVER)
     check_alternative(alternative)
-    check_share("confidence", confidence)
+    confidence = check_share("confidence", confidence)
     cells = common_cells([first, second], human, level, coefficient)
     drawn = resampled_agreements(cells, level, coefficient, over, resamples, seed)
     return drawn.paired(0, 1, confidence, alternative)
@@ -172,7 +173,7 @@ def resampled_agreements(
 ) -> Drawn:
     """Of all the cells' metrics, each measured once in every resample, however many pairs they make."""
     check_choice("unit to resample", over, OVER)
-    resamples, seed = check_count("resamples", resamples, 1), check_seed(seed)
+    resamples, seed = check_resamples(resamples), check_seed(seed)
     systems, inputs = cells.shape
     agreements = {"system": _system, "text": _text, "global": _global}[level](cells, coefficient)
     here = [float(side[0]) for side in agreements(np.arange(systems)[None], np.arange(inputs)[None])]

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...checks import check_count, check_seed
+from ...checks import check_seed
 from ...errors import InputError
 from ...progress import Progress
+from .argument_checks import check_resamples
 from .coefficients import row_correlations
 from .levels import FEWEST, shared_inputs
 from .resampled_coefficients import bilinear_correlations, weighted_rank_correlations
@@ -40,7 +41,7 @@ class BootstrapCase:
 
 def input_draws(inputs: int, resamples: int, seed: int, cells: int = _CELLS) -> Iterator[np.ndarray]:
     """(resamples, inputs): which input stands in each place, in blocks whose size does not change the draws."""
-    resamples, seed = check_count("resamples", resamples, 1), check_seed(seed)
+    resamples, seed = check_resamples(resamples), check_seed(seed)
     if not inputs:
         raise InputError("scores of whole systems have no inputs to draw: the interval can be over systems alone")
     stream = np.random.default_rng([seed, 1])

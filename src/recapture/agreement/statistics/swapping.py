@@ -17,9 +17,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...checks import check_count, check_seed
+from ...checks import check_seed, plain_arguments
 from ...progress import Progress
-from .argument_checks import Alternative, check_alternative, check_choice
+from .argument_checks import Alternative, check_alternative, check_choice, check_resamples
 from .coefficients import Coefficient
 from .common_cells import CommonCells, check_defined, common_cells, mean_known, rows_agree
 from .levels import Level
@@ -69,6 +69,7 @@ def _pvalue(null: np.ndarray, alternative: str) -> float:
     return float(np.count_nonzero(far) / len(null))
 
 
+@plain_arguments
 def swapping_test(
     first: ArrayLike,
     second: ArrayLike,
@@ -135,7 +136,7 @@ def swapped(
 ) -> list[Swapping]:
     """The same of pairs of the cells' metrics, by position: what is swapped is drawn once for all of them."""
     check_choice("swap", swap, SWAPS)
-    resamples, seed = check_count("resamples", resamples, 1), check_seed(seed)
+    resamples, seed = check_resamples(resamples), check_seed(seed)
     make = {"system": _system, "text": _text, "global": _global}[level]
     agreements = [make(cells, (cells.metrics[one], cells.metrics[other]), coefficient) for one, other in pairs]
     units = {"both": int(cells.known.sum()), "inputs": cells.shape[1], "systems": cells.shape[0]}[swap]

@@ -17,7 +17,7 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...checks import check_count, check_seed
+from ...checks import MOST_DRAWS, check_count, check_seed, plain_arguments
 from ...declarations import Direction
 from ...errors import InputError
 from ...report.report import Report, Reported, Table, short
@@ -102,6 +102,7 @@ class Sweep(Reported, Generic[Setting]):
         )
 
 
+@plain_arguments
 def sweep(
     scores_by_setting: Mapping[Setting, ArrayLike | Mapping[Group, ArrayLike]],
     human: ArrayLike | Mapping[Group, ArrayLike],
@@ -240,9 +241,8 @@ def _splits(
         raise InputError(f"over must be inputs or systems, not {over!r} (groups are given as mappings)")
     count = shape[1] if over == "inputs" else shape[0]
     number = (5 if over == "inputs" else 2) if folds is None else folds
-    check_count("folds", number, 2)
-    check_count("repeats", repeats, 1)
-    check_seed(seed)
+    number, repeats = check_count("folds", number, 2), check_count("repeats", repeats, 1, MOST_DRAWS)
+    seed = check_seed(seed)
     least = 1 if over == "inputs" else FEWEST if level == "system" else 2
     if count < least * number:
         raise InputError(

@@ -12,10 +12,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from ...checks import check_number, is_whole, plain_arguments
 from ...errors import InputError
-from ..data.directions import as_floats
 from .argument_checks import check_alternative
 
+_MOST_SYSTEMS = 10**15
 _ROUNDING = 1e-9
 _SAME = 1 - 1e-12
 """Metrics that correlate by this are one: what is left is rounding."""
@@ -29,6 +30,7 @@ class Williams(NamedTuple):
     dof: int
 
 
+@plain_arguments
 def williams_test(
     r12: float, r13: float, r23: float, n: int, alternative: Literal["two-sided", "greater", "less"] = "greater"
 ) -> Williams:
@@ -62,11 +64,14 @@ def williams_test(
     (1.7051, 0.0474, 47)
     """
     check_alternative(alternative, ("two-sided", "greater", "less"))
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
+    if not is_whole(n):
         raise InputError(f"n must be a whole number of systems, not {n!r}")
     if n < 4:
         raise InputError(f"Williams' test needs at least four systems, but there are {n}")
-    given = as_floats([r12, r13, r23], "correlations")
+    if n > _MOST_SYSTEMS:
+        raise InputError(f"n is at most {_MOST_SYSTEMS:,}, not {n:,}")
+    named = {"r12": r12, "r13": r13, "r23": r23}
+    given = np.array([check_number(name, r, what="a correlation, between -1 and 1") for name, r in named.items()])
     if not (np.abs(given) <= 1 + _ROUNDING).all():
         raise InputError(f"correlations lie between -1 and 1, not {', '.join(f'{r:g}' for r in given)}")
     r12, r13, r23 = (float(r) for r in np.clip(given, -1, 1))

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...checks import check_seed
+from ...checks import check_seed, numbers_of, plain_arguments
 from ...declarations import Output
 from ...errors import InputError
 from ...geometry.labels import Labels
@@ -25,6 +25,7 @@ from ..distances import both_sides, check_texts, scorer_for
 from ..uncertainty import Asked, ContextScores, describe, tests_of
 
 
+@plain_arguments
 def aggregate(
     references: Sequence[str],
     candidates: Sequence[str],
@@ -104,10 +105,7 @@ def aggregate(
 
 
 def _given(scores: Any, texts: int) -> np.ndarray:
-    try:
-        square = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"scores must be a square matrix of numbers, not {type(scores).__name__}") from None
+    square = numbers_of(scores, "scores", "a square matrix of numbers")
     if square.shape != (texts, texts):
         raise InputError(f"scores have shape {square.shape}, but {texts} texts need {texts} x {texts}")
     if not np.isfinite(square).all():

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...checks import plain_arguments
 from ...declarations import INFINITY, Output
 from ...similarity.scorer import METRICS as SIMILARITIES
 from ...similarity.scorer import Similarity
@@ -16,6 +17,7 @@ from ..distances import Distance, as_distances, both_sides, square
 from ..uncertainty import Asked, ContextScores
 
 
+@plain_arguments
 def dispersion(
     references: Sequence[object], candidates: Sequence[object], distance: Distance = "meteor", **options: Any
 ) -> dict[str, dict[str, Any]]:

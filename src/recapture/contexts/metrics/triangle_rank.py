@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import check_seed
+from ...checks import check_seed, plain_arguments
 from ...declarations import Output, installed_version
 from ...geometry.labels import Labels
 from ...geometry.triangles import SIXTHS, Ties, counts_under, observed_counts
@@ -32,6 +32,7 @@ from ..uncertainty import Asked, ContextScores, describe, tests_of
 from .dispersion import central_and_dispersion
 
 
+@plain_arguments
 def triangle_rank(
     references: Sequence[object],
     candidates: Sequence[object],

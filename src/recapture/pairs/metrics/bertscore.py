@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...checks import is_whole
 from ...errors import InputError
 from ...similarity.scorer import Rule
 from ..baselines import Baseline, read_baseline
@@ -199,11 +200,11 @@ def _outputs(parameters: Mapping[str, Any]) -> tuple[Output, ...]:
 def _prepare(
     references: Sequence[Sequence[str]], shared: Shared, encoder: Any, layer: Any, idf: Any, rescale: Any
 ) -> BERTScorer:
-    if layer is not None and (isinstance(layer, bool) or not isinstance(layer, (int, np.integer))):
+    if layer is not None and not is_whole(layer):
         raise InputError(f"layer must be a whole number, not {layer!r}")
     if not isinstance(idf, bool):
         raise InputError(f"idf must be true or false, not {idf!r}")
-    return BERTScorer(references, shared, encoder, None if layer is None else int(layer), idf, rescale)
+    return BERTScorer(references, shared, encoder, layer, idf, rescale)
 
 
 def _caption(signature: Mapping[str, Any]) -> str:

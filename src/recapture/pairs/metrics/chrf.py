@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...errors import InputError
+from ...checks import LONGEST_NGRAM, MOST_DRAWS, check_count
 from ..declaration import Output, PairMetric
 from ..evaluate import Answer, Candidates, References, pair_function, run_metric
 from ..sacrebleu_scorer import SacrebleuScorer, check_flags, sacrebleu_caption
@@ -71,9 +71,9 @@ def chrf(
 def _prepare(
     references: Sequence[Sequence[str]], shared: Any, char_order: Any, word_order: Any, beta: Any, lowercase: Any
 ) -> SacrebleuScorer:
-    for name, value, least in (("char_order", char_order, 1), ("word_order", word_order, 0), ("beta", beta, 1)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    char_order = check_count("char_order", char_order, 1, LONGEST_NGRAM)
+    word_order = check_count("word_order", word_order, 0, LONGEST_NGRAM)
+    beta = check_count("beta", beta, 1, MOST_DRAWS)
     check_flags(lowercase=lowercase)
     from sacrebleu.metrics.chrf import CHRF
 

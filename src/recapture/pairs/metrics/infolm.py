@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...checks import check_number
 from ...divergences.evaluation import evaluate
 from ...divergences.measures import Measure, check_all, declarations
 from ...errors import InputError
@@ -240,8 +241,7 @@ def _checked(parameters: Mapping[str, Any]) -> tuple[list[Measure], list[float]]
     if not temperatures:
         raise InputError("no temperature was given")
     for value in temperatures:
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
-            raise InputError(f"a temperature must be a number above 0, not {value!r}")
+        check_number("a temperature", value, what="a number above 0")
         if value <= 0:
             raise InputError(f"a temperature must be above 0, not {value:g}")
         if not COLDEST <= value <= HOTTEST:

@@ -31,6 +31,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from ...checks import is_whole
 from ...errors import InputError
 from ...geometry.parallel import engine_options, one_blas_thread
 from ...geometry.transport import Problem, transport_costs
@@ -298,11 +299,11 @@ def _tiles(texts: Sequence[PieceTable], pairs: Sequence[tuple[int, int]]) -> lis
 def _prepare(
     references: Sequence[Sequence[str]], shared: Shared, ngram: Any, layers: Any, idf: Any, encoder: Any
 ) -> MoverScorer:
-    if isinstance(ngram, bool) or ngram not in (1, 2):
+    if not is_whole(ngram) or ngram not in (1, 2):
         raise InputError(f"ngram must be 1 or 2, not {ngram!r}")
     if not isinstance(idf, bool):
         raise InputError(f"idf must be true or false, not {idf!r}")
-    return MoverScorer(references, shared, int(ngram), layers, idf, encoder)
+    return MoverScorer(references, shared, ngram, layers, idf, encoder)
 
 
 def _caption(signature: Mapping[str, Any]) -> str:

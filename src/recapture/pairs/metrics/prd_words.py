@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import check_count, check_seed
+from ...checks import MOST_CLUSTERINGS, MOST_DRAWS, check_count, check_seed
 from ...geometry.small_prd import small_histograms
 from ...sets.metrics.prd import METRIC as OF_SETS
-from ...sets.metrics.prd import f_scores
+from ...sets.metrics.prd import MOST_ANGLES, f_scores
 from ...similarity.scorer import Rule
 from ..declaration import PairMetric
 from ..evaluate import Answer, Candidates, ModelName, References, Shared, pair_function, run_metric
@@ -123,9 +123,10 @@ def _prepare(
     layers: Any,
     encoder: Any,
 ) -> PRDScorer:
-    for name, value, least in (("clusters", clusters, 1), ("angles", angles, 3), ("clusterings", clusterings, 1)):
-        check_count(name, value, least)
-    return PRDScorer(shared, int(clusters), int(angles), int(clusterings), check_seed(seed), layers, encoder)
+    clusters = check_count("clusters", clusters, 1, MOST_DRAWS)
+    angles = check_count("angles", angles, 3, MOST_ANGLES)
+    clusterings = check_count("clusterings", clusterings, 1, MOST_CLUSTERINGS)
+    return PRDScorer(shared, clusters, angles, clusterings, check_seed(seed), layers, encoder)
 
 
 METRIC = PairMetric(

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ... import population
+from ...checks import each_count
 from ...errors import InputError
 from ...geometry.labels import Labels
 from ...geometry.overlap import OverlapAt
@@ -114,7 +115,7 @@ def mark_evaluate_sweep(
     >>> {k: result.quality for k, result in rc.mark_evaluate_sweep(near, far, [1, 2, 4]).items()}
     {1: 0.0, 2: 0.5, 4: 0.75}
     """
-    jobs = {k: Job(METRIC, {"k": k}) for k in ks}
+    jobs = {k: Job(METRIC, {"k": k}) for k in each_count("k", ks, 1)}
     if not jobs:
         raise InputError("there is no k to sweep over")
     made = make_pair(reference, candidate, encoder, options)

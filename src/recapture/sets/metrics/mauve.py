@@ -15,15 +15,13 @@ deviation.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...checks import check_count
-from ...errors import InputError
+from ...checks import MOST_CLUSTERINGS, MOST_DRAWS, check_count, check_number
 from ...geometry.clusters import ClusterRows, unit_rows
 from ...geometry.histograms import Clusterings, Histograms
 from ...geometry.kmeans import DESCRIPTION, kmeans
@@ -41,6 +39,7 @@ if TYPE_CHECKING:
 # Mixtures keep this much of both histograms, so that no divergence is infinite.
 _EDGE = 1e-6
 _FEW = 100
+_MOST_WEIGHTS = 10_000
 
 
 @set_function
@@ -172,11 +171,11 @@ def _prepare(
     pair: Pair, clusters: int | None, variance: float, scaling: float, weights: int, clusterings: int, seed: int
 ) -> tuple[Clusterings, Callable[..., dict[str, np.ndarray]]]:
     wanted = _clusters(pair) if clusters is None else clusters
-    for name, count, least in (("clusters", wanted, 2), ("weights", weights, 2), ("clusterings", clusterings, 1)):
-        check_count(name, count, least)
-    for name, number, most in (("variance", variance, 1), ("scaling", scaling, math.inf)):
-        if isinstance(number, bool) or not isinstance(number, (int, float, np.number)) or not 0 < number <= most:
-            raise InputError(f"{name} must be a number above 0{' and at most 1' * (most == 1)}, not {number!r}")
+    wanted = check_count("clusters", wanted, 2, MOST_DRAWS)
+    weights = check_count("weights", weights, 2, _MOST_WEIGHTS)
+    clusterings = check_count("clusterings", clusterings, 1, MOST_CLUSTERINGS)
+    variance = check_number("variance", variance, most=1, above=0)
+    scaling = check_number("scaling", scaling, above=0)
 
     def cluster() -> Clusterings:
         rows = ClusterRows.of(unit_rows(pair.reference.values), unit_rows(pair.candidate.values)).principal(variance)

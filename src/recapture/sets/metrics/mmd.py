@@ -11,13 +11,12 @@ distance between all pairs of the pooled samples.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import InputError
+from ...checks import check_number
 from ...geometry.content_order import content_order
 from ...geometry.distinct import distinct_rows
 from ...geometry.kernels import Centres, SquaredDistances, cross_sum, off_diagonal_sum
@@ -121,9 +120,7 @@ def _settled(reference: PointSet, parameters: Mapping[str, Any]) -> dict[str, An
 def _choose_bandwidth(pair: Pair, bandwidth: float | None, centres: Centres) -> tuple[float, str]:
     if bandwidth is None:
         return median_bandwidth(pair.reference.values, pair.candidate.values, centres.both)
-    if isinstance(bandwidth, (bool, str)) or not (math.isfinite(bandwidth) and bandwidth > 0):
-        raise InputError(f"bandwidth must be a positive number, not {bandwidth!r}")
-    return bandwidth, "given"
+    return check_number("bandwidth", bandwidth, above=0, what="a positive number"), "given"
 
 
 def median_bandwidth(reference: Rows, candidate: Rows, centre: np.ndarray) -> tuple[float, str]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...checks import check_count
+from ...checks import MOST_CLUSTERINGS, MOST_DRAWS, check_count
 from ...geometry.clusters import ClusterRows
 from ...geometry.histograms import Clusterings, Histograms, Score
 from ...geometry.kmeans import DESCRIPTION, kmeans
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _BETAS = {"f8": 8.0, "f1_8": 1 / 8}
 # Pairs of histograms whose curves are looked at together.
 _AT_ONCE = 1024
+MOST_ANGLES = 10_000
 
 
 @set_function
@@ -125,8 +126,9 @@ def f_scores(histograms: Histograms, angles: int) -> dict[str, np.ndarray]:
 
 
 def _prepare(pair: Pair, clusters: int, angles: int, clusterings: int, seed: int) -> tuple[Clusterings, Score]:
-    for name, value, least in (("clusters", clusters, 1), ("angles", angles, 3), ("clusterings", clusterings, 1)):
-        check_count(name, value, least)
+    clusters = check_count("clusters", clusters, 1, MOST_DRAWS)
+    angles = check_count("angles", angles, 3, MOST_ANGLES)
+    clusterings = check_count("clusterings", clusterings, 1, MOST_CLUSTERINGS)
 
     def cluster() -> Clusterings:
         rows = ClusterRows.of(pair.reference.values, pair.candidate.values).centred()

@@ -1,0 +1,259 @@
+"""Every parameter of the public functions that takes a number, found by introspection, with a call around each.
+
+A new function or metric is found by itself; where one has a parameter that must be given and that is not known here,
+`doors` says so, and `GIVEN` needs one more line.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import recapture as rc
+from recapture.contexts.declaration import METRICS as OF_CONTEXTS
+from recapture.declarations import Declaration, Registry
+from recapture.errors import InputError
+from recapture.pairs.declaration import METRICS as OF_PAIRS
+from recapture.sets.declaration import METRICS as OF_SETS
+from recapture.sets.evaluate import PairOptions
+from recapture.similarity.scorer import METRICS as SIMILARITIES
+
+ROWS = 70
+"""Twice as many do not fit into 8 bits."""
+_RANDOM = np.random.default_rng(13)
+REFERENCE, CANDIDATE = _RANDOM.standard_normal((2, ROWS, 2)).round(2)
+TEXTS = ["the cat sat on the mat", "a dog ran under the tree", "the old bird sang"]
+OTHERS = ["the cat sat near the mat", "a small dog ran", "the bird slept"]
+SCORES, OTHER_SCORES, RATINGS = _RANDOM.integers(0, 9, (3, 4, 5)).astype(float)
+CONTEXTS = [{"id": "1", "references": TEXTS, "candidates": OTHERS}]
+NGRAMS = {("the",): 2, ("the", "cat"): 1}
+
+NUMBER = re.compile(r"\b(int|float|Pvalue)\b")
+GIVEN: dict[str, Any] = {
+    "reference": REFERENCE,
+    "candidate": CANDIDATE,
+    "references": TEXTS,
+    "candidates": OTHERS,
+    "contexts": CONTEXTS,
+    "texts": TEXTS,
+    "text": TEXTS[0],
+    "hypotheses": OTHERS,
+    "metric": SCORES,
+    "first": SCORES,
+    "second": OTHER_SCORES,
+    "human": RATINGS,
+    "metric_scores": {"bleu": SCORES, "chrf": OTHER_SCORES},
+    "human_scores": RATINGS,
+    "scores": SCORES,
+    "scores_by_setting": {"one": SCORES, "two": OTHER_SCORES},
+    "metrics": {"bleu": SCORES, "chrf": OTHER_SCORES},
+    "pvalues": [0.02, 0.5],
+    "counts": NGRAMS,
+    "groups": [TEXTS],
+    "statistic": lambda one, other: float(abs(len(one) - len(other)) + ("cat" in str(one))),
+}
+"""What required parameters get, by their names."""
+OWN: dict[str, dict[str, Any]] = {
+    "evaluate": {"references": REFERENCE, "candidates": CANDIDATE, "metrics": "mark-evaluate", "ceiling": False},
+    "evaluate_pairs": {"metrics": "chrf"},
+    "evaluate_contexts": {"metrics": "rouge-l", "resume": False},
+    "aggregate": {"metric": "rouge-l"},
+    "triangle_rank": {"distance": "rouge-l"},
+    "encode": {"encoder": "bag-of-words", "cache": False},
+    "kendall_tau": {"metric": SCORES[0], "human": RATINGS[0]},
+    "correlation": {"human": RATINGS[0]},
+    "score_distributions": {"metric": SCORES[0], "human": RATINGS[0], "threshold": 4},
+    "tie_calibration": {"metric": SCORES, "human": RATINGS},
+    "compare_metrics": {"directions": "higher"},
+    "correlate": {"directions": "higher", "interval": 0.5, "tests": "permutation"},
+    "williams_test": {"r12": 0.5, "r13": 0.25, "r23": 0.5, "n": 50},
+    "mark_evaluate_sweep": {"ks": 2},
+    "distinct_n": {"n": 2},
+    "DocumentFrequencies": {"documents": 100},
+    "prd": {"clusterings": 1},
+    "mauve": {"clusterings": 1},
+    "infolm": {"measure": "ab", "alpha": 0.5, "beta": 0.5, "cache": False},
+}
+"""What single functions get beside."""
+FITTING = {"interval": 0.5, "alpha": 0.5, "layer": 1, "layers": 2, "k": 2, "resamples": 20, "balance": 3, "pvalue": 20}
+FITTING |= {"ceiling": 3, "bandwidth": 100, "clusters": 5, "order": 3, "batch_tokens": 100, "folds": 2, "quantiles": 2}
+FITTING |= {
+    "clusterings": 2,
+    "angles": 11,
+    "batch_size": 2,
+    "confidence": 0.5,
+    "threshold": 4,
+    "samples": 20,
+    "seed": 100,
+}
+"""Numbers that a parameter may have and that fit into 8 bits, where the default is none or would take long."""
+ABOUT_RESULTS = {"Result", "Results", "Table", "ScoreMatrix", "Context", "InputError", "OptionError", "Journal"}
+"""Classes that are not made from a caller's parameters."""
+ON_MODELS = {"bertscore", "infolm", "moverscore", "prd_words", "mark_evaluate_words", "precision_recall_words"}
+NOT_HERE = {"model_info", "read", "read_contexts", "read_scores"}
+"""Functions of files, which take no numbers: a number among their parameters would be found, and fail."""
+
+
+class Door(NamedTuple):
+    """One parameter of one function."""
+
+    name: str
+    parameter: str
+    base: Any
+    """A number that it takes."""
+    annotation: str
+    call: Callable[[Any], Any]
+
+    @property
+    def takes_bool(self) -> bool:
+        return "bool" in self.annotation or "Pvalue" in self.annotation
+
+
+def doors(model: Path | None = None) -> list[Door]:
+    """All of them; those of metrics that need a model only where one is given."""
+    found: list[Door] = []
+    for name in rc.__all__:
+        thing = getattr(rc, name)
+        if name in ABOUT_RESULTS or (name in ON_MODELS and model is None):
+            continue
+        found += _of_function(name, thing, model)
+    found += _of_function("DocumentFrequencies.from_references", rc.DocumentFrequencies.from_references, model)
+    return [*found, *_of_registries(model)]
+
+
+def _of_function(name: str, function: Callable[..., Any], model: Path | None) -> Iterator[Door]:
+    fixed: dict[str, Any] = {}
+    numbers: dict[str, tuple[str, Any]] = {}
+    for parameter in inspect.signature(function).parameters.values():
+        told = str(parameter.annotation)
+        required = parameter.default is parameter.empty and parameter.kind != parameter.VAR_KEYWORD
+        if parameter.kind == parameter.VAR_KEYWORD:
+            if name == "compare_metrics":
+                numbers |= {"resamples": ("int", 1000), "seed": ("int", 0)}
+            if "Options" in told:
+                numbers |= {key: (_text(kind), None) for key, kind in PairOptions.__annotations__.items()}
+        elif NUMBER.search(told) and not re.search(r"Mapping|Iterable\[float|ArrayLike", told):
+            numbers[parameter.name] = told, parameter.default
+        if required and name not in NOT_HERE:
+            own = OWN.get(name, {})
+            assert parameter.name in own or parameter.name in GIVEN, f"{name}: what to give for {parameter.name}?"
+            fixed[parameter.name] = own.get(parameter.name, GIVEN.get(parameter.name))
+    if name == "DocumentFrequencies.from_references":
+        fixed["groups"] = [TEXTS]
+    assert name not in NOT_HERE or not numbers, f"{name} takes numbers: {numbers}"
+    fixed |= OWN.get(name, {})
+    if name in ON_MODELS:
+        fixed |= {("model" if name == "infolm" else "encoder"): model}
+        fixed |= {"layers": 2} if "layers" in inspect.signature(function).parameters else {}
+    for parameter_name, (told, default) in numbers.items():
+        if not NUMBER.search(told):
+            continue
+        base = OWN.get(name, {}).get(parameter_name, FITTING.get(parameter_name, default))
+        base = FITTING[parameter_name] if isinstance(base, bool) else base
+        assert isinstance(base, (int, float)), f"{name}: which number fits {parameter_name}?"
+        arguments = {key: value for key, value in fixed.items() if key != parameter_name}
+        if parameter_name == "seed" and name in ("evaluate", *_set_functions()):
+            arguments |= {"pvalue": 20}
+        if parameter_name == "batch_size" and name.startswith("evaluate"):  # of texts that are encoded
+            arguments |= {"encoder": "bag-of-words", "cache": False}
+            arguments |= {"references": TEXTS, "candidates": OTHERS, "metrics": "frechet"} if name == "evaluate" else {}
+            arguments |= {"metrics": "trm-embedding"} if name == "evaluate_contexts" else {}
+        yield Door(name, parameter_name, base, told, _caller(function, arguments, parameter_name))
+
+
+def _set_functions() -> set[str]:
+    return {name.replace("-", "_") for name in OF_SETS.all()} | {"mark_evaluate_sweep"}
+
+
+def _text(kind: Any) -> str:
+    return kind if isinstance(kind, str) else getattr(kind, "__forward_arg__", str(kind))
+
+
+def _caller(function: Callable[..., Any], arguments: Mapping[str, Any], name: str) -> Callable[[Any], Any]:
+    return lambda value: function(**arguments, **{name: value})
+
+
+def _of_registries(model: Path | None) -> Iterator[Door]:
+    """The numbers that metrics declare as their own parameters, by the functions that take them as options."""
+    calls: list[tuple[Registry[Any], str, Callable[[Declaration, dict[str, Any]], Any]]] = [
+        (OF_SETS, "evaluate", lambda metric, own: rc.evaluate(
+            REFERENCE, CANDIDATE, metric.name, ceiling=False, options={metric.name: own})),
+        (OF_PAIRS, "evaluate_pairs", lambda metric, own: rc.evaluate_pairs(
+            TEXTS, OTHERS, metric.name, options={metric.name: own}, encoder=model, model=model, cache=False)),
+        (SIMILARITIES, "pairwise_scores", lambda metric, own: rc.pairwise_scores(
+            TEXTS, OTHERS, metric.name, **_with_table(metric.name), **own)),
+        (SIMILARITIES, "evaluate_contexts", lambda metric, own: rc.evaluate_contexts(
+            CONTEXTS, f"trm-{metric.name}", options={metric.name: own}, resume=False,
+            encoder="bag-of-words" if metric.on_vectors else None)),
+    ]  # fmt: skip
+    assert not any(metric.defaults for metric in OF_CONTEXTS.all().values()), "metrics of contexts have parameters now"
+    for registry, how, call in calls:
+        for metric in registry.all().values():
+            if registry is OF_PAIRS and model is None and "torch" in metric.libraries:
+                continue
+            function = getattr(rc, metric.name.replace("-", "_").replace("me_words", "mark_evaluate_words"), None)
+            told = inspect.signature(function).parameters if function is not None else {}
+            for name, default in metric.defaults.items():
+                annotation = str(told[name].annotation) if name in told else ""
+                if isinstance(default, bool) or not (
+                    isinstance(default, (int, float)) or (default is None and NUMBER.search(annotation))
+                ):
+                    continue
+                base = FITTING.get(name, default)
+                base = 0.5 if base is None else base
+                given = _beside(metric, name)
+                yield Door(
+                    f"{how} {metric.name}",
+                    name,
+                    base,
+                    annotation or "int | float",
+                    _metric_caller(call, metric, given, name),
+                )
+
+
+def _beside(metric: Declaration, name: str) -> dict[str, Any]:
+    beside: dict[str, Any] = {"measure": "ab", "alpha": 0.5, "beta": 0.5} if metric.name == "infolm" else {}
+    beside |= {"layers": 2} if "layers" in metric.defaults else {}
+    return {key: value for key, value in beside.items() if key != name}
+
+
+def _with_table(name: str) -> dict[str, Any]:
+    if name == "cider":
+        return {"df": rc.DocumentFrequencies.from_references([TEXTS, OTHERS])}
+    return {"encoder": "bag-of-words"} if name == "embedding" else {}
+
+
+def _metric_caller(call: Any, metric: Declaration, given: dict[str, Any], name: str) -> Callable[[Any], Any]:
+    return lambda value: call(metric, {**given, name: value})
+
+
+def outcome(door: Door, value: Any) -> Any:
+    """What comes out, in a form whose parts can be compared exactly; of a refusal, that it is one."""
+    try:
+        return canonical(door.call(value))
+    except InputError:
+        return "refused"
+
+
+def canonical(value: Any) -> Any:
+    """Nested lists of plain values, each beside its type: 1, 1.0 and NumPy's 1 are three different things."""
+    if isinstance(value, np.ndarray):
+        return ["array", str(value.dtype), value.shape, [repr(each) for each in value.ravel().tolist()]]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [
+            type(value).__name__,
+            *([part.name, canonical(getattr(value, part.name))] for part in dataclasses.fields(value)),
+        ]
+    if isinstance(value, Mapping):
+        return [type(value).__name__, *([repr(key), canonical(each)] for key, each in value.items())]
+    if isinstance(value, (list, tuple)):
+        return [type(value).__name__, *map(canonical, value)]
+    if isinstance(value, rc.DocumentFrequencies):
+        return [value.documents, value.order, sorted(value.items())]
+    return [type(value).__name__, repr(value)]
