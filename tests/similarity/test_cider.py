@@ -273,11 +273,11 @@ def test_tables_of_equal_totals_are_told_apart():
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        ('{"documents": 3, "order": 1000000000, "counts": {"a": 1}}', "order must be at most 1,000"),
+        ('{"documents": 3, "order": 1000000000, "counts": {"a": 1}}', "order is at most 1,000"),
         ('{"documents": 3, "order": "4", "counts": {"a": 1}}', "order must be a whole number"),
-        ('{"documents": 3, "counts": {"' + "a " * 5000 + 'a": 1}}', "the longest n-gram must be at most 1,000"),
+        ('{"documents": 3, "counts": {"' + "a " * 5000 + 'a": 1}}', "the longest n-gram is at most 1,000"),
         ('{"documents": 3, "counts": {"a": 99999999999999999999}}', "the count of 'a' must be"),
-        ('{"documents": 1' + "0" * 30 + ', "counts": {"a": 1}}', "the number of documents must be at most"),
+        ('{"documents": 1' + "0" * 30 + ', "counts": {"a": 1}}', "the number of documents is at most"),
         ('{"documents": 3, "counts": {"a": 1, "a": 2}}', "the key 'a' stands twice"),
         ('{"documents": 3, "counts": {"a": ' + "[" * 900 + "]" * 900 + "}}", "JSON nested too deeply"),
     ],
