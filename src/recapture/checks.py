@@ -1,4 +1,4 @@
-"""Numbers, arrays and JSON that come in from outside, checked here and nowhere else.
+"""Numbers and arrays that come in from outside, checked here and nowhere else.
 
 Public functions are decorated with `plain_arguments`: whatever kind of number a caller has (NumPy's, torch's, an array
 of no dimensions) is Python's own from there on, which cannot overflow. The checks then say what a parameter may be, and
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import json
 import math
 import warnings
 from collections.abc import Callable, Iterable
@@ -32,7 +31,7 @@ _BITS = 1_023
 """Whole numbers beyond do not fit a float (and of some thousand digits Python refuses to print them)."""
 _DIGITS = 300
 DEEPEST = 100
-"""Levels of JSON inside each other: whoever follows many more of them down reaches the end of Python's stack."""
+"""Levels of records inside each other: whoever follows many more of them down reaches the end of Python's stack."""
 _TIMES = (np.timedelta64, np.datetime64)
 """To NumPy a span of time is a whole number; to us it is none."""
 
@@ -252,35 +251,3 @@ def each_count(name: str, values: Any, least: int, most: int | None = None) -> l
     several = isinstance(values, Iterable) and not isinstance(values, (str, bytes)) and getattr(values, "ndim", 1) != 0
     listed = list(values) if several else [values]
     return [check_count(name, value, least, most) for value in listed]
-
-
-def parsed_json(content: str | bytes, where: str, *, whole: bool = False) -> Any:
-    """What a text of JSON says. Refused: what is broken, too deep, or a number that Python would not read.
-
-    where: what the sentence begins with; whole: the text is a whole file, so that lines are worth counting.
-    """
-    try:
-        value = json.loads(content)
-    except json.JSONDecodeError as error:
-        line = f"line {error.lineno}, " if whole else ""
-        raise InputError(f"{where}: broken JSON: {error.msg} ({line}column {error.colno})") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{where}: not UTF-8 text") from None
-    except RecursionError:
-        raise InputError(f"{where}: JSON nested too deeply") from None
-    except ValueError:
-        raise InputError(f"{where}: a whole number of thousands of digits") from None
-    if _nested(value):
-        raise InputError(f"{where}: JSON nested too deeply (more than {DEEPEST} levels)")
-    return value
-
-
-def _nested(value: Any) -> bool:
-    """Whether there are more levels of lists and objects than code may follow down."""
-    level = [value]
-    for _ in range(DEEPEST + 1):
-        inner = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, (dict, list)))
-        level = [value for values in inner for value in values if isinstance(value, (dict, list))]
-        if not level:
-            return False
-    return True

@@ -3,7 +3,6 @@
 import pytest
 
 import recapture as rc
-from recapture.checks import parsed_json
 from recapture.errors import InputError
 
 VALUES = {
@@ -57,19 +56,6 @@ def test_tables_and_journals(value, tmp_path):
     assert len(rc.read(lines)) == 2
 
 
-def test_the_sentences():
-    for content, sentence in (
-        ("9" * 5000, "^x: a whole number of thousands of digits$"),
-        ("[" * 102 + "]" * 102, r"^x: JSON nested too deeply \(more than 100 levels\)$"),
-        ("[" * 100_000, "^x: JSON nested too deeply$"),
-        ('{"a": }', r"^x: broken JSON: Expecting value \(column 7\)$"),
-        (b"\xff\xfe\x00", "^x: "),
-    ):
-        with pytest.raises(InputError, match=sentence):
-            parsed_json(content, "x")
-    assert parsed_json("[" * 100 + "]" * 100, "x")
-
-
 def test_records_nested_too_deeply():
     record = {"system": "a", "item": 1}
     inner = record
@@ -78,11 +64,3 @@ def test_records_nested_too_deeply():
         inner = inner["a"]
     with pytest.raises(InputError, match="more than 100 levels"):
         rc.ScoreMatrix.from_records([record])
-
-
-@pytest.mark.parametrize("first", ["9" * 5000 + " 3", "2 " + "9" * 5000])
-def test_word_vectors_that_promise_too_much(first, tmp_path):
-    path = tmp_path / "vectors.txt"
-    path.write_text(f"{first}\nthe 1 2 3\ncat 1 2 3\n")
-    with pytest.raises(InputError, match="no file has so many words or dimensions"):
-        rc.encode(["the cat"], str(path), cache=False)

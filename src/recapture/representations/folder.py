@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..checks import parsed_json
 from ..errors import InputError
+from ..texts.json_values import parsed
 
 # Everything that can change a vector; other files, such as documentation and other weight formats, are left out.
 _TELLING = {".json", ".txt", ".model", ".safetensors", ".tiktoken", ".jinja", ".bpe", ".vocab", ".spm"}
@@ -94,6 +94,14 @@ def tower_folder(folder: Path) -> Path | None:
     if listed is None:
         return folder
     return listed[0].folder if listed and listed[0].kind in _TOWERS else None
+
+
+def default_prompt(folder: Path) -> str:
+    """What a sentence-transformers model puts before every text unless told otherwise; mostly nothing."""
+    settings = _settings(folder / "config_sentence_transformers.json")
+    prompts = settings.get("prompts")
+    prompt = prompts.get(settings.get("default_prompt_name")) if isinstance(prompts, dict) else None
+    return prompt if isinstance(prompt, str) else ""
 
 
 def lowers_case(folder: Path) -> bool:
@@ -227,4 +235,4 @@ def read_json(file: Path) -> Any:
         content = file.read_text("utf-8")
     except (OSError, ValueError) as error:
         raise InputError(f"{file} cannot be read as JSON: {error}") from None
-    return parsed_json(content, f"{file} cannot be read as JSON", whole=True)
+    return parsed(content, f"{file} cannot be read as JSON", line=1)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..checks import is_whole, parsed_json, plain_value
+from ..checks import is_whole, plain_value
 from ..errors import InputError
-from .reading import Source, no_field, without_line_end
+from .json_values import parsed
+from .reading import no_field
+from .sources import Source, without_line_end
 
 
 def json_lines(source: Source) -> Iterator[tuple[int, str, Any]]:
@@ -15,12 +18,12 @@ def json_lines(source: Source) -> Iterator[tuple[int, str, Any]]:
     for number, line in source.lines():
         if not line.isspace():
             where = f"{source.name} line {number}"
-            yield number, where, _parsed(without_line_end(line), where)
+            yield number, where, parsed(without_line_end(line), where)
 
 
 def json_array(source: Source) -> Iterator[tuple[int, str, Any]]:
     """The same of a file that holds one array."""
-    content = _parsed("".join(line for _, line in source.lines()), source.name)
+    content = parsed("".join(line for _, line in source.lines()), source.name, line=1)
     if not isinstance(content, list):
         raise InputError(f"{source.name} must hold an array, but holds {kind(content)}")
     for number, value in enumerate(content, 1):
@@ -33,10 +36,6 @@ def objects(source: Source) -> Iterator[tuple[int, str, dict[str, Any]]]:
         if not isinstance(record, dict):
             raise InputError(f"{where} is not an object but {kind(record)}")
         yield number, where, record
-
-
-def _parsed(content: str, where: str) -> Any:
-    return parsed_json(content, where)
 
 
 def has_field(record: Mapping[str, Any], field: str) -> bool:
@@ -66,8 +65,12 @@ def name_of(value: Any, where: str, field: str) -> str:
     value = plain_value(value, f"{where}: field {field!r}")
     if not (isinstance(value, str) or is_whole(value)):
         raise InputError(f"{where}: field {field!r} must be a text or a whole number, not {kind(value)}")
-    check_characters(str(value), f"{where}: field {field!r}")
-    return str(value)
+    try:
+        name = str(value)
+    except ValueError:  # an int of Python's that is longer than it writes
+        raise InputError(f"{where}: field {field!r} is a whole number of too many digits") from None
+    check_characters(name, f"{where}: field {field!r}")
+    return name
 
 
 def texts_of(texts: Any, where: str, what: str) -> tuple[str, ...]:
@@ -90,6 +93,8 @@ def check_characters(text: str, what: str) -> None:
 
 def kind(value: Any) -> str:
     kinds = {str: "a text", bool: "a boolean", int: "a whole number", dict: "an object", list: "a list"}
+    if isinstance(value, float) and math.isinf(value):
+        return "an infinite number, or one of hundreds of digits"
     if isinstance(value, float):
         return f"the number {value:g}"
     return "null" if value is None else kinds.get(type(value), f"a {type(value).__name__}")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import recapture as rc
 
-from .files import parsed, write
+from .files import json_of, write
 from .study import find_study, list_studies
 from .write import CLAIMS, SCHEMA, claims_part
 
@@ -25,7 +25,7 @@ def rejudge(folder: Path) -> dict[str, str]:
         path = folder / f"{name}.json"
         if not path.is_file():
             continue
-        content = parsed(path.read_text(encoding="utf-8"), str(path))
+        content = json_of(path.read_text(encoding="utf-8"), str(path))
         try:
             claims = [claim.record() for claim in find_study(name).judge(content["tables"], content["settings"])]
         except (KeyError, IndexError, ValueError, TypeError, AttributeError) as error:
