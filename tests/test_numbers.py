@@ -198,8 +198,8 @@ HUGE = {
     "characters of chrF": (lambda n: rc.chrf(TEXTS, TEXTS, char_order=n), "char_order is at most"),
     "words of chrF": (lambda n: rc.chrf(TEXTS, TEXTS, word_order=n), "word_order is at most"),
     "chrF of two texts": (lambda n: rc.pairwise_scores(TEXTS, TEXTS, "chrf", char_order=n), "char_order is at most"),
-    "document frequencies": (lambda n: rc.DocumentFrequencies.from_references([TEXTS], order=n), "order is at most"),
-    "a table of them": (lambda n: rc.DocumentFrequencies({("a",): 1}, 1, n), "order is at most"),
+    "document frequencies": (lambda n: rc.DocumentFrequencies.from_references([TEXTS], order=n), "order, the length"),
+    "a table of them": (lambda n: rc.DocumentFrequencies({("a",): 1}, 1, n), "order, the length"),
     "cross-entropy": (lambda n: rc.cross_entropy(TEXTS, TEXTS, order=n), "order must be"),
     "k": (lambda n: rc.mark_evaluate(ROWS, ROWS, k=n), "needs at least"),
     "clusters": (lambda n: rc.prd(ROWS, ROWS, clusters=n), "clusters is at most"),
@@ -219,7 +219,7 @@ HUGE = {
 
 
 @pytest.mark.parametrize("name", HUGE)
-@pytest.mark.parametrize("number", [10**16, 10**200])
+@pytest.mark.parametrize("number", [10**16, 10**200], ids=["10^16", "10^200"])
 def test_huge_numbers_are_refused(name, number):
     call, sentence = HUGE[name]
     with pytest.raises(InputError, match=sentence):
@@ -230,16 +230,6 @@ def test_splits_that_do_not_fit_into_memory_are_refused():
     many = np.zeros((30_000, 1))
     with pytest.raises(InputError, match="at most 3,333 splits of 60,000 samples fit, not 100,000"):
         rc.frechet(many, many, ceiling=100_000)
-
-
-def test_a_table_of_document_frequencies_with_a_huge_order(tmp_path):
-    path = tmp_path / "df.json"
-    path.write_text('{"documents": 1, "order": 1000000000, "counts": {"a": 1}}')
-    with pytest.raises(InputError, match="order is at most 1,000"):
-        rc.DocumentFrequencies.read(path)
-    path.write_text(f'{{"documents": 1, "counts": {{"{"a " * 2000}a": 1}}}}')
-    with pytest.raises(InputError, match="the longest n-gram is at most 1,000"):
-        rc.DocumentFrequencies.read(path)
 
 
 @pytest.mark.parametrize("options", [{"tile": 0}, {"tile": 10**9}, {"threads": 0}, {"threads": 10**6}, {"tile": 1.5}])

@@ -1,4 +1,4 @@
-"""Numbers, arrays and JSON that come in from outside, checked here and nowhere else.
+"""Numbers and arrays that come in from outside, checked here and nowhere else.
 
 Public functions are decorated with `plain_arguments`: whatever kind of number a caller has (NumPy's, torch's, an array
 of no dimensions) is Python's own from there on, which cannot overflow. The checks then say what a parameter may be, and
@@ -31,7 +31,7 @@ _BITS = 1_023
 """Whole numbers beyond do not fit a float (and of some thousand digits Python refuses to print them)."""
 _DIGITS = 300
 DEEPEST = 100
-"""Levels of JSON inside each other: whoever follows many more of them down reaches the end of Python's stack."""
+"""Levels of records inside each other: whoever follows many more of them down reaches the end of Python's stack."""
 _TIMES = (np.timedelta64, np.datetime64)
 """To NumPy a span of time is a whole number; to us it is none."""
 
