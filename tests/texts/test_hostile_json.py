@@ -78,3 +78,11 @@ def test_records_nested_too_deeply():
         inner = inner["a"]
     with pytest.raises(InputError, match="more than 100 levels"):
         rc.ScoreMatrix.from_records([record])
+
+
+@pytest.mark.parametrize("first", ["9" * 5000 + " 3", "2 " + "9" * 5000])
+def test_word_vectors_that_promise_too_much(first, tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_text(f"{first}\nthe 1 2 3\ncat 1 2 3\n")
+    with pytest.raises(InputError, match="no file has so many words or dimensions"):
+        rc.encode(["the cat"], str(path), cache=False)

@@ -19,6 +19,7 @@ from ..texts.json_values import parsed
 from ..texts.sources import Source
 from .tokens import caption_tokens
 
+_MOST_DOCUMENTS = 10**15
 Ngram = tuple[str, ...]
 
 
@@ -115,7 +116,7 @@ class DocumentFrequencies:
         longest = check_count("the longest n-gram", words.lengths.max(initial=1), 1, LONGEST_NGRAM)
         documents_with = np.array([_count(counts[ngram], ngram) for ngram in listed], np.int64)
         levels = []
-        for n, runs in enumerate(words.runs(max(order, words.lengths.max(initial=1))), 1):
+        for n, runs in enumerate(words.runs(max(order, longest)), 1):
             # The runs of an n-gram are itself and its parts; parts have a count only if `counts` has them too.
             whole = words.lengths[runs.text] == n
             level = np.zeros(len(runs.keys), np.int64)
@@ -327,6 +328,6 @@ def _compressed(path: str | os.PathLike[str]) -> bool:
 
 def _count(value: Any, ngram: Ngram) -> int:
     value = plain_value(value, f"the count of {' '.join(ngram)!r}")
-    if not is_whole(value) or value < 0:
+    if not is_whole(value) or not 0 <= value <= _MOST_DOCUMENTS:
         raise InputError(f"the count of {' '.join(ngram)!r} must be a whole number, not {value!r}")
     return int(value)

@@ -48,6 +48,10 @@ def _state(path: Path) -> tuple[int, int]:
     return known.st_size, known.st_mtime_ns
 
 
+_DIGITS = 18
+"""Of a number of words."""
+
+
 class WordTable:
     """The vectors of a file's words; of a repeated word, the first line counts.
 
