@@ -83,7 +83,7 @@ def test_a_full_disk_is_a_sentence(folder, capsys, monkeypatch):
     import recapture.cli.app as program
 
     discarded = []
-    monkeypatch.setattr(program, "_discard_output", lambda: discarded.append(True))
+    monkeypatch.setattr(program, "discard", lambda _: discarded.append(True))
 
     def fail(error):
         def main(**_):
