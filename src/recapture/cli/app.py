@@ -94,7 +94,8 @@ def run(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     from ..journal import kept_until_the_end
 
-    for stream in (sys.stdout, sys.stderr):
+    streams = sys.stdout, sys.stderr
+    for stream in streams:
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character gets a question mark, not an error
             stream.reconfigure(errors="replace")
     try:
@@ -113,8 +114,12 @@ def run(arguments: list[str] | None = None) -> int:
         return _refuse(error.format_message().rstrip(".") + hint)
     except (KeyboardInterrupt, click.Abort) as error:
         return _stopped(str(error.__cause__ or error))
-    except BrokenPipeError:
-        # The program that read our output has ended; keep Python from complaining when it flushes at exit.
+    except (BrokenPipeError, SystemExit) as error:
+        # The program that read our output has ended, whereupon click changes the streams and leaves; keep Python from
+        # complaining when it flushes at exit.
+        if isinstance(error, SystemExit) and sys.stdout is streams[0]:
+            raise
+        sys.stdout, sys.stderr = streams
         discard(sys.stdout)
     except OSError as error:
         if interrupted():

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import InputError
+from ..files import expanded
 from .align import SYNONYM, Match
 
 _REMEMBERED = 200_000
@@ -133,7 +134,7 @@ def _places() -> Iterator[Path]:
         if os.environ.get(variable):
             yield Path(os.environ[variable])
     nltk = [Path(folder) for folder in os.environ.get("NLTK_DATA", "").split(os.pathsep) if folder]
-    nltk.append(Path("~/nltk_data").expanduser())
+    nltk.append(expanded("~/nltk_data"))
     nltk += [Path(sys.prefix, *inner) for inner in (["nltk_data"], ["share", "nltk_data"], ["lib", "nltk_data"])]
     nltk += [Path(root, "nltk_data") for root in ("/usr/share", "/usr/local/share", "/usr/lib", "/usr/local/lib")]
     for folder in nltk:
@@ -144,10 +145,10 @@ def _places() -> Iterator[Path]:
 
 def _database(folder: Path) -> Path | None:
     """The folder, its dict/ or the zip file that holds an index; None where there is none."""
-    if folder.is_file() and zipfile.is_zipfile(folder):
+    if os.path.isfile(folder) and zipfile.is_zipfile(folder):  # noqa: PTH113 - a name too long is no file, and no error
         return folder if any(_content(folder, f"index.{part}") for part in _PARTS) else None
     for place in (folder, folder / "dict"):
-        if any((place / f"index.{part}").is_file() for part in _PARTS):
+        if any(os.path.isfile(place / f"index.{part}") for part in _PARTS):  # noqa: PTH113 - as above
             return place
     return None
 

@@ -38,8 +38,6 @@ _MARKDOWN = {
     ord("\\"): r"\\", ord("|"): r"\|", ord("`"): r"\`", ord("\n"): " ", ord("\r"): " ",
     ord("<"): "&lt;", ord("&"): "&amp;",
 }  # fmt: skip
-_LINK = re.compile(r"\](?=[(\[])")
-"""Where brackets would become a link or a picture."""
 _FORMULA = re.compile(r"[=@\t]|[-+](?!(?:[\d\s.,±%()\[\]<>+-]|(?<=\d)e(?=[-+]?\d)|\b(?:p|to|inf|nan)\b)*$)")
 """What a spreadsheet would take as a formula. Numbers, with or without an interval or a p-value, are none."""
 _RAW_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -128,7 +126,7 @@ class Table:
         ]
         lines += ["| " + " | ".join(map(_markdown, row)) + " |" for row in table.rows]
         if self.caption:
-            below = [_TAG.sub("&lt;", _LINK.sub(r"\\]", _one_line(visible(line)))) for line in self.caption]
+            below = [_TAG.sub("&lt;", _one_line(visible(line))) for line in self.caption]
             lines += ["", *("- " + line.replace("|", r"\|") if self.listed else line for line in below)]
         return "\n".join(lines) + "\n"
 
@@ -391,7 +389,7 @@ def _json(content: Any, indent: int | None = None) -> str:
 
 def _markdown(cell: str) -> str:
     mark = {"bold": "**", "emphasis": "*"}.get(getattr(cell, "style", ""), "")
-    return mark + _LINK.sub(r"\\]", cell.translate(_MARKDOWN)) + mark
+    return mark + cell.translate(_MARKDOWN) + mark
 
 
 def _html(cell: str) -> str:

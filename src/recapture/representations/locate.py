@@ -90,7 +90,7 @@ def _is_path(name: str) -> bool:
 
 def _from_path(name: str, wanted: Wanted) -> Weights:
     folder = expanded(name)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # noqa: PTH112 - a name too long is no folder, and no error
         raise InputError(f"there is no {wanted.what} at {name}: no such folder")
     return _checked(Weights(folder.resolve().name, folder))
 
@@ -218,7 +218,10 @@ def _checked(weights: Weights) -> Weights:
 
 def _not_found(name: str, ending: str, wanted: Wanted) -> InputError:
     root = os.environ.get("RECAPTURE_MODELS")
-    local = [] if root is None else [path.name for path in expanded(root).glob("*") if is_model_folder(path)]
+    local: list[str] = []
+    if root is not None:
+        with contextlib.suppress(OSError):  # a folder that nobody may look into holds nothing to offer
+            local = [path.name for path in expanded(root).glob("*") if is_model_folder(path)]
     # Only folders with a similar name are offered: there may be hundreds.
     known = {*wanted.known, *difflib.get_close_matches(name, local, n=3)}
     folders = "local folders, those in RECAPTURE_MODELS" if root else "local folders"
