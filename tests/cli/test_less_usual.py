@@ -98,3 +98,91 @@ def test_a_full_disk_is_a_sentence(folder, capsys, monkeypatch):
     fail(FileNotFoundError(2, "No such file", "gone.txt"))
     with pytest.raises(FileNotFoundError):
         run(["list"])
+
+
+def _reading_options():
+    """By command, the options and arguments that name what is read, and those that name no file at all."""
+    from recapture.cli.app import app
+
+    for name in ("score", "pairs", "contexts", "correlate", "embed"):
+        for parameter in app.commands[name].params:
+            yield name, parameter.name, parameter.metavar or ""
+
+
+WRITTEN = {"output", "per_item"}
+NO_FILE = {
+    "name", "metrics", "k", "field", "input_format", "reference_field", "reference_format", "pooling", "device",
+    "batch_size", "offline", "truncate", "no_cache", "balance", "sample", "interval", "pvalue", "no_ceiling", "group",
+    "paired", "seed", "form", "arrays", "id_field", "over_references", "measure", "temperature", "alpha", "beta", "idf",
+    "layers", "batch_tokens", "references_field", "candidates_field", "ties", "directed", "no_resume", "level",
+    "coefficient", "lower_is_better", "higher_is_better", "over", "test", "accuracy", "soft_ties", "matrix",
+    "system_field", "item_field", "where", "average", "resamples",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command, option, metavar", _reading_options())
+def test_whatever_an_option_names_is_never_written(folder, command, option, metavar):
+    """Every option either names no file, or is known to the check of --output as one that is read."""
+    import click
+
+    from recapture.cli.app import app
+    from recapture.cli.options import _read_by
+
+    several = any(each.name == option and (each.multiple or each.nargs == -1) for each in app.commands[command].params)
+    context = click.Context(app.commands[command])
+    context.params = {option: ("human.txt",) if several else "human.txt"}
+    read = list(_read_by(context))
+    if option in WRITTEN or option in NO_FILE or (command, option) == ("correlate", "human"):
+        assert read == [] and (option in WRITTEN or not metavar.startswith("FILE"))
+    elif option != "candidate":  # which may be a pattern or a folder, and is given by its files
+        assert read == ["human.txt"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["score", "-r", "human.txt", "-c", "human.txt", "--encoder", "IT"],
+        ["score", "-r", "human.txt", "-c", "human.txt", "--human", "IT", "--encoder", "bag-of-words"],
+        ["contexts", "c.jsonl", "--metrics", "cider", "--cider-df", "IT"],
+        ["contexts", "c.jsonl", "--metrics", "meteor", "--paraphrases", "IT"],
+        ["contexts", "c.jsonl", "--metrics", "meteor", "--wordnet", "folder"],
+        ["correlate", "c.jsonl", "--human", "x", "--human-file", "IT"],
+        ["embed", "human.txt", "--encoder", "bag-of-words", "--fit", "IT"],
+        ["pairs", "-r", "human.txt", "-c", "human.txt", "--metrics", "infolm", "--model", "folder"],
+    ],
+)
+def test_files_that_options_name_are_never_written(folder, capsys, arguments):
+    (folder / "folder").mkdir()
+    it = folder / "folder" / "it.npy"
+    it.write_text("kept")
+    (folder / "c.jsonl").write_text("{}\n")
+    arguments = [str(it) if argument == "IT" else argument for argument in arguments]
+    refused([*arguments, "-o", str(it)], capsys, "it is an input, which would be lost")
+    assert it.read_text() == "kept"
+
+
+def test_standard_input_is_an_input_too(folder, tmp_path):
+    import subprocess
+    import sys
+
+    line = [sys.executable, "-m", "recapture", "score", "-r", "-", "-c", "human.txt", "--encoder", "bag-of-words"]
+    with (tmp_path / "human.txt").open() as stream:
+        done = subprocess.run([*line, "-o", "human.txt"], stdin=stream, capture_output=True, text=True)
+    assert done.returncode == 2 and "it is an input" in done.stderr
+
+
+def test_neither_file_nor_journal_is_lost_where_the_output_cannot_be_written(folder, capsys, monkeypatch):
+    """The disk fills up at the very end: nothing is written, and the run goes on from its journal."""
+    import json
+
+    from recapture.contexts import evaluate as evaluation
+
+    records = [{"id": str(n), "references": ["a b", f"c {n}"], "candidates": ["a b", "d"]} for n in range(3)]
+    (folder / "c.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    arguments = ["contexts", "c.jsonl", "--metrics", "meteor", "--per-item", "items.jsonl", "-o"]
+    assert run([*arguments, "/dev/full"]) == 2
+    assert "No space left" in capsys.readouterr().err and not (folder / "items.jsonl").exists()
+    assert len(list((folder / "cache" / "runs").iterdir())) == 1
+    monkeypatch.setattr(evaluation._Run, "_chunk", lambda *_: pytest.fail("made again"))
+    assert run([*arguments, "totals.md"]) == 0
+    assert (folder / "items.jsonl").exists() and not list((folder / "cache" / "runs").iterdir())

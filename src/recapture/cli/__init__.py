@@ -19,9 +19,8 @@ def main(arguments: list[str] | None = None) -> None:
         code = run(arguments)
         end_at_once(code)
     except KeyboardInterrupt:
-        from .signals import exit_code
-
-        code = exit_code()
+        loaded = sys.modules.get(f"{__name__}.signals")
+        code = getattr(loaded, "exit_code", lambda: 130)()
     sys.exit(code)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 import warnings
@@ -14,7 +15,7 @@ Result = TypeVar("Result")
 
 _PATIENCE = 5.0
 """Seconds to wait for another process to finish writing."""
-_OUTSIDE = ("locked", "readonly", "read-only", "full", "unable to open", "disk i/o", "authoriz", "protocol", "memory")
+_OUTSIDE = ("locked", "full", "unable to open", "disk i/o", "authoriz", "protocol", "memory")
 """Words of SQLite's about what is wrong around a file; all else that it says is about what is in the file, since our
 questions do not change."""
 
@@ -44,7 +45,7 @@ class Database:
             UnicodeDecodeError,
             OverflowError,
         ) as error:  # messages quote damaged names, lengths are wild
-            if not _is_damage(error):
+            if not self._is_damage(error):
                 raise
             self._set_aside(error)
         with closing(self._open(patient)) as db:
@@ -78,11 +79,13 @@ class Database:
         reason = "its text is not UTF-8" if isinstance(error, UnicodeError) else error
         warnings.warn(f"the vector cache was damaged ({reason}); set aside as {aside}, starting afresh", stacklevel=2)
 
-
-def _is_damage(error: Exception) -> bool:
-    if type(error) is sqlite3.DatabaseError or not isinstance(error, sqlite3.Error):
-        return True
-    return not any(words in str(error).lower() for words in _OUTSIDE)
+    def _is_damage(self, error: Exception) -> bool:
+        if type(error) is sqlite3.DatabaseError or not isinstance(error, sqlite3.Error):
+            return True
+        words = str(error).lower()
+        if "readonly" in words:  # a damaged head, too, may say that nobody is to write
+            return os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
+        return not any(about in words for about in _OUTSIDE)
 
 
 @contextmanager

@@ -174,12 +174,12 @@ class VectorCache:
             return done
         except _FAILURES as error:
             # Whoever holds the lock may let go: it is tried again, but not waited for.
-            self._locked = "locked" in str(error)
+            self._locked = isinstance(error, sqlite3.Error) and "locked" in str(error)
             self._unusable = not self._locked
             if not self._said:
                 self._said = True
-                held = ": another process holds it" if self._locked else ""
-                warnings.warn(f"going on without the vector cache {self.path}: {error}{held}", stacklevel=4)
+                held = ", another process holds it" if self._locked else ""
+                warnings.warn(f"going on without the vector cache {self.path}: {_reason(error)}{held}", stacklevel=4)
             return otherwise
 
     def _insist(self, action: Callable[[sqlite3.Connection], Result], otherwise: Result) -> Result:
@@ -187,7 +187,11 @@ class VectorCache:
         try:
             return self._database.run(action) if self.path.is_file() else otherwise
         except _FAILURES as error:
-            raise InputError(f"the vector cache {self.path} cannot be used: {error}") from error
+            raise InputError(f"the vector cache {self.path} cannot be used: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
 
 
 def _read(db: sqlite3.Connection, keys: Sequence[bytes], equal: bool) -> dict[bytes, bytes]:
