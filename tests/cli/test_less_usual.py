@@ -120,7 +120,7 @@ NO_FILE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("command, option, metavar", _reading_options())
+@pytest.mark.parametrize("command, option, metavar", [*_reading_options()])
 def test_whatever_an_option_names_is_never_written(folder, command, option, metavar):
     """Every option either names no file, or is known to the check of --output as one that is read."""
     import click
