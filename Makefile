@@ -9,7 +9,7 @@ export RECAPTURE_DATA ?= $(realpath ../shared/data)
 CORPUS ?= $(realpath ../shared/corpus)
 WEIGHTS := weights/src/recapture_weights/recapture-minilm.safetensors
 
-.PHONY: demo quick test oldest kill wheels bench lint docs results weights train clean
+.PHONY: demo quick test attack kill oldest wheels bench lint docs results weights train clean
 
 $(VENV)/.ready: pyproject.toml weights/pyproject.toml studies/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -35,6 +35,9 @@ quick: $(VENV)/.ready  ## the inner loop, within a minute on two cores
 test: lint  ## everything that must hold, and how much of the code the tests reach, branches included
 	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term --cov-report=json:.coverage.json
 	$(BIN)/python .ci/branch_coverage.py .coverage.json
+
+attack: $(VENV)/.ready  ## an hour of random attacks on readers, stores, models, options; MINUTES=5 for fewer
+	$(BIN)/python tests/attack/run.py --minutes $(or $(MINUTES),60)
 
 oldest:  ## the quick tests with the oldest declared versions, on Python 3.10 where there is one
 	PYTHON=$(PYTHON) .ci/oldest

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 
 NAMES = (
-    "neighbours", "memory", "frechet", "capture", "cache",
+    "neighbours", "memory", "word_counts", "frechet", "capture", "cache",
     "triangles", "relabelling", "permutations", "mauve", "meteor", "cider",
     "small", "words", "bertscore", "transport", "infolm",
 )  # fmt: skip

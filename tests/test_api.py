@@ -314,3 +314,13 @@ def test_tables_are_rectangular():
     for heads, rows in (([], []), (["a"], [["1", "2"]])):
         with pytest.raises(InputError, match="at least one column"):
             rc.Table(heads, rows)
+
+
+def test_a_candidate_that_is_not_there_is_answered_with_those_that_are() -> None:
+    same = [[0], [1], [2], [4]]
+    results = rc.evaluate(same, {"copy": same}, "precision-recall", k=1, ceiling=False)
+    with pytest.raises(KeyError) as caught:  # as every mapping has it
+        results["copi"]
+    assert isinstance(caught.value, rc.InputError)
+    assert str(caught.value) == "no results of 'copi'; did you mean copy?"
+    assert results.get("copi") is None

@@ -10,7 +10,7 @@ from attack import kill, stores
 @pytest.mark.parametrize("chosen", stores.ATTACKS, ids=lambda chosen: chosen.__name__)
 def test_attacks(chosen, tmp_path, monkeypatch):
     monkeypatch.setattr(stores, "ATTACKS", (chosen,))
-    for seed in range(12):
+    for seed in range(5):
         folder = tmp_path / str(seed)
         folder.mkdir()
         stores.attack(random.Random(seed), folder)

@@ -1,5 +1,6 @@
 """Public functions refuse what they cannot use with one sentence, and take what is unusual but right."""
 
+import importlib
 import os
 from pathlib import Path
 
@@ -65,3 +66,13 @@ def test_one_machine_sentence_for_a_missing_wordnet(monkeypatch, tmp_path):
     monkeypatch.setattr(Path, "is_dir", lambda path: False)
     with pytest.raises(InputError, match="no WordNet was found on this machine"):
         rc.meteor(["a boat"], ["a ship"], wordnet="auto")
+
+
+@pytest.mark.parametrize("kind", ["csr_matrix", "csr_array", "coo_array", "csc_matrix"])
+def test_sparse_matrices_are_refused_with_a_sentence(kind):
+    matrix = getattr(importlib.import_module("scipy.sparse"), kind)(np.eye(30))
+    for given in ((matrix, matrix), (np.eye(30), matrix)):
+        with pytest.raises(InputError, match=r"is a sparse matrix .*toarray"):
+            rc.mmd(*given)
+        with pytest.raises(InputError, match=r"is a sparse matrix .*toarray"):
+            rc.evaluate(*given)

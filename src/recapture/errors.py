@@ -37,7 +37,7 @@ class InputError(ValueError):
 
     @property
     def message(self) -> str:
-        return super().__str__()
+        return Exception.__str__(self)  # a KeyError would put it in quotes
 
     def __str__(self) -> str:
         return self.message + (f" (see {', '.join(self.options)})" if self.options else "")
@@ -45,6 +45,10 @@ class InputError(ValueError):
 
 class OptionError(InputError, TypeError):
     """A parameter that a metric does not have: one kind of error at every door, and a TypeError as Python has it."""
+
+
+class UnknownNameError(InputError, KeyError):
+    """A result that is not there: a KeyError, as mappings have it, whose message says what there is."""
 
 
 def nearest_names(wanted: str, known: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ import contextlib
 import os
 import shutil
 import sys
+import threading
 import time
 import warnings
 from types import TracebackType
@@ -44,6 +45,25 @@ class Progress:
     def advance(self, steps: int = 1) -> None:
         if self._shown is not None:
             self._shown.update(steps)
+
+
+class Waiting:
+    """A block that waits for others to write: after two seconds one line says for what."""
+
+    def __init__(self, what: str) -> None:
+        self._timer = threading.Timer(_SHORT, self._say, [what])
+        self._timer.daemon = True  # the program may end while it waits
+
+    def __enter__(self) -> None:
+        self._timer.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+
+    @staticmethod
+    def _say(what: str) -> None:
+        if sys.stderr is not None and os.environ.get("TQDM_DISABLE", "0") in ("", "0"):
+            print(f"recapture: waiting for {what}: nothing has been written to it yet", file=sys.stderr, flush=True)
 
 
 class _Shown(Protocol):

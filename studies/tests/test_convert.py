@@ -5,6 +5,8 @@ import json
 
 import pytest
 
+import recapture as rc
+from recapture_studies import convert
 from recapture_studies.convert import CONVERTERS, main
 from recapture_studies.made_up import BUILDERS
 
@@ -229,3 +231,21 @@ def test_continuations_need_a_text(tmp_path, capsys):
             path = tmp_path / f"{domain}_contrastive_k_5_alpha_0.6_result.json"
             path.write_text(json.dumps([{**item, "generated_result": results}]))
         assert "generated_result has no text '0'" in converted("gpt2xl_contrastive_search", tmp_path, capsys)
+
+
+def test_cells_with_odd_separators_stay_whole_and_short_rows_are_refused(tmp_path):
+    """Only a line feed ends a row; a row that lacks a cell is no row with null in it."""
+    rows = [("a", "one\u2028two"), ("a", "three\x0cfour"), ("b", "five")]
+    path = tmp_path / "x.csv"
+    path.write_text("mr,ref\n" + "".join(f"{mr},{ref}\n" for mr, ref in rows), encoding="utf-8")
+    assert [(row["mr"], row["ref"]) for row in convert._table(path, ("mr", "ref"))] == rows
+    for line in ("c", "c,six,seven", 'c,"six'):
+        path.write_text(f"mr,ref\n{line}\n")
+        with pytest.raises(rc.InputError, match="line 2: "):
+            convert._table(path, ("mr", "ref"))
+
+
+def test_what_is_no_text_does_not_become_one(tmp_path, capsys):
+    for caption in (None, 7, ["a"]):
+        (tmp_path / "abstract48S.json").write_text(json.dumps([{"image_id": 1, "caption": caption}]))
+        assert "element 1: 'caption' must be a text" in converted("abstract48s", tmp_path, capsys)

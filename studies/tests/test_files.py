@@ -1,13 +1,15 @@
 """Data files that are read line by line, and files that are written whole or not at all."""
 
+import gzip
 import os
 import stat
 import tempfile
+from pathlib import Path
 
 import pytest
 
 from recapture import InputError
-from recapture_studies.files import check_writable, records, write, write_all
+from recapture_studies.files import NAME, NUMBER, TEXTS, check_writable, records, write, write_all
 from recapture_studies.words import short
 
 
@@ -87,3 +89,39 @@ def test_numbers_as_words():
     assert [short(value) for value in (0.5, 0.00012345, 0.0, -0.0005, float("inf"), float("nan"))] == [
         "0.5000", "0.000123", "0.0000", "-0.0005", "inf", "nan",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('{"text": null}', "'text' must be a text, not null"),
+        ('{"text": 7}', "'text' must be a text, not 7"),
+        ('{"text": "a", "text": "b"}', "a key stands twice"),
+        ('{"text": "half \\ud83d"}', "half of a surrogate pair"),
+        ('{"text": "a", "id": [1]}', "'id' must be a text or a whole number"),
+        ('{"text": "a", "id": 1.5}', "'id' must be a text or a whole number"),
+        ('{"text": "a", "id": 1, "score": NaN}', "'score' must be a number"),
+        ('{"text": "a", "id": 1, "score": Infinity}', "'score' must be a number"),
+        ('{"text": "a", "id": 1, "score": 1' + "0" * 5000 + "}", "Exceeds the limit"),
+        ('{"text": "a", "id": 1, "score": 1' + "0" * 500 + "}", "'score' must be a number"),
+        ('{"text": "a", "id": 1, "score": 1, "all": ["a", null]}', "'all' must be a list of texts"),
+        ('{"text": ' + "[" * 900 + "]" * 900 + "}", "must be a text|nested too deeply"),
+        ('{"text": ' + "[" * 90000, "nested too deeply"),
+        ('{"text": "a\0b"}', "holds a byte 0"),
+    ],
+)
+def test_what_is_no_text_is_refused(tmp_path, line, words):
+    path = tmp_path / "x.jsonl"
+    path.write_text("\ufeff" + '{"text": "a", "id": 1, "score": 1, "all": []}\n' + line + "\n")
+    with pytest.raises(InputError, match=words) as caught:
+        list(records(path, {"text": str, "id": NAME, "score": NUMBER, "all": TEXTS}))
+    assert str(caught.value).startswith(f"{path} line 2")
+
+
+def test_files_that_never_end(tmp_path, monkeypatch):
+    with pytest.raises(InputError, match="it is no file"):
+        list(records(Path("/dev/zero"), []))
+    monkeypatch.setattr("recapture_studies.files._LONGEST_LINE", 1000)
+    (tmp_path / "x.jsonl.gz").write_bytes(gzip.compress(b" " * 5000))
+    with pytest.raises(InputError, match="line 1 is longer than"):
+        list(records(tmp_path / "x.jsonl.gz", []))

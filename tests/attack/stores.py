@@ -27,6 +27,7 @@ from recapture.cli.app import run
 from recapture.journal import kept_until_the_end
 from recapture.representations.vector_cache import VectorCache
 
+ROUNDS = 40
 RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """What no terminal, and no page, may get."""
 _ODD = ["\x1b]0;title\x07", "\x1b[31m", "\x9b2J", "\u202eabc", "|", "\\", "`x`", "\n", "\r", "\t", "<b>", "&", "=1+1",

@@ -68,7 +68,7 @@ def test_names_follow_the_expanded_order(runs, capsys):
     found, _ = names(capsys, "-c", "runs/*.npy", "--name", "one", "--name", "two", "--name", "three")
     assert found == ["one", "two", "three"]
     shown = call(capsys, "score", "-r", "human.npy", "-c", "runs/", "--name", "one", *QUICK, code=2)
-    assert "there are 3 candidates and 1 names" in shown.err
+    assert "candidates and names must be equally many, not 3 and 1" in shown.err
 
 
 def test_a_file_whose_name_looks_like_a_pattern_is_itself(runs, capsys):

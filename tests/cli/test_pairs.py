@@ -273,7 +273,7 @@ CASES = {
     "candidate twice": ([*ANY, "-c", "a.txt"], ["a.txt", "twice"]),
     "reference twice": ([*ANY, "-r", "refs.txt"], ["refs.txt", "twice"]),
     "standard input twice": (["-r", "-", "-c", "-"], ["standard input"]),
-    "too few names": ([*ANY, "--name", "x", "--name", "y"], ["1 candidates and 2 names"]),
+    "too few names": ([*ANY, "--name", "x", "--name", "y"], ["equally many, not 1 and 2"]),
     "items in an input": ([*ANY, "--per-item", "a.txt"], ["a.txt", "it is an input"]),
     "output in an input": ([*ANY, "-o", "refs.txt"], ["refs.txt", "it is an input"]),
     "items in the output": ([*ANY, "-o", "x.json", "--per-item", "./x.json"], ["both name x.json"]),

@@ -251,3 +251,48 @@ def test_anything_can_be_a_sample():
 def test_what_cannot_be_tested(sides, statistic, options, words):
     with pytest.raises(rc.InputError, match=words):
         rc.permutation_test(*sides, statistic, **options)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "rows", "texts", "lists"])
+def test_drawn_partitions_do_not_depend_on_the_order_of_samples(kind):
+    """The statistic tells samples apart by what they are, never by their place."""
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 6, 30).astype(float)
+    make = {
+        "numbers": lambda chosen: chosen,
+        "rows": lambda chosen: np.column_stack([chosen, chosen**2]),
+        "texts": lambda chosen: [f"t{value}" for value in chosen],
+        "lists": lambda chosen: [[value, 1.0] for value in chosen.tolist()],
+    }[kind]
+
+    def number(sample):
+        return float(sample[1:]) if isinstance(sample, str) else np.ravel(sample)[0]
+
+    def apart(references, candidates):
+        sides = ([number(sample) for sample in side] for side in (references, candidates))
+        return abs(int(sum(next(sides))) - int(sum(next(sides))))
+
+    first, second = values[:16], values[16:] + 1
+    plain = rc.permutation_test(make(first), make(second), apart, pvalue=50, seed=4)
+    again = rc.permutation_test(make(rng.permutation(first)), make(rng.permutation(second)), apart, pvalue=50, seed=4)
+    assert not plain.exact and plain.pvalue == again.pvalue
+    np.testing.assert_array_equal(plain.null, again.null)
+
+
+def test_many_labellings_at_once_are_of_samples_in_the_order_given():
+    rng = np.random.default_rng(1)
+    references, candidates = rng.standard_normal(14), rng.standard_normal(12)
+    pooled = np.concatenate([references, candidates])
+
+    def apart(batch):
+        assert batch.reference[0].tolist() == [True] * 14 + [False] * 12 or not first
+        first.clear()
+        return np.abs(batch.candidate @ pooled / 12 - batch.reference @ pooled / 14)
+
+    first = [True]
+    together = rc.permutation_test(references, candidates, apart, pvalue=40, seed=1, vectorized=True)
+    one_by_one = rc.permutation_test(
+        references, candidates, lambda r, c: abs(np.mean(c) - np.mean(r)), pvalue=40, seed=1
+    )
+    np.testing.assert_allclose(together.null, one_by_one.null)
+    assert together.statistic == pytest.approx(abs(candidates.mean() - references.mean()))

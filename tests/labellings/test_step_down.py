@@ -59,11 +59,36 @@ def test_familywise_false_alarms_keep_their_level():
     assert 30 <= alarms <= 70
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_holm_across_candidates_is_no_sharper_than_the_closed_test(seed):
+    """A number's adjusted p is at least, over all sets of families with its own, Bonferroni's for the set: the size of
+    the set times the smallest of this number and the other families' smallest (Marcus, Peritz and Gabriel 1976)."""
+    rng = np.random.default_rng(seed)
+    families = [rng.integers(1, 8, rng.integers(1, 4)) / 100 for _ in range(5)]
+    held = holm_over_families(families)
+    for family, own in enumerate(families):
+        others = [float(each.min()) for place, each in enumerate(families) if place != family]
+        for p, found in zip(own.tolist(), held[family].tolist(), strict=True):
+            sets = [chosen for count in range(5) for chosen in itertools.combinations(others, count)]
+            assert found >= max(min(1, (1 + len(chosen)) * min((p, *chosen))) for chosen in sets) - 1e-12
+        assert held[family].min() == pytest.approx(
+            max(min(1, (5 - sum(each < least for each in (own.min(), *others))) * least) for least in
+                {float(own.min()), *(each for each in others if each < own.min())})
+        )  # fmt: skip
+    order = rng.permutation(5)
+    again = holm_over_families([families[at] for at in order])
+    assert [each.tolist() for each in again] == [held[at].tolist() for at in order]
+
+
 def test_holm_across_candidates():
     """By hand: three families of one number, p .01, .02, .03: 3 x .01, max(.03, 2 x .02), max(.04, .03)."""
     families = [np.array([0.02]), np.array([0.01]), np.array([0.03])]
     assert np.concatenate(holm_over_families(families)).tolist() == pytest.approx([0.04, 0.03, 0.04])
     held = holm_over_families([np.array([0.01, 0.4]), np.array([0.02, 0.6])])
     assert held[0].tolist() == pytest.approx([0.02, 0.8]) and held[1].tolist() == pytest.approx([0.02, 0.6])
+    # Equal smallest ones: both are held up to 2 x .01, the others are charged once, whichever family comes first.
+    for families in ([[0.01, 0.4], [0.01, 0.6]], [[0.01, 0.6], [0.01, 0.4]]):
+        held = holm_over_families([np.array(each) for each in families])
+        assert [each.tolist() for each in held] == [[0.02, each[1]] for each in families]
     # A family without tests is charged to nobody.
     assert [each.tolist() for each in holm_over_families([np.ones(0), np.array([0.5])])] == [[], [0.5]]

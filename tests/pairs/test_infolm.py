@@ -515,9 +515,9 @@ def test_empty_texts_score_worst(scored: Callable[..., Any]) -> None:
     assert ours.scores[:3].tolist() == [1, 1, 1]
     assert ours.scores[3:5].tolist() == [0, 0]  # two empty texts are equal
     assert 0 < ours.scores[5] < 1
-    assert "3 of 6 texts of candidate are empty: scored worst" in ours.warnings
-    assert "2 of 7 texts of reference are empty: scored worst" in ours.warnings
-    assert any(note.startswith("1 of 7 texts of reference is empty: ignored") for note in ours.warnings)
+    assert "2 more of 6 texts of candidate are empty: scored worst" in ours.warnings
+    assert "1 more of 7 texts of reference is empty: scored worst" in ours.warnings
+    assert any(note.startswith("1 more of 7 texts of reference is empty: ignored") for note in ours.warnings)
 
 
 def test_empty_texts_are_left_out_where_there_is_no_worst(scored: Callable[..., Any]) -> None:

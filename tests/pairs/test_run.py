@@ -203,6 +203,11 @@ def check_empty_texts(results, apart):
             expected = apart.get(metric, worst)
             np.testing.assert_allclose(column[1:3], expected, rtol=0, atol=1e-12, err_msg=f"{metric} {name}")
         assert "1 of 4 pairs is of two empty texts: scored as equal" in result.warnings
+        # The two others with an empty text: neither counts the pair that is equal.
+        for side in ("reference", "candidate"):
+            assert sum(note.startswith(f"1 more of 4 texts of {side} is empty: ") for note in result.warnings) == 1, (
+                metric
+            )
 
 
 REFERENCES = [" ", "", "a dog ran to the river", "the cat sat on the mat"]

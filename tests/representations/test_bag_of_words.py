@@ -10,6 +10,7 @@ from recapture.errors import InputError
 from recapture.representations.encode import encode
 from recapture.representations.encoder import resolve_encoder
 from recapture.representations.encoders.bag_of_words import BagOfWords, words
+from recapture.representations.vectors import vectors_of
 
 TEXTS = ["The cat and the dog.", "A dog! A dog?", "", "Don't — the CAT doesn’t"]
 
@@ -77,3 +78,36 @@ def test_needs_no_torch() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_an_array_of_zeros_that_no_machine_should_hold_is_refused(monkeypatch) -> None:
+    import recapture.representations.encode as module
+
+    monkeypatch.setattr(module, "_LARGEST_ARRAY", 4 * 4 * 7 - 1)
+    with pytest.raises(InputError, match=r"counts of 7 words in 4 texts are an array of 0\.0 GiB"):
+        encode(TEXTS, "bag-of-words")
+    assert encode(TEXTS[:3], "bag-of-words").shape == (3, 5)
+
+
+def test_texts_become_counts_without_zeros_for_metrics() -> None:
+    from recapture.geometry.sparse_rows import SparseRows
+
+    encoded = vectors_of([TEXTS, TEXTS[:2]], ["reference", "candidate"], "bag-of-words")
+    assert all(isinstance(rows, SparseRows) for rows in encoded.sets)
+    assert [rows.matrix.nnz for rows in encoded.sets] == [10, 6]  # other than 0 in the table above
+    np.testing.assert_array_equal(np.asarray(encoded.sets[0]), encode(TEXTS, "bag-of-words"))
+
+
+def test_texts_that_share_no_word_are_told() -> None:
+    # Without blanks between words a text is one word: all are equally far apart, and nothing can be told.
+    apart = [f"这是第{number}个句子" for number in range(20)]
+    reference, candidate = vectors_of([apart, apart[::-1]], ["reference", "candidate"], "bag-of-words").notes
+    for notes, name in ((reference, "reference"), (candidate, "candidate")):
+        assert sum(f"20 of 20 texts of {name} share no word with any other" in note for note in notes) == 1
+    human = ["the cat sat", "a cat ran", "the dog sat", "a dog ran"]
+    of_half, of_more = vectors_of(
+        [human * 3, ["sun", "moon", "night", *human * 2]], ["reference", "candidate"], "bag-of-words"
+    ).notes
+    assert not [note for note in of_half if "share no word" in note]
+    assert [note for note in of_more if note.startswith("3 of 11 texts of candidate share no word")]
+    assert [note for note in of_more if note.endswith("it does not see how texts differ in them")]

@@ -115,6 +115,25 @@ def test_a_prompt_stands_before_every_window_and_counts_once(include: bool, with
     np.testing.assert_allclose(encode(LONG, folder, cache=False), rows, atol=1e-5)
 
 
+@pytest.mark.parametrize("truncate", [False, True])
+def test_a_prompt_takes_room_from_texts(truncate: bool, with_modules: Callable[..., Path]) -> None:
+    folder = with_modules("prompted", "Pooling", pooling={"pooling_mode": "mean"})
+    settings = {"prompts": {"own": "the red "}, "default_prompt_name": "own"}
+    (folder / "config_sentence_transformers.json").write_text(json.dumps(settings))
+    # Beside two special pieces and two of the prompt 60 fit; of 61 and 63, 1 and 3 are beyond the limit.
+    texts = ["cat " * count for count in (60, 61, 63)]
+    facts = resolve_encoder(folder, truncate=truncate).facts(texts)
+    assert facts == TextFacts(2, 4 / 184 if truncate else 0.0, 0.0)
+
+
+def test_no_room_for_a_text_is_an_error(with_modules: Callable[..., Path]) -> None:
+    folder = with_modules("full", "Pooling", pooling={"pooling_mode": "mean"})
+    settings = {"prompts": {"own": "the red cat " * 21}, "default_prompt_name": "own"}
+    (folder / "config_sentence_transformers.json").write_text(json.dumps(settings))
+    with pytest.raises(InputError, match="at most 64 pieces at once, which leaves no room for a text"):
+        encode(["a cat"], folder, cache=False)
+
+
 def test_short_texts_keep_their_vectors_to_the_last_bit(tiny_bert: Path) -> None:
     texts = [*SHORT, *LONG]
     for batch_size in (2, 32):  # batches of long, of mixed and of short texts

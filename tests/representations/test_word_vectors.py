@@ -71,7 +71,13 @@ def test_full_stops_of_abbreviations_and_of_sentences(tmp_path: Path) -> None:
     np.testing.assert_array_equal(encode(texts, file)[:, 0], [1, 1, 2, 4, 6])
 
 
-@pytest.mark.parametrize("form", ["header", "trailing spaces", "windows", "mark", "no line end", "blank end", "tabs"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        *("header", "trailing spaces", "windows", "mark", "no line end", "blank end", "tabs", "double blanks"),
+        *("a double blank after the word", "a tab after the word", "blanks before the word"),
+    ],
+)
 def test_forms_of_the_same_table(form: str, tmp_path: Path) -> None:
     content = {
         "header": f"{len(LINES)} 3\n{GLOVE}",
@@ -81,6 +87,10 @@ def test_forms_of_the_same_table(form: str, tmp_path: Path) -> None:
         "no line end": GLOVE.rstrip("\n"),
         "blank end": GLOVE + "\n  \n\n",
         "tabs": GLOVE.replace(" ", "\t"),
+        "double blanks": GLOVE.replace(" ", "  "),
+        "a double blank after the word": "".join(line.replace(" ", "  ", 1) + "\n" for line in LINES),
+        "a tab after the word": "".join(line.replace(" ", "\t", 1) + "\n" for line in LINES),
+        "blanks before the word": GLOVE.replace("\n", "\n "),
     }[form]
     table = WordTable(write(tmp_path, content))
     assert (len(table), table.dimensions) == (len(LINES), 3)
@@ -170,6 +180,12 @@ def test_unknown_words_are_left_out_and_counted(glove: Path) -> None:
         ("the 1 2 3\ncat 1 1e99 3\n", r"line 2: infinity or no number"),
         ("Just some text.\n", r"line 1: no numbers after a word"),
         ("\n", r"line 1: no numbers after a word"),
+        ("the 1 2 3\ncat  1 2\n", r"line 2: 2 numbers after a word, not 3"),
+        ("the 1 2 3\ncat 1  2\n", r"line 2: 2 numbers after a word, not 3"),
+        ("the 1 2 3\rcat 1 2 3\r", r"line 1: a carriage return"),
+        ("0 3\n", r"holds no word vectors"),
+        ("1000000000000 1000000000\nthe 1 2 3\n", r"line 2: 3 numbers after a word, not 1000000000"),
+        (f"{'9' * 5000} 3\nthe 1 2 3\n", r"line 2: 3 numbers after a word, not 1"),
         ("5 3\nthe 1 2 3\n", r"promises 5 words in its first line but holds 1$"),
         ("", r"vectors\.txt is empty"),
         (b"3 300\nword \x00\x01\x02\n\x00\x03", r"line 2: .* numbers after a word, not 300 \(the file looks binary"),
@@ -304,3 +320,24 @@ def test_notes_reach_the_result(glove: Path) -> None:
         "words of reference without a vector in tiny.3d.txt were left out (1 of 3, 33.3%)",
         "1 of 3 texts of reference have no word of tiny.3d.txt; their vectors are zero",
     )
+
+
+def test_lines_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recapture.representations.word_table._LONGEST_LINE", 1 << 20)
+    endless = b"the" + b" 1" * (1 << 21)
+    for file in (write(tmp_path, endless), write(tmp_path, gzip.compress(endless), "packed.vec.gz")):
+        with pytest.raises(InputError, match="longer than 1 MB"):
+            WordTable(file)
+    monkeypatch.setattr("recapture.representations.word_table._MOST_UNPACKED", 1000)
+    with pytest.raises(InputError, match=r"unpacks to more than .*RECAPTURE_NO_LIMITS=1"):
+        WordTable(write(tmp_path, gzip.compress(GLOVE.encode() * 100), "packed.vec.gz"))
+
+
+def test_a_file_that_becomes_shorter_while_it_is_read(glove: Path) -> None:
+    """Were the file mapped into memory, this would end the process."""
+    table = WordTable(glove)
+    with glove.open("r+b") as file:
+        file.truncate(5)
+    table._file.seek(0, os.SEEK_END)  # nothing of it is left in a buffer
+    with pytest.raises(InputError, match="has become shorter"):
+        table.get("n't")

@@ -7,6 +7,7 @@ import oracles
 import pytest
 
 import recapture as rc
+from recapture.geometry.content_order import content_order
 from recapture.sets.metrics.mark_evaluate import estimates
 
 X = np.random.RandomState(0).randn(200, 8)
@@ -183,7 +184,8 @@ def test_balanced_prd_has_the_mean_curve():
     from recapture.sets.metrics.prd import METRIC as PRD
 
     rng = np.random.default_rng(2)
-    draws = [np.sort(rng.choice(200, 150, replace=False)) for _ in range(2)]
+    order = content_order(X)  # from which subsamples are drawn
+    draws = [order[rng.choice(200, 150, replace=False)] for _ in range(2)]
     curves = [measure(PRD, X[rows], Y, seed=2).precision for rows in draws]
     np.testing.assert_allclose(rc.prd(X, Y, balance=2, seed=2).precision, np.mean(curves, axis=0))
 
@@ -192,7 +194,7 @@ def test_balance_is_the_mean_over_seeded_subsamples():
     by_hand = []
     rng = np.random.default_rng(9)
     for _ in range(4):
-        rows = np.sort(rng.choice(200, 150, replace=False))
+        rows = content_order(X)[rng.choice(200, 150, replace=False)]  # from which subsamples are drawn
         by_hand.append(rc.mark_evaluate(X[rows], Y).petersen)
     result = rc.mark_evaluate(X, Y, balance=4, seed=9)
     assert result.petersen == pytest.approx(np.mean(by_hand))

@@ -9,6 +9,7 @@ import pytest
 import recapture as rc
 from recapture.checks import check_level
 from recapture.errors import InputError
+from recapture.geometry.content_order import content_order
 from recapture.geometry.points import PointSet
 from recapture.labellings.plans import plan, subsamples
 from recapture.sets.declaration import Measurement, Output, SetMetric
@@ -35,7 +36,8 @@ def own(metric, reference, candidate):
 def test_pvalues_are_shares_of_relabelled_sets(metric):
     """(c + 1) / (B + 1) over sets that were relabelled for real, by the definition."""
     reference, candidate = two_sets()
-    pooled = np.concatenate([reference, candidate])
+    # Labellings are drawn for samples in order of content.
+    pooled = np.concatenate([side[content_order(side)] for side in (reference, candidate)])
     parameters = own(metric, reference, candidate)
     result = measure(metric, reference, candidate, pvalue=19, seed=3, **parameters)
     made = plan(len(reference), len(candidate), pvalue=19, seed=3)

@@ -188,7 +188,7 @@ def test_the_file_is_plain_json(tmp_path):
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (b"{", "not JSON"),
+        (b"{", "broken JSON"),
         (b"\xff\xfe", "not JSON"),
         (b"[]", "no table"),
         (b'{"counts": {}}', "no table"),
@@ -206,10 +206,10 @@ def test_bad_tables(tmp_path, content, complaint):
 
 
 def test_bad_files(tmp_path):
-    with pytest.raises(InputError, match="cannot read"):
+    with pytest.raises(InputError, match="cannot be read"):
         DocumentFrequencies.read(tmp_path / "none.json")
     (tmp_path / "plain.json.gz").write_bytes(b"{}")
-    with pytest.raises(InputError, match="cannot read"):
+    with pytest.raises(InputError, match="cannot be read"):
         DocumentFrequencies.read(tmp_path / "plain.json.gz")
     with pytest.raises(InputError, match="holds a space"):
         DocumentFrequencies({("a b",): 1}, 1).write(tmp_path / "space.json")
@@ -268,3 +268,28 @@ def test_tables_of_equal_totals_are_told_apart():
     other = DocumentFrequencies({("a",): 1, ("b",): 2}, 3)
     again = DocumentFrequencies({("b",): 1, ("a",): 2}, 3)
     assert one.identity() == again.identity() != other.identity()
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ('{"documents": 3, "order": 1000000000, "counts": {"a": 1}}', "order, the length of the longest n-grams"),
+        ('{"documents": 3, "order": "4", "counts": {"a": 1}}', "order, the length of the longest n-grams"),
+        ('{"documents": 3, "counts": {"' + "a " * 5000 + 'a": 1}}', "an n-gram has 5001 tokens"),
+        ('{"documents": 3, "counts": {"a": 99999999999999999999}}', "cannot occur in"),
+        ('{"documents": 1' + "0" * 30 + ', "counts": {"a": 1}}', "one beyond 10"),
+        ('{"documents": 3, "counts": {"a": 1, "a": 2}}', "the key 'a' stands twice"),
+        ('{"documents": 3, "counts": {"a": ' + "[" * 900 + "]" * 900 + "}}", "JSON nested too deeply"),
+    ],
+)
+def test_tables_that_promise_too_much(tmp_path, content, complaint):
+    path = tmp_path / "df.json"
+    path.write_text(content)
+    with pytest.raises(InputError, match=complaint) as caught:
+        DocumentFrequencies.read(path)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_an_order_without_end():
+    with pytest.raises(InputError, match="order"):
+        DocumentFrequencies.from_references([["a b"]], order=10**9)

@@ -357,6 +357,57 @@ def test_bad_paraphrase_tables_are_named(tmp_path):
         SIMILARITY.scorer(paraphrases=tmp_path / "empty.txt").cross(["a"], ["b"])
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"0.5\nbig\nlarge\n0.5\nsmall\n",  # cut off
+        b"0.5\nbig\nlarge\nsmall\nlittle\n0.5\n",  # a line is lost
+        gzip.compress(b"0.5\nbig\nlarge\n"),  # under another name
+        b"0.5\n" + b"big " * 300_000 + b"\nlarge\n",
+    ],
+)
+def test_paraphrase_tables_that_are_not_whole(tmp_path, content):
+    (tmp_path / "table.txt").write_bytes(content)
+    with pytest.raises(InputError, match=r"table.txt line \d+ is no paraphrase table"):
+        Paraphrases(tmp_path / "table.txt").prepare(["big"])
+
+
+def test_a_paraphrase_table_that_changes(tmp_path):
+    path = tmp_path / "table.txt"
+    path.write_text("0.5\nbig\nlarge\n\n\n")
+    table = Paraphrases(path)
+    assert table.prepare(["big"]).known
+    other = Paraphrases(path)
+    path.write_text("0.5\nbig\nlarge and more\n")
+    with pytest.raises(InputError, match="has changed since it was opened"):
+        other.prepare(["big"])
+
+
+def test_damaged_wordnets_are_told(wordnet, tmp_path, monkeypatch):
+    packed = tmp_path / "wordnet.zip"
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in wordnet.iterdir():
+            archive.write(file, f"wordnet/{file.name}")
+    whole = packed.read_bytes()
+    for at in range(0, len(whole), 7):
+        packed.write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :])
+        try:
+            WordNet(packed).synsets("mice")
+        except InputError as error:
+            assert "\n" not in str(error)
+    packed.write_bytes(whole)
+    monkeypatch.setattr("recapture.lexical.wordnet._MOST_BYTES", 10)
+    with pytest.raises(InputError, match="which no WordNet has"):
+        WordNet(packed)
+
+
+@pytest.mark.parametrize("line", ["red a -1 0 0 1 1", "red a 0 0 1", "red a 99 0 1 0001", "red a 1 0 ٣x", "red"])
+def test_lines_that_no_index_has(wordnet, line):
+    (wordnet / "index.adj").write_text(line + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match="line 1 is not a line of a WordNet index"):
+        WordNet(wordnet)
+
+
 # Tokens and function words
 
 NORMALISED = {

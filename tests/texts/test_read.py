@@ -580,7 +580,7 @@ class TestBadFiles:
 
     def test_utf_16(self, tmp_path: Path) -> None:
         path = put(tmp_path / "a.txt", RAIN.encode("utf-16"))
-        assert message(path) == f"{path} line 1: byte 1 of the line (0xff) is not UTF-8"
+        assert message(path) == f"{path} is UTF-16 or UTF-32: save it as UTF-8"
 
     def test_unknown_format(self, tmp_path: Path) -> None:
         path = put(tmp_path / "a.txt", RAIN)

@@ -39,6 +39,7 @@ def embed(
       recapture embed model.txt --encoder bag-of-words --fit human.txt -o model.npz
     """
     from ..files import whole_file
+    from ..representations.encode import as_array
     from ..representations.vectors import vectors_of
 
     if fit and encoder != "bag-of-words":
@@ -51,7 +52,7 @@ def embed(
     encoded = vectors_of(sets, paths, encoder, **chosen_encoding(**encoding))
     for note in (note for notes in encoded.notes for note in notes):
         say(note)
-    vectors = encoded.sets[-1]
+    vectors = as_array(encoded.sets[-1])
     with whole_file(output) as temporary:
         _save(temporary, vectors)
     rows, dimensions = vectors.shape

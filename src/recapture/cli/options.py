@@ -202,7 +202,7 @@ def candidate_names(paths: tuple[str, ...], chosen: tuple[str, ...]) -> list[str
             raise InputError(f"candidate {path} is given twice")
     if chosen:
         if len(chosen) != len(paths):
-            raise InputError(f"there are {len(paths)} candidates and {len(chosen)} names")
+            raise InputError(f"candidates and names must be equally many, not {len(paths)} and {len(chosen)}")
         if len(set(chosen)) < len(chosen):
             raise InputError("two candidates have the same name")
         return list(chosen)

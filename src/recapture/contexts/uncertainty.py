@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..geometry.content_order import square_order
 from ..geometry.labels import Labels
 from ..labellings.combine import benjamini_hochberg, fisher, harmonic_mean_p, holm
 from ..labellings.permutation import Permutation, judge
@@ -66,17 +67,33 @@ def describe(test: Permutation, seed: int) -> dict[str, Any]:
 
 
 def tests_of(
-    under: Callable[[slice, Labels], np.ndarray], groups: int, chosen: Plan, nulls: bool = True, rounding: float = 0.0
+    under: Callable[[np.ndarray, Labels], np.ndarray],
+    squares: np.ndarray,
+    chosen: Plan,
+    nulls: bool = True,
+    rounding: float = 0.0,
 ) -> list[Permutation]:
-    """One test per context. under: (contexts, labellings) -> their statistics, larger = more different."""
-    together = max(1, min(groups, _NULL_CELLS // chosen.rows))
+    """One test per context, from what stands between its texts (contexts, texts, texts), references first.
+
+    under: (contexts' squares, labellings) -> their statistics, larger = more different.
+    """
+    together = max(1, min(len(squares), _NULL_CELLS // chosen.rows))
     tests = []
-    for start in range(0, groups, together):
-        contexts = slice(start, min(start + together, groups))
+    for start in range(0, len(squares), together):
+        contexts = squares[start : start + together]
+        if not chosen.exact:
+            contexts = np.stack([_in_order(square, chosen.references) for square in contexts])
         blocks = chosen.blocks(max(1, _NULL_CELLS // together))
         null = np.concatenate([under(contexts, labels) for labels in blocks], axis=1)
         tests += [judged(row, chosen, nulls, rounding) for row in null]
     return tests
+
+
+def _in_order(square: np.ndarray, references: int) -> np.ndarray:
+    """Texts in order of content, so that labellings that are drawn do not depend on how texts were listed."""
+    order = square_order(square, references)
+    ordered: np.ndarray = square[np.ix_(order, order)]
+    return ordered
 
 
 def judged(null: np.ndarray, chosen: Plan, nulls: bool, rounding: float = 0.0) -> Permutation:

@@ -7,23 +7,26 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from .sparse_rows import Rows, SparseRows
 
 # Beyond this a squared float64 distance could overflow, and "inside" would lose its meaning.
 LARGEST_VALUE = 1e150
 
 
-def as_matrix(values: Any, name: str) -> np.ndarray:
+def as_matrix(values: Any, name: str) -> Rows:
     """The array of samples x dimensions behind `values`, in its own dtype where that is a real number type.
 
     Raises InputError with the offending row for NaN and infinities, and for shapes that are not a table.
     """
-    matrix = _to_numpy(values, name)
+    matrix = values if isinstance(values, SparseRows) else _to_numpy(values, name)
     if matrix.ndim != 2:
         raise InputError(f"{name} must be samples x dimensions, but has shape {matrix.shape}")
     if matrix.shape[0] == 0:
         raise InputError(f"{name} is empty: it has no samples")
     if matrix.shape[1] == 0:
         raise InputError(f"{name} has no dimensions: its shape is {matrix.shape}")
+    if isinstance(matrix, SparseRows):
+        return matrix
     if matrix.dtype.kind == "f":
         if matrix.dtype.itemsize > 8:
             matrix = matrix.astype(np.float64)

@@ -9,6 +9,7 @@ import numpy as np
 from .distinct import distinct_rows
 from .parallel import blocks, one_blas_thread, run_tiles
 from .products import power_of_two_below
+from .sparse_rows import CentredTiles, Rows, SparseRows, together
 
 # Rows handled at once. Sums depend on it, so it is no engine option.
 _ROWS = 512
@@ -16,10 +17,14 @@ _ROWS = 512
 _SQUARES = 2**25
 # Mean square of differences that are rounding errors of float32, for rows of a size around 1.
 _SAME = 1e-13
+# Numbers of sparse rows that are worth having as one array.
+_AS_ARRAY = 2**24
 
 
-def unit_rows(values: np.ndarray) -> np.ndarray:
+def unit_rows(values: Rows) -> Rows:
     """Rows of length 1 (float32), so that rows of one direction become equal; zeros stay zeros."""
+    if isinstance(values, SparseRows):
+        return values.unit()
     unit = np.empty(values.shape, np.float32)
 
     def fill(part: slice) -> None:
@@ -38,7 +43,7 @@ def unit_rows(values: np.ndarray) -> np.ndarray:
 class ClusterRows:
     """The different rows of all samples, sorted."""
 
-    values: np.ndarray
+    values: Rows | CentredTiles
     """(different rows, dimensions)"""
     weight: np.ndarray
     """How many samples each row stands for."""
@@ -46,9 +51,13 @@ class ClusterRows:
     """For every sample its row."""
 
     @classmethod
-    def of(cls, *sets: np.ndarray) -> ClusterRows:
-        distinct = distinct_rows(np.concatenate(sets))
-        order = _sorted_rows(distinct.values)
+    def of(cls, *sets: Rows) -> ClusterRows:
+        pooled = together(sets)
+        if isinstance(pooled, SparseRows) and pooled.shape[0] * pooled.shape[1] <= _AS_ARRAY:
+            pooled = np.asarray(pooled)
+        distinct = distinct_rows(pooled)
+        values = distinct.values
+        order = values.order() if isinstance(values, SparseRows) else _sorted_rows(values)
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         return cls(distinct.values[order], distinct.weight[order], rank[distinct.inverse])
@@ -58,6 +67,12 @@ class ClusterRows:
 
     def centred(self) -> ClusterRows:
         """Rows around their mean, of a size around 1, in float32, which halves the work of a clustering."""
+        if isinstance(self.values, SparseRows):
+            centre = self.values.mean(axis=0)
+            # No number is below 0, so that none is less than 0 - centre.
+            reach = max(float(np.abs(self.values.largest() - centre).max()), float(centre.max()))
+            return replace(self, values=CentredTiles(self.values, centre, power_of_two_below(reach)))
+        assert isinstance(self.values, np.ndarray)
         values = self.values.astype(np.float64)
         values -= values.mean(axis=0)
         # A power of two changes no digit.
@@ -70,8 +85,9 @@ class ClusterRows:
         Rows should be of a size around 1. No axis is left where they differ by less than float32 can tell.
         """
         with one_blas_thread:  # several would round differently with their number
+            assert not isinstance(self.values, CentredTiles)
             if len(self.values) < self.values.shape[1]:
-                rows = _by_rows(self.values, self.weight, variance)
+                rows = _by_rows(np.asarray(self.values), self.weight, variance)
             else:
                 rows = _by_columns(self.values, self.weight, variance)
         return replace(self, values=rows)
@@ -91,7 +107,7 @@ def _all_differ(ordered: np.ndarray) -> bool:
     return bool((ordered[1:] != ordered[:-1]).any(axis=1).all())
 
 
-def _by_columns(rows: np.ndarray, weight: np.ndarray, variance: float) -> np.ndarray:
+def _by_columns(rows: Rows, weight: np.ndarray, variance: float) -> np.ndarray:
     """Principal axes from the covariance matrix."""
     count, dimensions = rows.shape
     parts = blocks(count, _ROWS)
@@ -103,7 +119,7 @@ def _by_columns(rows: np.ndarray, weight: np.ndarray, variance: float) -> np.nda
 
         def add(number: int, start: int = group.start, squares: np.ndarray = squares) -> None:
             part = parts[number]
-            block = rows[part].astype(np.float64)
+            block = np.asarray(rows[part], np.float64)
             sums[number] = weight[part] @ block
             np.dot((block * weight[part, None]).T, block, out=squares[number - start])
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 
 from .parallel import blocks, run_tiles
+from .sparse_rows import Rows, SparseRows, equal_rows
 
 
 @dataclass(frozen=True)
 class DistinctRows:
     """The different rows of a set. Collapsed generators repeat themselves: each distinct row is handled once."""
 
-    values: np.ndarray
-    """(distinct, dimensions), in the caller's dtype; the caller's own array where no row repeats."""
+    values: Rows
+    """(distinct, dimensions), in the caller's dtype; the caller's own rows where none repeats."""
     weight: np.ndarray
     """How often each distinct row occurs (int64)."""
     inverse: np.ndarray
@@ -25,13 +27,18 @@ class DistinctRows:
         return len(self.values) == len(self.inverse)
 
 
-def distinct_rows(values: np.ndarray) -> DistinctRows:
+def distinct_rows(values: Rows) -> DistinctRows:
     """Fold equal rows (0.0 equals -0.0), in order of first appearance."""
     count = len(values)
     _, first, inverse = np.unique(_row_hashes(values), return_index=True, return_inverse=True)
     if len(first) < count and not _all_equal(values, first[inverse]):
         # Two different rows have the same 64-bit hash: compare whole rows instead.
-        _, first, inverse = np.unique(values + values.dtype.type(0), axis=0, return_index=True, return_inverse=True)
+        if isinstance(values, SparseRows):
+            whole = np.array(values.keys(), dtype=object)
+            _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
+        else:
+            whole = values + values.dtype.type(0)
+            _, first, inverse = np.unique(whole, axis=0, return_index=True, return_inverse=True)
         inverse = inverse.reshape(-1)
     if len(first) == count:
         return DistinctRows(values, np.ones(count, np.int64), np.arange(count))
@@ -42,10 +49,13 @@ def distinct_rows(values: np.ndarray) -> DistinctRows:
     return DistinctRows(values[first[order]], np.bincount(inverse).astype(np.int64), inverse)
 
 
-def _row_hashes(values: np.ndarray) -> np.ndarray:
+def _row_hashes(values: Rows) -> np.ndarray:
     """A random linear hash of each row's bits, modulo 2^64. Equal hashes are checked, so chance makes no error."""
     bits = np.dtype(f"u{values.dtype.itemsize}")
-    factors = np.random.default_rng(20).integers(0, 2**64, values.shape[1], dtype=np.uint64) | np.uint64(1)
+    drawn = np.random.default_rng(20).integers(0, 2**64, values.shape[1], dtype=np.uint64)
+    factors = np.asarray(drawn | np.uint64(1))
+    if isinstance(values, SparseRows):
+        return values.hashes(factors)
     hashes = np.empty(len(values), np.uint64)
 
     def fill(part: slice) -> None:
@@ -56,8 +66,20 @@ def _row_hashes(values: np.ndarray) -> np.ndarray:
     return hashes
 
 
-def _all_equal(values: np.ndarray, representative: np.ndarray, chunk: int = 4096) -> bool:
+def _all_equal(values: Rows, representative: np.ndarray, chunk: int = 4096) -> bool:
     return all(
-        np.array_equal(values[start : start + chunk], values[representative[start : start + chunk]])
+        equal_rows(values[start : start + chunk], values[representative[start : start + chunk]])
         for start in range(0, len(values), chunk)
     )
+
+
+def row_digests(values: Rows) -> list[bytes]:
+    """A short key of every row; rows of one length that are equal, whatever their type of numbers, have the same."""
+    if isinstance(values, SparseRows):
+        return [_digest(key) for key in values.keys()]  # noqa: SIM118 (no mapping)
+    # Adding 0 turns -0 into 0: equal numbers then have equal bytes, whatever their type.
+    return [_digest((row.astype(np.float64) + 0.0).tobytes()) for row in values]
+
+
+def _digest(key: bytes) -> bytes:
+    return blake2b(key, digest_size=16).digest()

@@ -11,8 +11,12 @@ or, when n < d, break down.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import numpy as np
+
+from ..progress import Progress
+from .sparse_rows import Rows, SparseRows
 
 _BLOCK = 4096
 # Largest share of the total variance that the fast route may be wrong by.
@@ -22,18 +26,27 @@ _TOLERANCE = 1e-9
 class CentredRows:
     """Centred rows over sqrt(count - 1), never held as a whole when there are many."""
 
-    def __init__(self, values: np.ndarray, scale: float = 1.0) -> None:
+    def __init__(self, values: Rows, scale: float = 1.0) -> None:
         self.values, self.scale = values, scale
         self.count, self.dimensions = values.shape
         self.mean = values.mean(axis=0, dtype=np.float64) * scale
 
     def _blocks(self) -> Iterator[np.ndarray]:
         size = max(_BLOCK, 2 * self.dimensions)
-        for start in range(0, self.count, size):
-            block = self.values[start : start + size]
-            block = (block if self.scale == 1 else block * self.scale) - self.mean
-            block *= 1 / np.sqrt(self.count - 1)
-            yield block
+        starts = range(0, self.count, size)
+        with Progress("covariance", len(starts), "block") if len(starts) > 1 else nullcontext() as progress:
+            for start in starts:
+                part = self.values[start : start + size]
+                if isinstance(part, SparseRows):
+                    block = np.asarray(part, np.float64)
+                    block *= self.scale
+                    block -= self.mean
+                else:
+                    block = (part if self.scale == 1 else part * self.scale) - self.mean
+                block *= 1 / np.sqrt(self.count - 1)
+                yield block
+                if progress is not None:
+                    progress.advance()
 
     def covariance(self) -> np.ndarray:
         total = np.zeros((self.dimensions, self.dimensions))
@@ -59,7 +72,13 @@ def covariance_distance(a: CentredRows, b: CentredRows) -> float:
         lower = lower_factor(c)
         if lower is not None:
             size = float(np.linalg.norm(c) * np.linalg.norm(c_other))
-            shared = root_trace(lower.T @ c_other @ lower, size, total)
+            # What is not needed any more makes room: these matrices are large where there are many dimensions.
+            del c
+            squared = lower.T @ c_other
+            del c_other
+            squared = squared @ lower
+            del lower
+            shared = root_trace(squared, size, total)
             if shared is not None:
                 return max(0.0, total - 2 * shared)
     left, right = a.factor(), b.factor()

@@ -82,7 +82,7 @@ class Clusterings:
             part = parts[number]
             histograms = self.histograms(Labels(labels.reference[part], labels.candidate[part]))
             different = distinct_rows(histograms.code)
-            scores = score(Histograms(different.values, histograms.base, histograms.sizes))
+            scores = score(Histograms(np.asarray(different.values), histograms.base, histograms.sizes))
             of_part[number] = {
                 name: each[different.inverse].reshape(-1, clusterings, *each.shape[1:]) for name, each in scores.items()
             }

@@ -10,7 +10,8 @@ import numpy as np
 
 from .distinct import DistinctRows
 from .parallel import blocks, engine_options, run_tiles
-from .products import exact
+from .products import exact, whole_products
+from .sparse_rows import Rows
 
 
 class Centres(NamedTuple):
@@ -21,9 +22,23 @@ class Centres(NamedTuple):
     both: np.ndarray
 
     @classmethod
-    def of(cls, reference: np.ndarray, candidate: np.ndarray) -> Centres:
+    def of(cls, reference: Rows, candidate: Rows) -> Centres:
         mean_r, mean_c = (rows.mean(axis=0, dtype=np.float64) for rows in (reference, candidate))
         return cls(mean_r, mean_c, (mean_r + mean_c) / 2)
+
+
+class SquaredDistances:
+    """Of the rows of two sets, tile by tile: exact for whole numbers, such as word counts, else from centred rows."""
+
+    def __init__(self, rows: Rows, columns: Rows, centre: np.ndarray | float, tile: int | None = None) -> None:
+        self._rows, self._columns, self._centre = rows, columns, centre
+        self._products = whole_products(rows, columns, tile or engine_options().tile)
+
+    def tile(self, i: slice, j: slice) -> np.ndarray:
+        """(rows, columns) in float64"""
+        if self._products is not None:
+            return self._products.tile(i, j).astype(np.float64) * -2.0
+        return squared_distances(np.asarray(self._rows[i]) - self._centre, np.asarray(self._columns[j]) - self._centre)
 
 
 def squared_distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -38,9 +53,9 @@ def squared_distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return squared
 
 
-def gaussian(a: np.ndarray, b: np.ndarray, bandwidth: float) -> np.ndarray:
-    """The kernel of every row of a with every row of b."""
-    kernel = squared_distances(a, b)
+def gaussian(squared: np.ndarray, bandwidth: float) -> np.ndarray:
+    """The kernel at these squared distances, which it overwrites."""
+    kernel = squared
     # Divided twice: the square of a narrow width would vanish. What is then beyond all numbers has kernel 0.
     with np.errstate(over="ignore"):
         kernel /= -2 * bandwidth
@@ -54,10 +69,11 @@ def off_diagonal_sum(rows: DistinctRows, centre: np.ndarray, bandwidth: float) -
     weight = rows.weight.astype(np.float64)
     parts = blocks(len(weight), engine_options().tile)
     tiles = [(i, j) for i in range(len(parts)) for j in range(i, len(parts))]
+    squared = SquaredDistances(rows.values, rows.values, centre)
 
     def total(tile: tuple[int, int]) -> float:
         i, j = (parts[number] for number in tile)
-        kernel = gaussian(rows.values[i] - centre, rows.values[j] - centre, bandwidth)
+        kernel = gaussian(squared.tile(i, j), bandwidth)
         if i == j:
             np.fill_diagonal(kernel, 0)
         return float(weight[i] @ kernel @ weight[j]) * (1 if i == j else 2)
@@ -69,10 +85,11 @@ def cross_sum(reference: DistinctRows, candidate: DistinctRows, centre: np.ndarr
     """Sum of k(r_i, c_j) over all samples."""
     size = engine_options().tile
     tiles = [(i, j) for i in blocks(len(reference.weight), size) for j in blocks(len(candidate.weight), size)]
+    squared = SquaredDistances(reference.values, candidate.values, centre)
 
     def total(tile: tuple[slice, slice]) -> float:
         i, j = tile
-        kernel = gaussian(reference.values[i] - centre, candidate.values[j] - centre, bandwidth)
+        kernel = gaussian(squared.tile(i, j), bandwidth)
         return float(reference.weight[i] @ kernel @ candidate.weight[j])
 
     return _sum_over(tiles, total)

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .parallel import blocks, one_blas_thread, run_tiles
+from .sparse_rows import CentredTiles, Rows, SparseRows
 
 # Clumps are found by then; without clumps more steps change neither inertia (.02 %) nor scores (within their spread).
 _STEPS = 30
@@ -33,11 +34,12 @@ _CHUNK = 4096
 _LITTLE = 2**20
 
 
-def kmeans(rows: np.ndarray, weight: np.ndarray, clusters: int, seeds: Sequence[int]) -> np.ndarray:
+def kmeans(rows: Rows | CentredTiles, weight: np.ndarray, clusters: int, seeds: Sequence[int]) -> np.ndarray:
     """(seeds, rows) the cluster of every row in each clustering.
 
     rows: all different, centred, of a size around 1 (float32). weight: how many samples each stands for.
     """
+    assert not isinstance(rows, SparseRows)  # centred, they are not sparse
     if clusters == 1:
         return np.zeros((len(seeds), len(rows)), np.int64)
     if len(rows) <= clusters:
@@ -48,7 +50,7 @@ def kmeans(rows: np.ndarray, weight: np.ndarray, clusters: int, seeds: Sequence[
     with one_blas_thread:  # several would round differently with their number
         if len(tiles) > 1:
             _all_together(runs, tiles)
-        elif rows.size * clusters > _LITTLE:
+        elif rows.shape[0] * rows.shape[1] * clusters > _LITTLE:
             run_tiles(_Clustering.complete, runs, "clustering")
         else:
             for run in runs:
@@ -59,8 +61,9 @@ def kmeans(rows: np.ndarray, weight: np.ndarray, clusters: int, seeds: Sequence[
 def _all_together(runs: list[_Clustering], tiles: list[slice]) -> None:
     def compare(part: slice) -> None:
         # The rows of a tile stay in the core's cache while all clusterings use them.
+        rows = runs[0].points.wide[part]
         for run in runs:
-            run.compare(part)
+            run.compare(part, rows)
 
     run_tiles(_Clustering.start, runs, "clustering")
     while runs:
@@ -72,26 +75,48 @@ def _all_together(runs: list[_Clustering], tiles: list[slice]) -> None:
 class _Points(NamedTuple):
     """What all clusterings share."""
 
-    wide: np.ndarray
+    wide: np.ndarray | _WideTiles
     """Rows with a column of ones."""
     norm: np.ndarray
     """Squared lengths."""
     weight: np.ndarray
 
     @classmethod
-    def of(cls, rows: np.ndarray, weight: np.ndarray) -> _Points:
+    def of(cls, rows: np.ndarray | CentredTiles, weight: np.ndarray) -> _Points:
+        if isinstance(rows, CentredTiles):
+            norm = np.empty(len(rows))
+            tiles = _WideTiles(rows)
+            for part in blocks(len(rows), _ROWS):
+                block = rows[part]
+                norm[part] = np.einsum("ij,ij->i", block, block, dtype=np.float64)
+            return cls(tiles, norm, weight.astype(np.float64))
         wide = np.ones((len(rows), rows.shape[1] + 1), np.float32)
         wide[:, :-1] = rows
         return cls(wide, np.einsum("ij,ij->i", rows, rows, dtype=np.float64), weight.astype(np.float64))
+
+    def rows(self, chosen: np.ndarray) -> np.ndarray:
+        """Without the column of ones."""
+        return self.wide.rows[chosen] if isinstance(self.wide, _WideTiles) else self.wide[chosen, :-1]
 
     def take(self, chosen: np.ndarray) -> _Points:
         return _Points(self.wide[chosen], self.norm[chosen], self.weight[chosen])
 
     def squared_distances(self, chosen: np.ndarray) -> np.ndarray:
         """(rows, chosen rows)"""
-        product = self.wide @ _centres(self.wide[chosen, :-1]).T
+        product = self.wide[:] @ _centres(self.rows(chosen)).T
         squared: np.ndarray = np.maximum(self.norm[:, None] - 2.0 * product, 0)
         return squared
+
+
+class _WideTiles:
+    """The same for rows that are made where they are needed."""
+
+    def __init__(self, rows: CentredTiles) -> None:
+        self.rows = rows
+        self.shape = rows.shape[0], rows.shape[1] + 1
+
+    def __getitem__(self, chosen: slice | np.ndarray) -> np.ndarray:
+        return self.rows.wide(chosen, 1)
 
 
 class _Some(NamedTuple):
@@ -138,7 +163,7 @@ class _Clustering:
         """From the start to the end, where all rows are one tile."""
         self.start()
         while not self.finished:
-            self.compare(slice(None))
+            self.compare(slice(None), self.points.wide[:])
             self.advance()
 
     def start(self) -> None:
@@ -163,9 +188,9 @@ class _Clustering:
             taken = np.append(taken, drawn[best])
         self._take(judges[taken])
 
-    def compare(self, part: slice) -> None:
-        """Rows of one tile meet the fresh centres."""
-        rows, label, score = self.points.wide[part], self.label[part], self.score[part]
+    def compare(self, part: slice, rows: np.ndarray) -> None:
+        """Rows of one tile, with the column of ones, meet the fresh centres."""
+        label, score = self.label[part], self.score[part]
         if self._settled is not None:
             stale = np.flatnonzero(self._moved[label])
             own = np.einsum("ij,ij->i", rows[stale], self.centres[label[stale]])
@@ -201,7 +226,7 @@ class _Clustering:
 
     def _take(self, rows: np.ndarray) -> None:
         self._free[rows] = False
-        centres = _centres(self.points.wide[rows, :-1])
+        centres = _centres(self.points.rows(rows))
         self._fresh = _Some(np.arange(len(self.centres), len(self.centres) + len(rows)), centres)
         self.centres = np.concatenate([self.centres, centres])
 
@@ -233,7 +258,7 @@ class _Clustering:
             chosen, own = rows[order[part]], label[order[part]]
             starts = np.flatnonzero(np.diff(own, prepend=-1))
             weight = sign * self.points.weight[chosen]
-            self._sums[own[starts]] += np.add.reduceat(self.points.wide[chosen, :-1] * weight[:, None], starts, axis=0)
+            self._sums[own[starts]] += np.add.reduceat(self.points.rows(chosen) * weight[:, None], starts, axis=0)
             self._mass[own[starts]] += np.add.reduceat(weight, starts)
 
 

@@ -127,12 +127,12 @@ class Neighbours:
         """Radii of rows whose neighbours nearly tie in float32: bounds from float64 products, then exactly."""
         values = self.rows.values
         queries = BoundedRows.of(values[which], self.frame, np.float64, may_be_exact=False)
-        left = queries.left(slice(None))
+        left = queries.left_factor()
         low = np.empty((len(which), len(values)))
         margin = np.empty(len(values))
         for block in blocks(len(values), 2048):
             targets = BoundedRows.of(values[block], self.frame, np.float64, may_be_exact=False)
-            low[:, block] = -2.0 * (left @ targets.right.T)
+            low[:, block] = -2.0 * targets.products_with(left)
             margin[block] = targets.margin
         low /= queries.unit
         margin /= queries.unit

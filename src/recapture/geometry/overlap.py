@@ -11,7 +11,7 @@ import numpy as np
 from .neighbours import Neighbours
 from .parallel import blocks, engine_options, run_tiles
 from .points import PointSet
-from .products import BoundedRows, Frame, exact, tile_product
+from .products import BoundedRows, Frame, TileProducts, exact
 
 # Spheres are closed, with a very small slack so that ties do not depend on the order of summation.
 SLACK = 1e-12
@@ -104,6 +104,7 @@ class _Crossing:
         self.row_threshold = self.rows.near(self.candidates.largest[:, -1])
         self.column_threshold = self.columns.near(self.references.largest[:, -1])
         self.tile = engine_options().tile  # asked here: worker threads do not see the caller's options
+        self.products = TileProducts(self.rows, self.columns, self.tile)
         self.local = threading.local()
         self.lock = threading.Lock()
         self.unclear: list[tuple[np.ndarray, np.ndarray]] = []
@@ -129,12 +130,9 @@ class _Crossing:
     def visit(self, where: tuple[slice, slice]) -> None:
         i, j = where
         local = self.local
-        if not hasattr(local, "buffer"):
-            size = min(self.tile, len(self.rows)) * min(self.tile, len(self.columns))
-            local.buffer, local.masks, local.block = np.empty(size, np.float32), np.empty((2, size), bool), None
-        if local.block != i:
-            local.block, local.left = i, self.rows.left(i)
-        tile = tile_product(local.left, self.columns.right[j], local.buffer)
+        if not hasattr(local, "masks"):
+            local.masks = np.empty((2, min(self.tile, len(self.rows)) * min(self.tile, len(self.columns))), bool)
+        tile = self.products.tile(i, j)
         near, also = (mask[: tile.size].reshape(tile.shape) for mask in local.masks)
         np.greater_equal(tile, self.row_threshold[i, None], out=near)
         np.greater_equal(tile, self.column_threshold[j], out=also)

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from .arrays import as_matrix
+from .content_order import content_order, content_ranks
 from .distinct import DistinctRows, distinct_rows
 from .neighbours import Neighbours
+from .sparse_rows import Rows
 
 
 class PointSet:
@@ -17,7 +19,7 @@ class PointSet:
 
     def __init__(self, values: Any, name: str = "the set") -> None:
         self.name = name
-        self.values = as_matrix(values, name)
+        self.values: Rows = as_matrix(values, name)
         self._neighbours: Neighbours | None = None
 
     def __len__(self) -> int:
@@ -26,6 +28,27 @@ class PointSet:
     @cached_property
     def distinct(self) -> DistinctRows:
         return distinct_rows(self.values)
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """The places of the samples in order of content."""
+        return content_order(self.values)
+
+    @property
+    def ranks(self) -> np.ndarray:
+        """Of every sample, how many different ones come before it in order of content."""
+        return content_ranks(self.values, self.order)
+
+    def in_order(self) -> PointSet:
+        """The set in order of content; itself where it is so already."""
+        if (self.order == np.arange(len(self))).all():
+            return self
+        return PointSet(self.values[self.order], self.name)
+
+    @cached_property
+    def ordered(self) -> PointSet:
+        """`in_order`, kept: one reference serves many candidates."""
+        return self.in_order()
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -11,6 +11,7 @@ from .overlap import SLACK
 from .parallel import blocks, run_tiles
 from .products import BoundedRows, Frame, exact
 from .search import NearestSearch
+from .sparse_rows import Rows
 
 # Entries (rows x neighbours) worth keeping; longer lists are made where needed and thrown away.
 _ENTRIES_KEPT = 1 << 22
@@ -50,7 +51,7 @@ class Lists(NamedTuple):
 class PooledNeighbours:
     """Neighbour lists of the distinct rows of one pooled set."""
 
-    def __init__(self, values: np.ndarray) -> None:
+    def __init__(self, values: Rows) -> None:
         self.rows = rows = distinct_rows(values)
         self.samples = len(values)
         self.members = np.argsort(rows.inverse, kind="stable")
@@ -106,6 +107,7 @@ class PooledNeighbours:
         search = NearestSearch(self.bounded, kept)
         search.run()
         nearness, neighbour = search.found()
+        del search  # its keys are as large as both
         unit, margin = self.bounded.unit, self.bounded.margin / self.bounded.unit
         short = np.zeros(len(self), bool)
 
@@ -189,11 +191,11 @@ class WideSearch:
         self.which = which
         values, frame, whole = pooled.rows.values, pooled.frame, pooled.bounded.is_exact
         queries = BoundedRows.of(values[which], frame, np.float64, may_be_exact=whole)
-        left = queries.left(slice(None))
+        left = queries.left_factor()
         self.low, self.margin = np.empty((len(which), len(values))), np.empty(len(values))
         for block in blocks(len(values), 2048):
             targets = BoundedRows.of(values[block], frame, np.float64, may_be_exact=whole)
-            self.low[:, block] = left @ targets.right.T
+            self.low[:, block] = targets.products_with(left)
             self.margin[block] = targets.margin
         self.low *= -2.0 / queries.unit
         self.margin /= queries.unit

@@ -14,6 +14,7 @@ import numpy as np
 from .gaussians import CentredRows, lower_factor, root_trace, shared_spread
 from .labels import Labels
 from .parallel import blocks, run_tiles
+from .sparse_rows import Rows, SparseRows
 
 # Share of the pooled variance in coordinates that are dropped: the distance is then right to about that share.
 _DROPPED = 1e-14
@@ -29,21 +30,33 @@ _ROWS = 4096
 class PooledGaussians:
     """Pooled rows (references first), and the Fréchet distance of both sides under any labellings of them."""
 
-    def __init__(self, values: np.ndarray) -> None:
-        """values: (samples, dimensions) float64, neither huge nor tiny, and free to be overwritten."""
+    def __init__(self, values: Rows) -> None:
+        """values: (samples, dimensions), neither huge nor tiny. Word counts stay as they are; an array must be float64
+        and free to be overwritten.
+        """
+        self._points: Rows
+        if isinstance(values, SparseRows):
+            # Whole numbers not far from 0: their sums are exact without centring, and columns are their coordinates.
+            self._points, self._squares = values, values.squares()
+            return
         # First minus one row: samples that are all equal are then exactly 0, which a rounded mean may miss.
         values -= values[0].copy()
         values -= values.mean(axis=0)
-        self._points = _coordinates(values)
-        self._squares = np.einsum("ij,ij->i", self._points, self._points)
+        self._points = points = _coordinates(values)
+        self._squares = np.einsum("ij,ij->i", points, points)
 
     @cached_property
     def _gram(self) -> np.ndarray | None:
-        return self._points @ self._points.T if len(self._points) ** 2 <= _KEPT else None
+        if len(self._points) ** 2 > _KEPT:
+            return None
+        points = np.asarray(self._points, np.float64)
+        gram: np.ndarray = points @ points.T
+        return gram
 
     @cached_property
     def _moment(self) -> np.ndarray:
-        moment: np.ndarray = self._points.T @ self._points
+        points = np.asarray(self._points)
+        moment: np.ndarray = points.T @ points
         return moment
 
     def distances(self, labels: Labels) -> np.ndarray:
@@ -59,7 +72,8 @@ class PooledGaussians:
         n, m = labels.sizes
         small = max(n, m) - 1 <= max(coordinates, _SMALL)
         # Before the threads start: otherwise each would make its own.
-        _ = self._gram if small else self._moment
+        if small or isinstance(self._points, np.ndarray):
+            _ = self._gram if small else self._moment
 
         def fill(part: slice) -> None:
             sides = labels.reference[part], labels.candidate[part]
@@ -78,12 +92,13 @@ class PooledGaussians:
         sides = (reference, n), (candidate, m)
         rows, columns = (np.nonzero(side)[1].reshape(-1, count) for side, count in sides)
         if self._gram is None:
-            block = np.stack([self._points[i] @ self._points[j].T for i, j in zip(rows, columns, strict=True)])
+            block = np.stack([self._at(i) @ self._at(j).T for i, j in zip(rows, columns, strict=True)])
         else:
             block = self._gram[rows[:, :, None], columns[:, None, :]]
         block = _contrasts(_contrasts(block, 1), 2) / np.sqrt((n - 1) * (m - 1))
         weights = [side.astype(np.float64) for side, _ in sides]
-        means = [weight @ self._points / count for weight, count in zip(weights, (n, m), strict=True)]
+        points = self._points.matrix if isinstance(self._points, SparseRows) else self._points
+        means = [weight @ points / count for weight, count in zip(weights, (n, m), strict=True)]
         second = [weight @ self._squares for weight in weights]
         total = sum(
             (energy - count * np.einsum("ij,ij->i", mean, mean)) / (count - 1)
@@ -102,7 +117,7 @@ class PooledGaussians:
         """For one labelling, each side as row numbers, the smaller side first."""
         n, m = len(few), len(many)
         mean, moment = self._mean_and_moment(few)
-        if n + m == len(self._points):
+        if n + m == len(self._points) and isinstance(self._points, np.ndarray):  # whose mean is 0
             other_mean, other_moment, other_size = -n / m * mean, self._moment - moment, self._moment
         else:
             other_mean, other_moment = self._mean_and_moment(many)
@@ -111,7 +126,7 @@ class PooledGaussians:
         c_other = (other_moment - m * np.outer(other_mean, other_mean)) / (m - 1)
         total = float(np.trace(c) + np.trace(c_other))
         if n - 1 <= len(c):
-            factor: np.ndarray | None = _contrasts(self._points[few], 0) / np.sqrt(n - 1)
+            factor: np.ndarray | None = _contrasts(self._at(few), 0) / np.sqrt(n - 1)
         else:
             lower = lower_factor(c)
             factor = None if lower is None else lower.T
@@ -124,8 +139,15 @@ class PooledGaussians:
             shared = shared_spread(*(CentredRows(self._points[side]).factor() for side in (few, many)))
         return float(np.sum((mean - other_mean) ** 2)) + max(0.0, total - 2 * shared)
 
+    def _at(self, rows: np.ndarray) -> np.ndarray:
+        return np.asarray(self._points[rows], np.float64)
+
     def _mean_and_moment(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and sum of squares of listed rows."""
+        if isinstance(self._points, SparseRows):
+            chosen = self._points[rows]
+            wide = chosen.matrix.astype(np.float64)
+            return chosen.mean(axis=0), (wide.T @ wide).toarray()
         coordinates = self._points.shape[1]
         total, moment = np.zeros(coordinates), np.zeros((coordinates, coordinates))
         for part in blocks(len(rows), _ROWS):

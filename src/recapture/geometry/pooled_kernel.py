@@ -12,9 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .distinct import distinct_rows
-from .kernels import Centres, gaussian
+from .kernels import Centres, gaussian, squared_distances
 from .labels import Labels
 from .parallel import blocks, engine_options, run_tiles
+from .products import whole_products
+from .sparse_rows import Rows, together
 
 # Bytes of kernel that are kept between batches of labellings; a larger kernel is computed again for each batch.
 _HELD = 256 * 2**20
@@ -49,8 +51,8 @@ class PooledKernel:
     batch of labellings, so batches should be large.
     """
 
-    def __init__(self, reference: np.ndarray, candidate: np.ndarray, centres: Centres, bandwidth: float) -> None:
-        self._rows = distinct_rows(np.concatenate([reference, candidate]))
+    def __init__(self, reference: Rows, candidate: Rows, centres: Centres, bandwidth: float) -> None:
+        self._rows = distinct_rows(together([reference, candidate]))
         # In order of first appearance, so that the reference's rows come first.
         self._cut = int(self._rows.inverse[: len(reference)].max()) + 1
         self._centres, self._bandwidth = centres, bandwidth
@@ -58,6 +60,7 @@ class PooledKernel:
         # Several strips, so that there is work for several cores; one where a thread would cost more than it saves.
         self._width = engine_options().tile
         self._strips = blocks(count, min(self._width, max(128, -(-count // 8))))
+        self._whole = whole_products(self._rows.values, self._rows.values, self._width)
         self._kept: list[list[_Tile]] | None = None
         if count * (count + 1) // 2 * 8 <= _HELD:
             kept: list[list[_Tile]] = [[] for _ in self._strips]
@@ -93,13 +96,16 @@ class PooledKernel:
             yield _Tile(rows, columns, self._block(rows, columns), 2)
 
     def _block(self, rows: slice, columns: slice) -> np.ndarray:
+        if self._whole is not None:
+            return gaussian(self._whole.tile(rows, columns).astype(np.float64) * -2.0, self._bandwidth)
         block = np.empty((rows.stop - rows.start, columns.stop - columns.start))
         for i, i_side in _split(rows, self._cut):
             for j, j_side in _split(columns, self._cut):
                 centre = self._centres.both if i_side != j_side else self._centres[i_side]
                 a, b = self._rows.values[i] - centre, self._rows.values[j] - centre
                 inside = slice(i.start - rows.start, i.stop - rows.start)
-                block[inside, j.start - columns.start : j.stop - columns.start] = gaussian(a, b, self._bandwidth)
+                kernel = gaussian(squared_distances(a, b), self._bandwidth)
+                block[inside, j.start - columns.start : j.stop - columns.start] = kernel
         return block
 
     def _counts(self, labels: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 
 from .parallel import blocks, engine_options, run_tiles
-from .products import BoundedRows, tile_product
+from .products import BoundedRows, TileProducts
 
 _UPPER = np.uint64(32)
 _LOWER = np.uint64(0xFFFFFFFF)
@@ -30,6 +30,7 @@ class NearestSearch:
         self.tile = min(engine_options().tile, 1 << 16)
         self.blocks = blocks(len(rows), self.tile)
         self.locks = [threading.Lock() for _ in self.blocks]
+        self.products = TileProducts(rows, rows, self.tile)
         self.local = threading.local()
 
     def run(self) -> None:
@@ -46,14 +47,9 @@ class NearestSearch:
         return _value(self.keys >> _UPPER), (self.keys & _LOWER).astype(np.int64)
 
     def _product(self, i: int, j: int) -> np.ndarray:
-        if not hasattr(self.local, "buffer"):
-            size = min(self.tile, len(self.rows)) ** 2
-            self.local.buffer = np.empty(size, np.float32)
-            self.local.mask = np.empty(size, bool)
-            self.local.block = None
-        if self.local.block != i:
-            self.local.block, self.local.left = i, self.rows.left(self.blocks[i])
-        return tile_product(self.local.left, self.rows.right[self.blocks[j]], self.local.buffer)
+        if not hasattr(self.local, "mask"):
+            self.local.mask = np.empty(min(self.tile, len(self.rows)) ** 2, bool)
+        return self.products.tile(self.blocks[i], self.blocks[j])
 
     def _above(self, tile: np.ndarray, threshold: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Row, column and value of the tile's entries above their threshold."""

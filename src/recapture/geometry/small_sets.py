@@ -64,7 +64,7 @@ def _checked(values: Any, name: str) -> np.ndarray:
     # A text without samples is no mistake here: its pairs have no answer.
     if isinstance(values, np.ndarray) and values.ndim == 2 and len(values) == 0:
         return values
-    return as_matrix(values, name)
+    return np.asarray(as_matrix(values, name))
 
 
 def _checked_pairs(pairs: Sequence[tuple[int, int]] | np.ndarray, sets: int) -> np.ndarray:

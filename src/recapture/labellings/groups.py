@@ -132,6 +132,36 @@ class GroupPlan(Plan):
                 yield now, np.array(flips, bool)
 
 
+def groups_by_content(
+    reference: np.ndarray, of_reference: np.ndarray, candidate: np.ndarray, of_candidate: np.ndarray
+) -> Groups:
+    """Groups of samples in order of content, from one number a sample and side, and the rank of its content there.
+
+    Groups are numbered by what they hold, the reference's first. Those that hold the same on both sides can change
+    places; so can equal samples, of which those of the first group come first.
+    """
+    held = [_held(*side) for side in ((reference, of_reference), (candidate, of_candidate))]
+    known = sorted(
+        held[0].keys() | held[1].keys(),
+        key=lambda group: [group not in held[0], *(side.get(group, ()) for side in held)],
+    )
+    number = np.zeros(max(known) + 1, np.int64)
+    number[known] = np.arange(len(known))
+    sides = (number[reference], of_reference), (number[candidate], of_candidate)
+    return Groups(np.concatenate([own[np.lexsort((own, ranks))] for own, ranks in sides]), len(reference))
+
+
+def _held(groups: np.ndarray, ranks: np.ndarray) -> dict[int, tuple[int, ...]]:
+    """The ranks of each group's samples, in rising order."""
+    order = np.lexsort((ranks, groups))
+    kinds, starts = np.unique(groups[order], return_index=True)
+    listed = ranks[order].tolist()
+    ends = [*starts[1:].tolist(), len(listed)]
+    return {
+        group: tuple(listed[start:end]) for group, start, end in zip(kinds.tolist(), starts.tolist(), ends, strict=True)
+    }
+
+
 def group_plan(groups: Groups, *, pvalue: Pvalue, samples: int, seed: int) -> GroupPlan:
     """As `plan`, for labellings that keep groups together."""
     reference = groups.references

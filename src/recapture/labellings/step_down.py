@@ -46,14 +46,17 @@ def holm_over_families(pvalues: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Adjusted p-values of several families (a candidate's numbers each), made to hold for all families together.
 
     A family's smallest p-value is that of its common hypothesis. Families are taken in that order; the first is charged
-    for all, the next for one less, and none gets below the smallest of the one before it.
+    for all, the next for one less, and none gets below the smallest of the one before it. Of families whose smallest
+    are equal each is charged as the last of them, so that it does not matter which is named first: the smallest is then
+    held up by the charge of the first, and no other number needs it (by the closed test over families).
     """
-    tested = [family for family, own in enumerate(pvalues) if len(own)]
-    order = sorted(tested, key=lambda family: float(np.min(pvalues[family])))
+    smallest = {family: float(np.min(own)) for family, own in enumerate(pvalues) if len(own)}
     held: list[np.ndarray] = [np.ones(0)] * len(pvalues)
-    reached = 0.0
-    for place, family in enumerate(order):
-        charged = np.minimum(1.0, np.maximum(reached, (len(order) - place) * np.asarray(pvalues[family])))
-        held[family] = charged
-        reached = max(reached, float(np.min(charged)))
+    reached, left = 0.0, len(smallest)
+    for least in sorted(set(smallest.values())):
+        equal = [family for family, own in smallest.items() if own == least]
+        reached = max(reached, left * least)
+        left -= len(equal)
+        for family in equal:
+            held[family] = np.minimum(1.0, np.maximum(reached, (left + 1) * np.asarray(pvalues[family])))
     return held

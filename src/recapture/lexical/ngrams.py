@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import json
 import os
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -15,9 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
+from ..texts.json_values import parsed
+from ..texts.sources import Source
 from .tokens import caption_tokens
 
 Ngram = tuple[str, ...]
+
+_LONGEST = 100
+"""Tokens of an n-gram: each length is a table of its own, so that a huge one would never end."""
+_MOST_DOCUMENTS = 10**15
 
 
 class Runs(NamedTuple):
@@ -107,8 +112,11 @@ class DocumentFrequencies:
     """
 
     def __init__(self, counts: Mapping[Ngram, int], documents: int, order: int = 4) -> None:
+        order = _check_order(order)
         listed = list(counts)
         words = Words.of(listed)
+        if words.lengths.max(initial=1) > _LONGEST:
+            raise InputError(f"an n-gram has {words.lengths.max()} tokens, but {_LONGEST} are the most")
         documents_with = np.array([_count(counts[ngram], ngram) for ngram in listed], np.int64)
         levels = []
         for n, runs in enumerate(words.runs(max(order, words.lengths.max(initial=1))), 1):
@@ -120,8 +128,9 @@ class DocumentFrequencies:
         self._set(words.number_of, levels, documents)
 
     def _set(self, number_of: dict[str, int], levels: list[_Level], documents: Any) -> None:
-        if isinstance(documents, bool) or not isinstance(documents, int) or documents < 1:
-            raise InputError(f"the number of documents must be a whole number above zero, not {documents!r}")
+        if isinstance(documents, bool) or not isinstance(documents, int) or not 1 <= documents <= _MOST_DOCUMENTS:
+            shown = f"{documents!r:.40}" if not isinstance(documents, int) or documents < 1 else "one beyond 10^15"
+            raise InputError(f"the number of documents must be a whole number above zero, not {shown}")
         most = max(int(level.counts.max(initial=0)) for level in levels)
         if most > documents:
             raise InputError(f"an n-gram cannot occur in {most} of {documents} documents")
@@ -158,6 +167,7 @@ class DocumentFrequencies:
         >>> rc.DocumentFrequencies.from_references([["a dog"], ["a cat"]], order=2).count("a")
         2
         """
+        order = _check_order(order)
         sizes: list[int] = []
 
         def token_lists() -> Iterator[Sequence[str]]:
@@ -302,17 +312,19 @@ class DocumentFrequencies:
         -------
         DocumentFrequencies
         """
+        source = Source(os.fspath(path))
         try:
-            content = Path(path).read_bytes()
-            table = json.loads(gzip.decompress(content) if _compressed(path) else content)
-        except (OSError, EOFError, zlib.error) as error:
-            raise InputError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
-        except ValueError as error:  # not JSON, or not UTF-8
-            raise InputError(f"{path} is not JSON: {error}") from None
+            content = source.content().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise InputError(f"{source.name} is not JSON: byte {error.start + 1} is not UTF-8") from None
+        table = parsed(content, source.name, line=1)
         if not isinstance(table, dict) or "documents" not in table or not isinstance(table.get("counts"), dict):
             raise InputError(f"{path} is no table of document frequencies: it needs `documents` and `counts`")
         counts = {tuple(ngram.split(" ")): count for ngram, count in table["counts"].items()}
-        return cls(counts, table["documents"], _count(table.get("order", 4), ("order",)))
+        try:
+            return cls(counts, table["documents"], table.get("order", 4))
+        except InputError as error:
+            raise InputError(f"{source.name}: {error.message}", options=error.options) from None
 
 
 def _compressed(path: str | os.PathLike[str]) -> bool:
@@ -322,4 +334,10 @@ def _compressed(path: str | os.PathLike[str]) -> bool:
 def _count(value: Any, ngram: Ngram) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
         raise InputError(f"the count of {' '.join(ngram)!r} must be a whole number, not {value!r}")
-    return int(value)
+    return min(int(value), _MOST_DOCUMENTS + 1)  # which is refused, as there cannot be so many documents
+
+
+def _check_order(order: Any) -> int:
+    if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or not 0 <= order <= _LONGEST:
+        raise InputError(f"order, the length of the longest n-grams, must be a whole number up to {_LONGEST}")
+    return int(order)

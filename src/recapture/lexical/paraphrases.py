@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
+import stat
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from functools import partial
+from itertools import groupby, zip_longest
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from ..errors import InputError
-from ..texts.reading import Source
+from ..texts.sources import Source
 from .align import PARAPHRASE, Match
 
 _REMEMBERED = 20_000
+_LONGEST_LINE = 1_000_000
 
 Ways = Mapping[str, Sequence[int]]
 """The paraphrases of one phrase, with their places in its list (more than one where the table repeats itself)."""
@@ -34,13 +38,14 @@ class Paraphrases:
 
     def __init__(self, table: str | os.PathLike[str]) -> None:
         self.table = str(table)
+        self._state = self._stat()
         digest = hashlib.blake2b(digest_size=16)
         try:
             with Path(table).open("rb") as stream:
                 while block := stream.read(1 << 20):
                     digest.update(block)
         except OSError as error:
-            raise InputError(f"the paraphrase table {self.table} cannot be read: {error.strerror}") from None
+            raise self._unreadable(error.strerror) from None
         self._revision = digest.hexdigest()
         self._rows: dict[bytes, bytes] = {}
         self._longest = 0
@@ -89,20 +94,53 @@ class Paraphrases:
         self._ways[phrase] = places
         return places
 
+    def _unreadable(self, reason: str | None) -> InputError:
+        return InputError(f"the paraphrase table {Source(self.table).name} cannot be read: {reason}")
+
+    def _stat(self) -> tuple[int, int]:
+        """Size and date, by which a table that has changed is known."""
+        try:
+            known = Path(self.table).stat()
+        except OSError as error:
+            raise self._unreadable(error.strerror) from None
+        except ValueError:
+            raise self._unreadable("no file can have this name") from None
+        if not stat.S_ISREG(known.st_mode):  # it is read twice, which pipes and devices do not allow
+            raise self._unreadable("it is no file")
+        return known.st_size, known.st_mtime_ns
+
+    def _entries(self, stream: IO[bytes]) -> Iterator[tuple[bytes, bytes, bytes]]:
+        lines = map(bytes.strip, iter(partial(stream.readline, _LONGEST_LINE), b""))
+        number = 1
+        for entry in zip_longest(lines, lines, lines):
+            try:
+                likely = float(entry[0])  # where lines are lost, a phrase stands here
+            except ValueError:
+                likely = math.nan
+            if entry[2] is None and not any(entry):
+                return  # blank lines at the end
+            if entry[2] is None or not likely >= 0 or not entry[1] or max(map(len, entry)) >= _LONGEST_LINE:
+                raise InputError(
+                    f"{Source(self.table).name} line {number} is no paraphrase table: each entry takes three lines, "
+                    "a probability, a phrase and its paraphrase"
+                )
+            yield entry
+            number += 3
+
     def _read(self) -> None:
+        if self._stat() != self._state:
+            raise InputError(f"the paraphrase table {self.table} has changed since it was opened")
         rows: dict[bytes, bytes] = {}
         with Source(self.table).opened() as stream:
-            lines = map(bytes.strip, stream)
             # Entries of one phrase stand together; where they do not, later ones are added.
-            entries = zip(lines, lines, lines, strict=False)
-            for phrase, group in groupby(entries, key=itemgetter(1)):
+            for phrase, group in groupby(self._entries(stream), key=itemgetter(1)):
                 paraphrases = [paraphrase for _, _, paraphrase in group]
                 self._longest = max(
                     self._longest, 1 + phrase.count(b" "), *(1 + phrasing.count(b" ") for phrasing in paraphrases)
                 )
                 rows[phrase] = b"\n".join([rows[phrase], *paraphrases] if phrase in rows else paraphrases)
-        if not rows or b"" in rows:
-            raise InputError(f"{self.table} is no paraphrase table: each entry takes three lines, the second a phrase")
+        if not rows:
+            raise InputError(f"{Source(self.table).name} is no paraphrase table: it is empty")
         self._rows = rows
 
 

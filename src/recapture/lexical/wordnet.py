@@ -18,9 +18,12 @@ from typing import NamedTuple
 
 from ..errors import InputError
 from ..files import expanded
+from ..texts.sources import Source, first_line
 from .align import SYNONYM, Match
 
 _REMEMBERED = 200_000
+_MOST_BYTES = 200_000_000
+"""Of one file: far more than any WordNet has."""
 _PARTS = ("noun", "verb", "adj", "adv")
 
 # Endings of nouns, of verbs, of adjectives, and what takes their place, in METEOR's order.
@@ -103,14 +106,14 @@ class WordNet:
                 continue
             # lemma, part of speech, number of synsets, ..., the synsets' offsets
             fields = line.split()
-            try:
-                offsets = [int(offset) for offset in fields[-int(fields[2]) :]]
-            except (ValueError, IndexError):
-                raise InputError(f"{name} line {number} is not a line of a WordNet index") from None
+            count = int(fields[2]) if len(fields) > 3 and fields[2].isdecimal() and len(fields[2]) < 9 else 0
+            offsets = fields[-count:] if 0 < count <= len(fields) - 3 else []
+            if not offsets or not all(offset.isdecimal() and len(offset) < 16 for offset in offsets):
+                raise InputError(f"{name} line {number} is not a line of a WordNet index")
             # Offsets are those in one part's file: the part makes them unique.
             self._lemmas[fields[0]] = (
                 *self._lemmas.get(fields[0], ()),
-                *(offset * len(_PARTS) + part for offset in offsets),
+                *(int(offset) * len(_PARTS) + part for offset in offsets),
             )
 
     def _read_exceptions(self, _: str, content: bytes, __: int) -> None:
@@ -145,21 +148,30 @@ def _places() -> Iterator[Path]:
 
 def _database(folder: Path) -> Path | None:
     """The folder, its dict/ or the zip file that holds an index; None where there is none."""
-    if os.path.isfile(folder) and zipfile.is_zipfile(folder):  # noqa: PTH113 - a name too long is no file, and no error
-        return folder if any(_content(folder, f"index.{part}") for part in _PARTS) else None
-    for place in (folder, folder / "dict"):
-        if any(os.path.isfile(place / f"index.{part}") for part in _PARTS):  # noqa: PTH113 - as above
-            return place
+    try:
+        if folder.is_file() and zipfile.is_zipfile(folder):
+            return folder if any(_content(folder, f"index.{part}") for part in _PARTS) else None
+        for place in (folder, folder / "dict"):
+            if any((place / f"index.{part}").is_file() for part in _PARTS):
+                return place
+    except OSError as error:  # a folder that may not be looked into, a name that is too long
+        raise InputError(f"{folder} cannot be read: {error.strerror or error}") from None
     return None
 
 
 def _content(folder: Path, name: str) -> bytes:
     """A file of the database; nothing where it has no such file."""
+    if not folder.is_file():
+        return Source(str(folder / name)).content(_MOST_BYTES) if (folder / name).is_file() else b""
     try:
-        if not folder.is_file():
-            return (folder / name).read_bytes() if (folder / name).is_file() else b""
         with zipfile.ZipFile(folder) as packed:
-            member = next((inside for inside in packed.namelist() if inside.rpartition("/")[2] == name), None)
-            return packed.read(member) if member else b""
-    except (OSError, zipfile.BadZipFile) as error:
-        raise InputError(f"{folder}/{name} cannot be read: {error}") from None
+            member = next((inside for inside in packed.infolist() if inside.filename.rpartition("/")[2] == name), None)
+            if member is None:
+                return b""
+            if member.file_size > _MOST_BYTES:
+                raise InputError(f"{folder}/{name} holds more than {_MOST_BYTES // 10**6} MB, which no WordNet has")
+            return packed.read(member)
+    except InputError:
+        raise
+    except Exception as error:  # damaged archives fail in more ways than can be listed
+        raise InputError(f"{folder}/{name} cannot be read: {first_line(error)}") from None

@@ -14,8 +14,10 @@ import numpy as np
 
 from ..errors import InputError
 from ..files import expanded
+from ..texts.sources import Source
 
 _COLUMNS = ["layer", "p", "r", "f"]
+_MOST_BYTES = 10_000_000
 _OUTPUTS = ("precision", "recall", "f1")
 
 
@@ -42,10 +44,7 @@ def read_baseline(file: Any, layer: int) -> Baseline:
     if not isinstance(file, (str, os.PathLike)):
         raise InputError(f"rescale must be a file of baselines, not {file!r}")
     path = expanded(file)
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"the baselines {path} cannot be read: {error.strerror}") from None
+    content = Source(str(path)).content(_MOST_BYTES)
     try:
         rows = [row for row in csv.reader(io.StringIO(content.decode("utf-8-sig"))) if row]
     except (UnicodeDecodeError, csv.Error):
@@ -58,7 +57,11 @@ def read_baseline(file: Any, layer: int) -> Baseline:
             place, *values = map(float, row)
         except ValueError:
             raise InputError(f"row {number} of the baselines {path} is not all numbers") from None
-        if len(values) != len(_OUTPUTS) or not all(math.isfinite(value) and value < 1 for value in values):
+        if (
+            not math.isfinite(place)
+            or len(values) != len(_OUTPUTS)
+            or not all(math.isfinite(value) and value < 1 for value in values)
+        ):
             raise InputError(f"row {number} of the baselines {path} needs a layer and three numbers below 1")
         if place in by_layer:
             raise InputError(f"the baselines {path} have two rows for layer {place:g}")

@@ -582,19 +582,25 @@ def _warnings(
 ) -> Iterator[str]:
     fate = _fate(job, corpus)
     total = sum(map(len, groups))
-    bare = sum(len(group) for group in groups if all(map(is_empty, group)))
-    beside = sum(map(is_empty, (text for group in groups for text in group))) - bare
+    bare = {place for place, group in enumerate(groups) if all(map(is_empty, group))}
+    beside = sum(is_empty(text) for place, group in enumerate(groups) if place not in bare for text in group)
+    equal = {
+        place
+        for place, (group, text) in enumerate(zip(groups, candidates, strict=True))
+        if is_empty(text) and any(map(is_empty, group)) and not np.isnan(job.equal).all()
+    }
+    if equal:
+        verb = "is" if len(equal) == 1 else "are"
+        yield f"{len(equal)} of {len(candidates)} pairs {verb} of two empty texts: scored as equal"
     spare = fate if job.rule == "mean" else "ignored, since others of the same item are not"
     for name, count, of, what in (
-        ("reference", bare, total, fate),
+        ("reference", sum(len(groups[place]) for place in bare - equal), total, fate),
         ("reference", beside, total, spare),
-        ("candidate", sum(map(is_empty, candidates)), len(candidates), fate),
+        ("candidate", sum(map(is_empty, candidates)) - len(equal), len(candidates), fate),
     ):
         if count:
-            yield f"{count} of {of} texts of {name} {'is' if count == 1 else 'are'} empty: {what}"
-    both = sum(is_empty(text) and any(map(is_empty, group)) for group, text in zip(groups, candidates, strict=True))
-    if both and not np.isnan(job.equal).all():
-        yield f"{both} of {len(candidates)} pairs {'is' if both == 1 else 'are'} of two empty texts: scored as equal"
+            more = " more" if equal else ""
+            yield f"{count}{more} of {of} texts of {name} {'is' if count == 1 else 'are'} empty: {what}"
     if unscored:
         yield f"{unscored} of {len(candidates)} pairs could not be compared: {fate}"
 

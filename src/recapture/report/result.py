@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..declarations import Direction
-from ..errors import visible
+from ..errors import UnknownNameError, nearest_names, visible
 from .report import ARROWS, Report, Reported, Table, plain, short, short_p
 
 _ASIDE = ("intervals", "pvalues", "adjusted_pvalues", "human", "at_human_size", "inside", "nulls")
@@ -222,6 +222,9 @@ class Results(dict[str, dict[str, Result]], Reported):
     """Whether the lines below the table are a list in Markdown."""
     labels_need_metric = False
     """Whether several metrics have numbers of one name, so that a page's heads have to say whose they are."""
+
+    def __missing__(self, candidate: object) -> dict[str, Result]:
+        raise UnknownNameError(f"no results of {candidate!r}; {nearest_names(str(candidate), self)}")
 
     def caption(self) -> list[str]:
         """Lines below the table: how many texts, which models, what the rows are, how sure they are."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ..errors import InputError
+from ..geometry.sparse_rows import Rows, SparseRows
 from ..progress import Progress
 from ..texts.objects import checked_entries, samples_of
 from .batches import CHARACTERS
@@ -17,6 +18,7 @@ from .vector_cache import VectorCache
 
 # Written to the cache together; what an interrupted run has finished of these is not made again.
 CHUNK = 256
+_LARGEST_ARRAY = 8 * 2**30
 
 
 def encode(
@@ -57,7 +59,8 @@ def encode(
     Returns
     -------
     numpy.ndarray
-        One float32 row per text, in the order of the texts.
+        One float32 row per text, in the order of the texts. Of word counts that is a number for every word of the
+        vocabulary and every text, 20 KB a text; metrics that are given texts never make it.
 
     See Also
     --------
@@ -69,12 +72,53 @@ def encode(
     >>> rc.encode(["a cat sat", "a dog"], "bag-of-words", cache=False).sum(axis=1).tolist()
     [3.0, 2.0]
     """
+    rows = encode_rows(
+        texts,
+        encoder,
+        pooling=pooling,
+        device=device,
+        batch_size=batch_size,
+        offline=offline,
+        truncate=truncate,
+        cache=cache,
+    )
+    return as_array(rows)
+
+
+def as_array(rows: Rows) -> np.ndarray:
+    """Word counts with all their zeros, unless there are too many of them for any machine's good."""
+    texts, words = rows.shape
+    size = texts * words * rows.dtype.itemsize
+    if isinstance(rows, SparseRows) and size > _LARGEST_ARRAY:
+        raise InputError(
+            f"counts of {words:,} words in {texts:,} texts are an array of {size / 2**30:.1f} GiB, nearly all zeros "
+            f"(at most {_LARGEST_ARRAY / 2**30:.0f} GiB are made): encode parts of the texts, or give metrics the "
+            "texts themselves, which they count without the zeros"
+        )
+    return np.asarray(rows)
+
+
+def encode_rows(
+    texts: Iterable[str],
+    encoder: EncoderLike | None = None,
+    *,
+    pooling: str | None = None,
+    device: str | None = None,
+    batch_size: int = 32,
+    offline: bool | None = None,
+    truncate: bool = False,
+    cache: bool | str | os.PathLike[str] | VectorCache = True,
+) -> Rows:
+    """As `encode`, but counts stay without their zeros: an encoder that has them gives them by `encode_counts`."""
     listed = checked_texts(texts)
     if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
         raise InputError(f"the batch size must be a whole number above zero, not {batch_size!r}")
     chosen = resolve_encoder(encoder, pooling=pooling, device=device, offline=offline, truncate=truncate)
     if encoder is None or isinstance(encoder, (str, os.PathLike)):
         chosen = chosen.fit(listed)
+    counts = getattr(chosen, "encode_counts", None)
+    if counts is not None:
+        return cast(SparseRows, counts(listed))
     store = None
     if cache is not False and chosen.cacheable:
         store = cache if isinstance(cache, VectorCache) else VectorCache(None if cache is True else cache)
@@ -188,7 +232,7 @@ class _Encoding:
 
     def _with_repeats(self) -> np.ndarray:
         repeats = np.flatnonzero(self._source != np.arange(len(self._source)))
-        for start in range(0, len(repeats), CHUNK):  # in parts: the vectors of word counts are long
+        for start in range(0, len(repeats), CHUNK):  # in parts: vectors may be long
             part = repeats[start : start + CHUNK]
             self._vectors[part] = self._vectors[self._source[part]]
         return self._vectors

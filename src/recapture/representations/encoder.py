@@ -24,7 +24,8 @@ class Encoder(Protocol):
 
     An encoder may also have `facts(texts)`, which gives `TextFacts`; `made_for`, a `MadeFor`; `notes(texts, name)`,
     which gives sentences about a set's texts; `encode_within(texts, rows)`, as `encode_batch` but for a model that runs
-    on at most so many rows at once; and `effort(text)`, an estimate of the work in tokens.
+    on at most so many rows at once; `encode_counts(texts)`, all rows as `SparseRows`; and `effort(text)`, an estimate
+    of the work in tokens.
     """
 
     name: str

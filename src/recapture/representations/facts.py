@@ -56,10 +56,11 @@ def notes_on(encoder: Any, texts: Sequence[str], name: str, facts: TextFacts | N
     facts = facts_of(encoder, texts) if facts is None else facts
     own = getattr(encoder, "notes", None)
     said = _on_length(encoder, len(texts), name, facts)
-    if own is not None:  # it says in words of its own what it does not know
+    if own is not None:
         said += own(texts, name)
-    elif (facts.unknown_pieces or 0) > MANY_UNKNOWN:
-        unit = getattr(encoder, "unit", "pieces")
+    # An encoder with notes of its own says there what it does not know, unless it names the unit to count.
+    unit = getattr(encoder, "unit", "pieces" if own is None else None)
+    if unit and (facts.unknown_pieces or 0) > MANY_UNKNOWN:
         said.append(
             f"{facts.unknown_pieces:.1%} of the {unit} of {name} are unknown to {encoder.name}: it does not see how "
             f"texts differ in them"

@@ -96,6 +96,14 @@ def tower_folder(folder: Path) -> Path | None:
     return listed[0].folder if listed and listed[0].kind in _TOWERS else None
 
 
+def default_prompt(folder: Path) -> str:
+    """What a sentence-transformers model puts before every text unless told otherwise; mostly nothing."""
+    settings = _settings(folder / "config_sentence_transformers.json")
+    prompts = settings.get("prompts")
+    prompt = prompts.get(settings.get("default_prompt_name")) if isinstance(prompts, dict) else None
+    return prompt if isinstance(prompt, str) else ""
+
+
 def lowers_case(folder: Path) -> bool:
     """Whether the model puts texts in lower case before its tokenizer sees them."""
     return bool(_use(folder).get("do_lower_case"))

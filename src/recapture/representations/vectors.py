@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,7 +56,7 @@ def vectors_of(
             f"{names[texts.index(True)]} holds texts and {names[texts.index(False)]} holds vectors: "
             "give all sets in one form"
         )
-    from .encode import encode
+    from .encode import encode_rows
     from .encoder import resolve_encoder
 
     listed = [_checked(samples, name) for samples, name in zip(sets, names, strict=True)]
@@ -64,16 +64,15 @@ def vectors_of(
     named = resolve_encoder(encoder, **options)
     resolved = named.fit([text for texts in listed for text in texts] if blind else listed[0])
     learnt = {} if resolved is named else {"learnt from": "all texts, blind to sides" if blind else "the reference"}
-    together = encode([text for texts in listed for text in texts], resolved, **encoding)
-    ends = np.cumsum([len(texts) for texts in listed])[:-1]
+    together = encode_rows([text for texts in listed for text in texts], resolved, **encoding)
+    ends = np.cumsum([0, *(len(texts) for texts in listed)]).tolist()
+    encoded = [together[start:end] for start, end in pairwise(ends)]
     facts = [facts_of(resolved, texts) for texts in listed]
     notes = [
         [*_notes(texts, name), *notes_on(resolved, texts, name, about)]
         for texts, name, about in zip(listed, names, facts, strict=True)
     ]
-    return Encoded(
-        np.split(together, ends), {**resolved.identity(), **learnt}, notes, facts, getattr(resolved, "made_for", None)
-    )
+    return Encoded(encoded, {**resolved.identity(), **learnt}, notes, facts, getattr(resolved, "made_for", None))
 
 
 def _notes(texts: list[str], name: str) -> list[str]:

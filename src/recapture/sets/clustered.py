@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -17,9 +18,13 @@ _kept: WeakKeyDictionary[Pair, dict[Hashable, Clusterings]] = WeakKeyDictionary(
 
 def kept_clusterings(pair: Pair, key: Hashable, make: Callable[[], Clusterings]) -> Clusterings:
     """Clusterings of a pair, made once: its score and its relabelled scores use the same ones."""
-    kept = _kept.setdefault(pair, {})
+    kept, given = _kept.setdefault(pair, {}), pair.given
     if key not in kept:
-        kept[key] = make()
+        of_given = {} if given is None else _kept.get(given, {})
+        if given is not None and key in of_given:  # the same samples in another order, which changes no cluster
+            kept[key] = replace(of_given[key], label=of_given[key].label[:, given.order])
+        else:
+            kept[key] = make()
     return kept[key]
 
 

@@ -205,17 +205,19 @@ def evaluate(
     # Candidates too small for some metric do not make the others' subsamples small.
     measurable = [len(pair.candidate) for name, pair in pairs.items() if not any(reasons[name])]
     smallest = min([len(reference), *(measurable or map(len, sets))])
+    # All that is drawn at random is drawn from sets in order of content.
+    moved = groups.by_content(reference, second, dict(zip(named, sets, strict=True)))
     human_splits = None
     if splits:
         human_splits = HumanSplits(
             with_defaults(jobs, check_seed(seed)),
-            reference,
-            [CandidateSamples(len(points), groups.of(name)) for name, points in zip(named, sets, strict=True)],
+            reference.ordered,
+            [CandidateSamples(len(points), moved.of(name)) for name, points in zip(named, sets, strict=True)],
             splits,
             seed,
-            human=second,
-            groups=groups.reference,
-            human_groups=groups.human,
+            human=None if second is None else second.ordered,
+            groups=moved.reference,
+            human_groups=moved.human,
         )
     results = SetResults()
     names = [reference_name, *([] if human is None else ["human"]), *named]
@@ -237,7 +239,7 @@ def evaluate(
         name = next(iter(pairs))
         pair = pairs.pop(name)  # its neighbourhoods are not kept while others are measured
         able = [not reason for reason in reasons[name]]
-        terms = human_splits.terms(list(named).index(name), pair) if human_splits else ()
+        terms = human_splits.terms(list(named).index(name), pair.ordered) if human_splits else ()
         measured = iter(
             measure_pair(
                 list(compress(jobs, able)),
@@ -248,7 +250,7 @@ def evaluate(
                 interval=interval,
                 pvalue=pvalue,
                 ceiling=list(compress(terms, able)),
-                groups=groups.pooled(name),
+                groups=moved.pooled.get(name),
                 seed=seed,
                 notes=[*notes[reference.name], *notes[pair.candidate.name], *notes_on_human],
             )
@@ -364,7 +366,8 @@ def make_pair(
     groups = SetGroups(bool(paired), sized[0], of_reference)
     groups.add({"candidate": sized[1]}, of_candidate)
     notes = [note for notes in vectors.notes for note in notes]
-    return MadePair(pair, vectors.identity, notes, {**rest, "groups": groups.pooled("candidate")})
+    pooled = groups.by_content(pair.reference, None, {"candidate": pair.candidate}).pooled
+    return MadePair(pair, vectors.identity, notes, {**rest, "groups": pooled.get("candidate")})
 
 
 def measure_pair(
@@ -385,7 +388,9 @@ def measure_pair(
 
     balance_size: samples a side in balanced subsamples; None: as many as the smaller side has.
     ceiling: also what `HumanSplits` says of this candidate.
-    groups: which of the pooled samples belong together.
+    groups: which of the pooled samples belong together, both sides in order of content.
+
+    Scores are of the sets as given; all that is drawn at random is drawn from them in order of content.
     """
     draws = check_balance(balance)
     level = check_level(interval)
@@ -397,7 +402,7 @@ def measure_pair(
     size = balance_size or min(pair.sizes.values())
     balancing: dict[str, Any] = {}
     if draws and max(pair.sizes.values()) > size:
-        measured = _balanced(jobs, pair, measured, size, draws, seed)
+        measured = _balanced(jobs, pair.ordered, measured, size, draws, seed)
         balancing = {"balance": {"size": size, "draws": draws, "seed": seed}}
     sureness: dict[str, Sequence[Sureness]] = {}
     terms: Sequence[HumanTerms] = ()
@@ -406,14 +411,15 @@ def measure_pair(
     elif splits := check_splits(ceiling):
         sides = (None, None) if groups is None else groups.by_side
         own_samples = CandidateSamples(len(pair.candidate), sides[1])
-        terms = HumanSplits(jobs, pair.reference, [own_samples], splits, seed, groups=sides[0]).terms(0, pair)
+        human = HumanSplits(jobs, pair.ordered.reference, [own_samples], splits, seed, groups=sides[0])
+        terms = human.terms(0, pair.ordered)
     if level is not None:
         values = [measurement.values for measurement in measured]
         sureness["intervals"] = uncertainty.intervals(
-            jobs, pair, values, level, seed, size if balancing else None, groups
+            jobs, pair.ordered, values, level, seed, size if balancing else None, groups
         )
     if _asked(pvalue):
-        sureness["pvalues"] = uncertainty.pvalues(jobs, pair, pvalue, seed, groups)
+        sureness["pvalues"] = uncertainty.pvalues(jobs, pair.ordered, pvalue, seed, groups)
     if sureness and groups is None:
         notes = [*notes, *uncertainty.repeats(pair)]
     return [

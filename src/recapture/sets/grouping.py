@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
+from ..geometry.distinct import row_digests
 from ..geometry.points import PointSet
-from ..labellings.groups import Groups
+from ..labellings.groups import Groups, groups_by_content
 
 Labelled = Sequence[str | int]
 """One label a sample: which samples belong together."""
@@ -21,6 +22,19 @@ class Sized(NamedTuple):
 
     name: str
     size: int
+
+
+class ContentGroups(NamedTuple):
+    """The groups of several sets whose samples stand in order of content."""
+
+    reference: np.ndarray | None
+    human: np.ndarray | None
+    pooled: Mapping[str, Groups]
+    """Of the reference's and each candidate's samples; empty where there are no groups."""
+
+    def of(self, name: str) -> np.ndarray | None:
+        """The groups of a candidate's samples."""
+        return self.pooled[name].by_side[1] if self.pooled else None
 
 
 class SetGroups:
@@ -80,8 +94,8 @@ class SetGroups:
         """A second human set without what the reference has, too, and what there is to say: shared samples would make
         human texts look closer to the reference than they are.
         """
-        known = {row.tobytes() for row in reference.values}
-        kept = np.array([row.tobytes() not in known for row in human.values])
+        known = set(row_digests(reference.values))
+        kept = np.array([digest not in known for digest in row_digests(human.values)])
         if kept.all():
             return human, []
         if kept.sum() < 4:
@@ -91,15 +105,22 @@ class SetGroups:
         said = f"{np.count_nonzero(~kept):,} of {len(kept):,} samples of the second human set are in the reference, too"
         return PointSet(human.values[kept], human.name), [f"{said}: they were left out of it"]
 
-    def of(self, name: str) -> np.ndarray | None:
-        """The groups of a candidate's samples."""
-        return self._candidates.get(name)
-
-    def pooled(self, name: str) -> Groups | None:
-        """Those of the reference's and a candidate's samples."""
+    def by_content(
+        self, reference: PointSet, human: PointSet | None, candidates: Mapping[str, PointSet]
+    ) -> ContentGroups:
+        """For sets in order of content, numbered by content: neither labels nor the order of samples change a draw."""
         if self.reference is None:
-            return None
-        return Groups(np.concatenate([self.reference, self._candidates[name]]), len(self.reference))
+            return ContentGroups(None, None, {})
+        ranks = reference.ranks
+        pooled = {
+            name: groups_by_content(self.reference, ranks, self._candidates[name], points.ranks)
+            for name, points in candidates.items()
+        }
+        of_human = None
+        if human is not None and self.human is not None:
+            of_human = groups_by_content(self.reference, ranks, self.human, human.ranks).by_side[1]
+        # Groups with the same reference samples can change places, so every candidate's numbers give the same here.
+        return ContentGroups(next(iter(pooled.values())).by_side[0], of_human, pooled)
 
     def _coded(self, labels: Labelled | None, points: Sized) -> np.ndarray | None:
         if labels is None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ..geometry.distinct import distinct_rows
+from ..geometry.distinct import distinct_rows, row_digests
 from ..geometry.points import PointSet
+from ..geometry.sparse_rows import Rows, equal_rows
 from ..texts.copies import Copies, copies
 
 if TYPE_CHECKING:
@@ -47,20 +45,15 @@ def _of_texts(names: Sequence[str], sets: Sequence[Sequence[str]]) -> list[dict[
     return [{count: getattr(of_set, count) for count in _COUNTS} for of_set in by_set]
 
 
-def _of_rows(sets: Sequence[np.ndarray]) -> list[dict[str, int | None]]:
+def _of_rows(sets: Sequence[Rows]) -> list[dict[str, int | None]]:
     """Of ready vectors: equal rows. How near is near cannot be told."""
-    known = {_digest(row) for row in sets[0]}
+    known = set(row_digests(sets[0]))
     counted: list[dict[str, int | None]] = []
     for place, rows in enumerate(sets):
         repeated = len(rows) - len(distinct_rows(rows).weight)
-        copied = sum(_digest(row) in known for row in rows) if place else 0
+        copied = sum(digest in known for digest in row_digests(rows)) if place else 0
         counted.append({"copied": copied, "near_copied": None, "repeated": repeated, "near_repeated": None})
     return counted
-
-
-def _digest(row: np.ndarray) -> bytes:
-    # Adding 0 turns -0 into 0: equal numbers then have equal bytes, whatever their type.
-    return blake2b((row.astype(np.float64) + 0.0).tobytes(), digest_size=16).digest()
 
 
 def copies_note(inputs: Mapping[str, float | int | None], points: PointSet) -> list[str]:
@@ -77,7 +70,7 @@ def copies_note(inputs: Mapping[str, float | int | None], points: PointSet) -> l
 
 def same_as_reference(reference: PointSet, candidate: PointSet) -> bool:
     """Whether both sets hold the same samples in the same order."""
-    return np.array_equal(reference.values, candidate.values)
+    return equal_rows(reference.values, candidate.values)
 
 
 def footnotes(inputs: Inputs, sizes: Mapping[str, int], texts: bool) -> list[str]:

@@ -15,6 +15,7 @@ from ..geometry.overlap import Overlap, OverlapAt, overlap
 from ..geometry.points import PointSet
 from ..geometry.pooled import PooledNeighbours
 from ..geometry.relabelled import Counts, relabelled_counts
+from ..geometry.sparse_rows import together
 
 _TINY = 50
 _MANY_DUPLICATES = 0.1
@@ -37,6 +38,29 @@ class Pair:
         self._overlap: Overlap | None = None
         self._labels: weakref.ref[Labels] | None = None
         self._counts: Mapping[int, Counts] = {}
+        # Weak: two pairs that hold each other would keep large arrays for longer than either is needed.
+        self._given: weakref.ref[Pair] | None = None
+
+    @cached_property
+    def ordered(self) -> Pair:
+        """Both sets in order of content: what is drawn at random is drawn from these, so that neither the draws nor any
+        sum depend on how samples were listed. The pair itself where it is so already.
+        """
+        ordered = Pair(self.reference.ordered, self.candidate.in_order())
+        if ordered.reference is self.reference and ordered.candidate is self.candidate:
+            return self
+        ordered._given = weakref.ref(self)
+        return ordered
+
+    @property
+    def given(self) -> Pair | None:
+        """The pair whose samples these are in order of content, where it is another one."""
+        return None if self._given is None else self._given()
+
+    @property
+    def order(self) -> np.ndarray:
+        """The places of the pooled samples, references first, in order of content."""
+        return np.concatenate([self.reference.order, len(self.reference) + self.candidate.order])
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -56,7 +80,7 @@ class Pair:
     @cached_property
     def pooled(self) -> PooledNeighbours:
         """Neighbours among the samples of both sets, references first."""
-        return PooledNeighbours(np.concatenate([self.reference.values, self.candidate.values]))
+        return PooledNeighbours(together([self.reference.values, self.candidate.values]))
 
     def counts_under(self, labels: Labels, k: int) -> Counts:
         """Counts at one k under many labellings, found with those of all other k expected: ask for the same labels."""

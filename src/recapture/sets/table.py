@@ -147,10 +147,10 @@ class SetResults(Results):
         other = "a second human set" if first["human"] != "the reference, split" else "another part of it"
         return [
             f"human: one part of the reference ({largest:,} samples{said}{grouped}) against {other}, mean and "
-            f"[low, high], where 95 % of single parts fall (mean ± 1.96 x their spread over {first['splits']} splits, "
-            f"seed {first['seed']})",
-            "candidates: mean of equal parts against the same part of the reference, and the share of them inside "
-            "[low, high]; a human set has about 95 %, and parts outside may be better or worse",
+            f"(low to high), where 95 % of single parts fall (mean ± 1.96 x their spread over {first['splits']} "
+            f"splits, seed {first['seed']})",
+            "candidates: mean of equal parts against the same part of the reference, and the share of them from "
+            "low to high; a human set has about 95 %, and parts outside may be better or worse",
             *(
                 declared[metric].band_note
                 for metric, record in records.items()
@@ -181,10 +181,10 @@ class SetResults(Results):
 
 
 def _band(result: Result, name: str) -> str:
-    """[low, high], cut where the number's range ends."""
+    """low to high, cut where the number's range ends."""
     low, high = result.ranges.get(name, (-math.inf, 1.0))  # scores without their floor end at 1
     band = result.human[name]
-    return f"[{short(max(low, band.low))}, {short(min(high, band.high))}]"
+    return f"({short(max(low, band.low))} to {short(min(high, band.high))})"
 
 
 def _part(result: Result, name: str) -> str:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import os
 import zipfile
+from typing import IO
 
 import numpy as np
 
 from ..errors import InputError
-from .reading import Format, Samples, Source, pick_field, vector_samples
+from .reading import Format, Samples, check_vectors, pick_field, vector_samples
+from .sources import MOST_BYTES, Source, no_limits, too_much
 
 USUAL_NAMES = ("embeddings", "vectors")
 _SAFETENSORS_TYPES = {f"{kind}{8 * size}": f"<{kind.lower()}{size}" for kind in "FIU" for size in (1, 2, 4, 8)}
@@ -17,14 +21,38 @@ def _read_npy(source: Source, field: str | None) -> Samples:
     if field is not None:
         raise InputError(f"{source.name} is a single array without names, so it has no field {field!r}")
     with source.opened() as stream:
-        return vector_samples(source, np.lib.format.read_array(stream, allow_pickle=False))
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(0)
+        return vector_samples(source, _array(source, stream, size))
 
 
 def _read_npz(source: Source, field: str | None) -> Samples:
     with source.opened() as stream, zipfile.ZipFile(stream) as archive:
         names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
-        with archive.open(pick_field(source.name, names, field, USUAL_NAMES) + ".npy") as member:
-            return vector_samples(source, np.lib.format.read_array(member, allow_pickle=False))
+        known = archive.getinfo(pick_field(source.name, names, field, USUAL_NAMES) + ".npy")
+        if known.file_size > MOST_BYTES and known.compress_type != zipfile.ZIP_STORED and not no_limits():
+            raise too_much(source.name, f"unpacks to more than {MOST_BYTES // 10**9} GB")
+        with archive.open(known) as member:
+            return vector_samples(source, _array(source, member, known.file_size))
+
+
+def _array(source: Source, stream: IO[bytes], size: int) -> np.ndarray:
+    """The array of a stream that holds `size` bytes; nothing is allocated that the bytes could not fill."""
+    version = np.lib.format.read_magic(stream)
+    # The third version differs from the second in names of fields alone, which no table of numbers has.
+    parts = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, kind = parts(stream)
+    if not kind.hasobject:  # which NumPy refuses, as it would have to unpickle
+        check_vectors(source, kind, shape)
+        wanted, there = math.prod(shape) * kind.itemsize, size - stream.tell()
+        if min(shape) < 0 or wanted > there:
+            claim = " x ".join(map(str, shape))
+            raise InputError(
+                f"{source.name} is cut off or damaged: its header promises {claim} numbers, {wanted:,} bytes, but "
+                f"{max(there, 0):,} follow"
+            )
+    stream.seek(0)
+    return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
 
 
 def _read_safetensors(source: Source, field: str | None) -> Samples:

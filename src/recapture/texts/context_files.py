@@ -9,8 +9,9 @@ from typing import Any
 
 from ..errors import InputError
 from .objects import records_of_object, samples_of, texts_of_object
-from .reading import Source, read_samples
+from .reading import read_samples
 from .records import name_of, objects, texts_of, value_of
+from .sources import Source
 
 _ID = "id"
 """The usual field; only this one may be missing."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 
 from ..errors import InputError
-from .reading import Source, chosen_format, pick_field
+from .parquet import read_column
+from .reading import chosen_format, damage_told
 from .records import json_array, json_lines, kind, name_of, value_of
+from .sources import Source
 
 
 def read_group_labels(
@@ -37,11 +39,6 @@ def read_group_labels(
 
 
 def _of_parquet(source: Source, field: str) -> list[str]:
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise InputError(f'{source.name}: Parquet needs pyarrow: pip install "recapture[parquet]"') from None
-    with source.opened() as stream:
-        file = pyarrow.parquet.ParquetFile(stream)
-        column = file.read(columns=[pick_field(source.name, file.schema_arrow.names, field)]).column(0)
-    return [name_of(value, f"{source.name} row {number}", field) for number, value in enumerate(column.to_pylist(), 1)]
+    with damage_told(source, "parquet"):
+        values = read_column(source, field)[1].to_pylist()
+    return [name_of(value, f"{source.name} row {number}", field) for number, value in enumerate(values, 1)]

@@ -2,42 +2,35 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from .reading import Format, Samples, Source, no_field, text_samples, vector_samples, without_line_end
+from .json_values import parsed
+from .reading import Format, Samples, no_field, text_samples, vector_samples
+from .sources import Source, without_line_end
 
-# Whole numbers matter only inside embeddings. Python's limit on the digits of an int does not apply to floats.
-_DECODER = json.JSONDecoder(parse_int=float)
 _TEXT, _NUMBERS = "a text", "a list of numbers"
 
 
 def _read_lines(source: Source, field: str | None) -> Samples:
     filled = ((number, without_line_end(line)) for number, line in source.lines() if not line.isspace())
-    return _collect(source, field, ((f"line {number}", _parse(source, line, number)) for number, line in filled))
+    return _collect(
+        source,
+        field,
+        ((f"line {number}", parsed(line, source.name, line=number, real=True)) for number, line in filled),
+    )
 
 
 def _read_array(source: Source, field: str | None) -> Samples:
     content = "".join(line for _, line in source.lines())
-    records = _parse(source, content, 1, "; for one record per line the format is jsonl") if content.strip() else []
+    advice = "; for one record per line the format is jsonl"
+    records = parsed(content, source.name, line=1, real=True, if_more_follows=advice) if content.strip() else []
     if not isinstance(records, list):
         raise InputError(f"{source.name} must hold an array of texts or objects, but holds {_kind(records)}")
     return _collect(source, field, ((f"element {number}", record) for number, record in enumerate(records, 1)))
-
-
-def _parse(source: Source, content: str, first_line: int, if_more_follows: str = "") -> Any:
-    try:
-        return _DECODER.decode(content)
-    except json.JSONDecodeError as error:
-        where = f"{source.name} line {first_line + error.lineno - 1}"
-        hint = if_more_follows if error.msg == "Extra data" else ""
-        raise InputError(f"{where}: broken JSON: {error.msg} (column {error.colno}){hint}") from None
-    except RecursionError:
-        raise InputError(f"{source.name} line {first_line}: JSON nested too deeply") from None
 
 
 def _collect(source: Source, field: str | None, records: Iterable[tuple[str, Any]]) -> Samples:

@@ -40,6 +40,11 @@ def samples_of(samples: Any, name: str) -> Any:
         return samples.tolist() if as_list else samples
     if type(samples).__module__.partition(".")[0] == "torch":
         return samples
+    if type(samples).__module__.partition(".")[0] == "scipy" and hasattr(samples, "toarray"):
+        raise InputError(
+            f"{name} is a sparse matrix ({type(samples).__name__}): give an array (toarray()), or the texts, of which "
+            "the encoder bag-of-words makes counts without zeros"
+        )
     if isinstance(samples, Iterator):
         return list(samples)
     if hasattr(samples, "collect") and hasattr(samples, "lazy"):
@@ -113,7 +118,8 @@ def _of_table(table: Any, columns: list[str], name: str) -> Any:
             return _of_column(table[columns[0]], name)
     kinds = types if len(types) == len(columns) else [""] * len(columns)
     shown = _shown([f"{column} ({kind})" if kind else column for column, kind in zip(columns, kinds, strict=True)])
-    example = next(iter(columns), "text")
+    texts = (column for column, kind in zip(columns, kinds, strict=True) if not _NUMBERS.fullmatch(kind))
+    example = next(texts, next(iter(columns), "text"))
     raise InputError(
         f"{name} is a table ({type(table).__name__}) with the columns {shown}: give one column, such as "
         f"table[{example!r}], or numbers alone"

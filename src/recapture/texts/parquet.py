@@ -8,18 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .reading import Format, Samples, Source, pick_field, text_samples, vector_samples
+from .reading import Format, Samples, pick_field, text_samples, vector_samples
+from .sources import MOST_BYTES, Source, no_limits, too_much
 
 
 def _read(source: Source, field: str | None) -> Samples:
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise InputError(f'{source.name}: Parquet needs pyarrow: pip install "recapture[parquet]"') from None
-    with source.opened() as stream:
-        file = pyarrow.parquet.ParquetFile(stream)
-        name = pick_field(source.name, file.schema_arrow.names, field)
-        column = file.read(columns=[name]).column(name)
+    name, column = read_column(source, field)
+    import pyarrow
+
     is_type, kind = pyarrow.types, column.type
     if str(kind.value_type if is_type.is_dictionary(kind) else kind) in ("string", "large_string", "string_view"):
         return text_samples(source, _texts(source, name, column))
@@ -27,6 +23,35 @@ def _read(source: Source, field: str | None) -> Samples:
     if item is not None and (is_type.is_floating(item) or is_type.is_integer(item)):
         return vector_samples(source, number_lists(column, lambda row: f"{source.name} row {row + 1}: field {name!r}"))
     raise InputError(f"{source.name}: field {name!r} is of type {kind}, not texts or lists of numbers")
+
+
+def read_column(source: Source, field: str | None) -> tuple[str, Any]:
+    """The name of the column asked for, and the column; a few bytes may claim very many rows, so it is counted."""
+    pyarrow = needed(source)
+    with source.opened() as stream:
+        file = pyarrow.parquet.ParquetFile(stream)
+        name = pick_field(source.name, file.schema_arrow.names, field)
+        batches, size = [], 0
+        for batch in file.iter_batches(columns=[name]):
+            # A dot in a name means a field inside another for Arrow, which then gives both.
+            batches.append(batch.select([name]))
+            size += batch.nbytes
+            if size > MOST_BYTES and not no_limits():
+                raise too_much(source.name, f"holds more than {MOST_BYTES // 10**9} GB in the field {name!r}")
+        schema = pyarrow.schema([file.schema_arrow.field(name)])
+    if batches:
+        return name, pyarrow.Table.from_batches(batches).column(name)
+    return name, schema.empty_table().column(name)
+
+
+def needed(source: Source) -> Any:
+    """The library, with its readers of Parquet."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise InputError(f'{source.name}: Parquet needs pyarrow: pip install "recapture[parquet]"') from None
+    return pyarrow
 
 
 def _texts(source: Source, name: str, column: Any) -> list[str]:

@@ -1,88 +1,20 @@
-"""From a path to samples: where bytes come from, what a format is, which one a file has, and reading it."""
+"""From a path to samples: what a format is, which one a file has, and reading it."""
 
 from __future__ import annotations
 
-import gzip
-import lzma
 import os
-import sys
 import warnings
-import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from textwrap import shorten
-from typing import IO, Any
 
 import numpy as np
 
 from ..declarations import declared
 from ..errors import InputError, nearest_names
-
-_UNPACK: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open}
-
-
-@dataclass(frozen=True)
-class Source:
-    path: str
-    """As the caller wrote it; "-" is standard input."""
-
-    @property
-    def name(self) -> str:
-        return {"-": "standard input", "": "an empty file name"}.get(self.path, self.path)
-
-    @property
-    def suffixes(self) -> tuple[str, str]:
-        """The suffix that tells the format and the one that tells the compression; "" where there is none."""
-        path = Path(self.path)
-        last = path.suffix.lower()
-        return (Path(path.stem).suffix.lower(), last) if last in _UNPACK else (last, "")
-
-    @contextmanager
-    def opened(self) -> Iterator[IO[bytes]]:
-        """The unpacked bytes. Errors in opening or reading them are raised as InputError."""
-        try:
-            with self._open() as stream:
-                yield stream
-        except (EOFError, zlib.error, lzma.LZMAError) as error:
-            raise InputError(f"{self.name} is cut off or damaged: {error}") from None
-        except OSError as error:
-            raise InputError(f"{self.name} cannot be read: {error.strerror or first_line(error)}") from None
-
-    def lines(self) -> Iterator[tuple[int, str]]:
-        """Every line with its number, counting from 1, and with its line end.
-
-        Only a line feed ends a line: other separators of Unicode may be part of a text.
-        """
-        with self.opened() as stream:
-            for number, raw in enumerate(stream, 1):
-                try:
-                    line = raw.decode("utf-8")
-                except UnicodeDecodeError as error:
-                    bad = f"byte {error.start + 1} of the line (0x{raw[error.start]:02x})"
-                    raise InputError(f"{self.name} line {number}: {bad} is not UTF-8") from None
-                if number == 1:
-                    line = line.removeprefix("\ufeff")
-                if line:  # a file of a byte order mark alone has no lines
-                    yield number, line
-
-    def _open(self) -> Any:
-        if self.path != "-":
-            return _UNPACK.get(self.suffixes[1], Path.open)(Path(self.path), "rb")
-        if sys.stdin is None:
-            raise InputError("standard input is closed")
-        return nullcontext(sys.stdin.buffer)  # not ours to close
-
-
-def without_line_end(line: str) -> str:
-    return line[:-1].removesuffix("\r") if line.endswith("\n") else line
-
-
-def first_line(error: Exception) -> str:
-    """What an error says, or its kind if it says nothing."""
-    return next(iter(str(error).splitlines()), type(error).__name__)
+from .sources import Source, first_line
 
 
 @dataclass(frozen=True)
@@ -135,13 +67,18 @@ def text_samples(source: Source, texts: Sequence[str]) -> Samples:
     return Samples(source.name, tuple(texts), None, sum(not text or text.isspace() for text in texts))
 
 
+def check_vectors(source: Source, kind: np.dtype, shape: Sequence[int]) -> None:
+    """Refuse an array that is no set of vectors, by what its header says."""
+    if kind.kind not in "fiub":
+        raise InputError(f"{source.name} must hold real numbers, but their type is {kind}")
+    if len(shape) != 2:
+        raise InputError(f"{source.name} must hold samples x dimensions, but the shape is {tuple(shape)}")
+    if 0 in shape:
+        raise InputError(f"{source.name} holds no vectors: the shape is {tuple(shape)}")
+
+
 def vector_samples(source: Source, vectors: np.ndarray) -> Samples:
-    if vectors.dtype.kind not in "fiub":
-        raise InputError(f"{source.name} must hold real numbers, but their type is {vectors.dtype}")
-    if vectors.ndim != 2:
-        raise InputError(f"{source.name} must hold samples x dimensions, but the shape is {vectors.shape}")
-    if 0 in vectors.shape:
-        raise InputError(f"{source.name} holds no vectors: the shape is {vectors.shape}")
+    check_vectors(source, vectors.dtype, vectors.shape)
     # Files may have the other byte order, which torch refuses and which makes NumPy slow.
     return Samples(source.name, None, vectors.astype(vectors.dtype.newbyteorder("="), copy=False), 0)
 
@@ -159,9 +96,13 @@ def pick_field(where: str, there: Sequence[str], field: str | None, usual: Seque
     return name
 
 
+_COMPARED = 1000
+"""Names that are looked through for one that is nearly the one asked for."""
+
+
 def no_field(where: str, wanted: Sequence[str], there: Sequence[str]) -> InputError:
     # Where a table lacks its header, whole texts stand here: the message must stay one readable line.
-    names = [shorten(name, 40, placeholder="...") for name in there]
+    names = [shorten(name, 40, placeholder="...") for name in there[:_COMPARED]]
     hint = nearest_names(wanted[0], names)
     close = f"; {hint}" if hint.startswith("did you mean") else ""
     shown = ", ".join([*names[:20], "..."] if len(names) > 20 else names) or "none"
@@ -268,17 +209,25 @@ def chosen_format(source: Source, name: str | None) -> Format:
 
 
 def _read_binary(source: Source, chosen: Format, field: str | None) -> Samples:
-    if source.path == "-":
+    if source.is_pipe:
         able = ", ".join(name for name in format_names() if _formats()[name].is_text)
-        raise InputError(f"standard input cannot carry {chosen.name}, only {able}")
+        pipe = source.name if source.path == "-" else f"{source.name}, a pipe or device,"
+        raise InputError(f"{pipe} cannot carry {chosen.name}, only {able}")
     if source.suffixes[1]:
         raise InputError(f"{source.name}: {chosen.name} cannot be read compressed; unpack the file first")
-    try:
+    with damage_told(source, chosen.name):
         return chosen.read(source, field)
+
+
+@contextmanager
+def damage_told(source: Source, what: str) -> Iterator[None]:
+    """Whatever libraries raise over damaged bytes, as one sentence."""
+    try:
+        yield
     except InputError:
         raise
-    except Exception as error:  # damaged bytes make zip, NumPy and Arrow fail in more ways than can be listed
-        raise InputError(f"{source.name} cannot be read as {chosen.name}: {first_line(error)}") from error
+    except Exception as error:  # zip, NumPy and Arrow fail in more ways than can be listed
+        raise InputError(f"{source.name} cannot be read as {what}: {first_line(error)}") from error
 
 
 @cache

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
 from ..errors import InputError
-from .reading import Source, first_line, no_field, without_line_end
+from .json_values import parsed
+from .reading import no_field
+from .sources import Source, without_line_end
 
 
 def json_lines(source: Source) -> Iterator[tuple[int, str, Any]]:
@@ -16,12 +18,12 @@ def json_lines(source: Source) -> Iterator[tuple[int, str, Any]]:
     for number, line in source.lines():
         if not line.isspace():
             where = f"{source.name} line {number}"
-            yield number, where, _parsed(without_line_end(line), where)
+            yield number, where, parsed(without_line_end(line), where)
 
 
 def json_array(source: Source) -> Iterator[tuple[int, str, Any]]:
     """The same of a file that holds one array."""
-    content = _parsed("".join(line for _, line in source.lines()), source.name)
+    content = parsed("".join(line for _, line in source.lines()), source.name, line=1)
     if not isinstance(content, list):
         raise InputError(f"{source.name} must hold an array, but holds {kind(content)}")
     for number, value in enumerate(content, 1):
@@ -34,17 +36,6 @@ def objects(source: Source) -> Iterator[tuple[int, str, dict[str, Any]]]:
         if not isinstance(record, dict):
             raise InputError(f"{where} is not an object but {kind(record)}")
         yield number, where, record
-
-
-def _parsed(content: str, where: str) -> Any:
-    try:
-        return json.loads(content)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{where}: broken JSON: {error.msg} (column {error.colno})") from None
-    except RecursionError:
-        raise InputError(f"{where}: JSON nested too deeply") from None
-    except ValueError as error:  # a whole number of thousands of digits
-        raise InputError(f"{where}: {first_line(error)}") from None
 
 
 def has_field(record: Mapping[str, Any], field: str) -> bool:
@@ -73,8 +64,12 @@ def _path(record: Mapping[str, Any], field: str) -> list[str]:
 def name_of(value: Any, where: str, field: str) -> str:
     if isinstance(value, bool) or not isinstance(value, (str, Integral)):
         raise InputError(f"{where}: field {field!r} must be a text or a whole number, not {kind(value)}")
-    check_characters(str(value), f"{where}: field {field!r}")
-    return str(value)
+    try:
+        name = str(value)
+    except ValueError:  # an int of Python's that is longer than it writes
+        raise InputError(f"{where}: field {field!r} is a whole number of too many digits") from None
+    check_characters(name, f"{where}: field {field!r}")
+    return name
 
 
 def texts_of(texts: Any, where: str, what: str) -> tuple[str, ...]:
@@ -97,6 +92,8 @@ def check_characters(text: str, what: str) -> None:
 
 def kind(value: Any) -> str:
     kinds = {str: "a text", bool: "a boolean", int: "a whole number", dict: "an object", list: "a list"}
+    if isinstance(value, float) and math.isinf(value):
+        return "an infinite number, or one of hundreds of digits"
     if isinstance(value, float):
         return f"the number {value:g}"
     return "null" if value is None else kinds.get(type(value), f"a {type(value).__name__}")

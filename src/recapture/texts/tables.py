@@ -3,22 +3,53 @@
 from __future__ import annotations
 
 import csv
+import itertools
+import re
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
 from ..errors import InputError
-from .reading import Format, Samples, Source, pick_field, text_samples
+from .reading import Format, Samples, pick_field, text_samples
+from .sources import Source
 
 # The module's own limit of 128 KiB per cell is less than a long document; this is the most every platform takes.
-LONGEST_CELL = 2**31 - 1
+_LONGEST_CELL = 2**31 - 1
+_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+_SAID = re.compile(r'"?sep=([,;\t])"?\r?\n?')
+"""A first line by which Excel is told what stands between cells."""
+_FEW_LINES, _MANY_LINES = 3, 100
+
+
+class _LongCells:
+    """While any table is read, cells may be long. All threads share the limit: the last reader restores it."""
+
+    _lock = threading.Lock()
+    _readers = 0
+    _before = 0
+
+    @classmethod
+    @contextmanager
+    def allowed(cls) -> Iterator[None]:
+        with cls._lock:
+            cls._readers += 1
+            if cls._readers == 1:
+                cls._before = csv.field_size_limit(_LONGEST_CELL)
+        try:
+            yield
+        finally:
+            with cls._lock:
+                cls._readers -= 1
+                if not cls._readers:
+                    csv.field_size_limit(cls._before)
 
 
 def _read(source: Source, field: str | None, *, delimiter: str) -> Samples:
-    limit = csv.field_size_limit(LONGEST_CELL)
-    try:
-        return text_samples(source, list(_cells(source, field, _rows(source, delimiter))))
-    finally:
-        csv.field_size_limit(limit)
+    notes: list[str] = []
+    samples = text_samples(source, list(_cells(source, field, table_rows(source, delimiter, notes))))
+    return replace(samples, notes=tuple(notes))
 
 
 def _cells(source: Source, field: str | None, rows: Iterator[tuple[int, list[str]]]) -> Iterator[str]:
@@ -35,17 +66,65 @@ def _cells(source: Source, field: str | None, rows: Iterator[tuple[int, list[str
             yield row[column] if row else ""
 
 
-def _rows(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Every row with the line it starts on: a quoted cell may run over several lines."""
-    reader = csv.reader((line for _, line in source.lines()), delimiter=delimiter, strict=True)
-    start = 1
+def table_rows(source: Source, delimiter: str, notes: list[str]) -> Iterator[tuple[int, list[str]]]:
+    """Every row with the line it starts on: a quoted cell may run over several lines.
+
+    A table that is plainly separated by something else is read so. `notes` gets sentences about what looks odd.
+    """
+    with _LongCells.allowed():
+        numbered = source.lines()
+        begin = list(itertools.islice(numbered, 2))
+        found, skipped = _delimiter([line for _, line in begin], delimiter)
+        if found != delimiter:
+            notes.append(f"{source.name} is read as a table with {_DELIMITERS[found]} between its cells")
+        reader = csv.reader(
+            (line for _, line in itertools.chain(begin[skipped:], numbered)), delimiter=found, strict=True
+        )
+        start, width, suspected = skipped + 1, 0, False
+        try:
+            for row in reader:
+                yield start, row
+                width, end = width or len(row), reader.line_num + skipped
+                if end > start and not suspected and _swallows(row, found, width):
+                    suspected = True
+                    notes.append(
+                        f"{source.name} line {start}: a cell in quotes runs down to line {end}, over what looks like "
+                        "other rows: a quote may not be closed"
+                    )
+                start = end + 1
+        except csv.Error as error:
+            reason = str(error).partition(" - ")[0]  # what may follow is advice to programmers
+            raise InputError(f"{source.name} line {start}: broken row: {reason}") from None
+
+
+def _delimiter(begin: list[str], usual: str) -> tuple[str, int]:
+    """What stands between cells by the first two lines, and how many lines only say so."""
+    said = _SAID.fullmatch(begin[0]) if begin else None
+    if said:
+        return said[1], 1
+    if begin and _width(begin[0], usual) == 1:
+        for other in _DELIMITERS:
+            if all(_width(line, other) > 1 for line in begin):
+                return other, 0
+    return usual, 0
+
+
+def _width(line: str, delimiter: str) -> int:
+    """How many cells a line has; one that is broken, or goes on below, as many as can be seen."""
     try:
-        for row in reader:
-            yield start, row
-            start = reader.line_num + 1
-    except csv.Error as error:
-        reason = str(error).partition(" - ")[0]  # what may follow is advice to programmers
-        raise InputError(f"{source.name} line {start}: broken row: {reason}") from None
+        return len(next(csv.reader([line], delimiter=delimiter), []))
+    except csv.Error:
+        return 1
+
+
+def _swallows(row: list[str], delimiter: str, width: int) -> bool:
+    """Whether a cell looks like several rows: it has very many lines, or all inner ones are as wide as the header."""
+    for cell in row:
+        inner = cell.split("\n")[1:-1]
+        alike = width > 1 and len(inner) >= _FEW_LINES and all(_width(one, delimiter) == width for one in inner)
+        if alike or len(inner) >= _MANY_LINES:
+            return True
+    return False
 
 
 FORMATS = (

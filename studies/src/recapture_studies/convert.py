@@ -11,14 +11,15 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import math
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import recapture as rc
 
-from .files import lines_of, write
+from .files import NAME, TEXTS, described, json_of, lines_of, of_kind, shown, write
 from .mark_evaluate.moses import detokenised
 from .words import nearest_names
 
@@ -65,30 +66,43 @@ def _one(folder: Path, *patterns: str) -> Path:
 
 def _number(text: str, path: Path, field: str) -> float:
     try:
-        return float(text)
+        number = float(text)
+        if math.isfinite(number):
+            return number
     except ValueError:
-        raise rc.InputError(f"{path}: {field} is no number but {text!r}") from None
+        pass
+    raise rc.InputError(f"{path}: {field} is no number but {text!r}")
 
 
-def _table(path: Path, columns: Iterable[str], delimiter: str = ",") -> list[dict[str, str]]:
+def _table(path: Path, columns: Sequence[str], delimiter: str = ",") -> list[dict[str, str]]:
     """The rows of a CSV or TSV file with a head that names these columns."""
     quoting: Any = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
-    text = "".join(line for _, line in lines_of(path)).removeprefix("\ufeff")
-    rows = list(csv.DictReader(text.splitlines(keepends=True), delimiter=delimiter, quoting=quoting))
-    absent = [column for column in columns if not rows or rows[0].get(column) is None]
-    if absent:
-        raise rc.InputError(f"{path} has no column {absent[0]!r}")
+    reader = csv.DictReader((line for _, line in lines_of(path)), delimiter=delimiter, quoting=quoting, strict=True)
+    rows = []
+    try:
+        absent = [column for column in columns if column not in (reader.fieldnames or ())]
+        if absent:
+            raise rc.InputError(f"{path} has no column {absent[0]!r}")
+        for row in reader:
+            further = row.get(None) or ()  # DictReader's key of cells beyond the head
+            if any(further) or any(row[column] is None for column in columns):
+                raise rc.InputError(f"{path} line {reader.line_num}: the row has not as many cells as the first one")
+            rows.append(row)
+    except csv.Error as error:
+        raise rc.InputError(f"{path} line {reader.reader.line_num}: broken row: {error}") from None
     return rows
 
 
-def _json_list(path: Path, fields: Iterable[str]) -> list[dict[str, Any]]:
-    try:
-        items = json.loads("".join(line for _, line in lines_of(path)))
-    except json.JSONDecodeError as error:
-        raise rc.InputError(f"{path}: broken JSON: {error.msg} (line {error.lineno})") from None
-    for field in fields:
+def _json_list(path: Path, fields: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The objects of one array, with these fields of these kinds."""
+    items = json_of("".join(line for _, line in lines_of(path)), str(path))
+    for field, kind in fields.items():
         if not isinstance(items, list) or not all(isinstance(item, dict) and field in item for item in items):
             raise rc.InputError(f"{path} is no list of objects with the field {field!r}")
+        for number, item in enumerate(items, 1):
+            if not of_kind(item[field], kind):
+                what = f"{field!r} must be {described(kind)}, not {shown(item[field])}"
+                raise rc.InputError(f"{path} element {number}: {what}")
     listed: list[dict[str, Any]] = items
     return listed
 
@@ -131,14 +145,14 @@ def _brown(downloaded: Path) -> Files:
 def _abstract(downloaded: Path) -> Files:
     path = _one(downloaded, "abstract48S.json")
     by_image: dict[str, list[str]] = {}
-    for item in _json_list(path, ("image_id", "caption")):
+    for item in _json_list(path, {"image_id": NAME, "caption": str}):
         by_image.setdefault(str(item["image_id"]), []).append(item["caption"])
     return {"contexts.jsonl.gz": ({"id": image, "references": texts} for image, texts in by_image.items())}
 
 
 def _captions(downloaded: Path) -> Files:
     path = _one(downloaded, "dataset.json")
-    items = _json_list(path, ("references", "candidates"))
+    items = _json_list(path, {"references": TEXTS, "candidates": TEXTS})
     return {
         "captions.jsonl.gz": (
             {"id": number, "references": item["references"], "candidates": item["candidates"]}
@@ -220,7 +234,7 @@ def _first_result(item: dict[str, Any], path: Path) -> str:
 def _continuations(downloaded: Path) -> Files:
     def rows(domain: str) -> Iterator[dict[str, Any]]:
         path = _one(downloaded, f"{domain}_contrastive_k_*_alpha_0.6_result.json")
-        for item in _json_list(path, ("prefix_text", "reference_text", "generated_result")):
+        for item in _json_list(path, {"prefix_text": str, "reference_text": str, "generated_result": object}):
             yield {
                 "prompt": item["prefix_text"],
                 "human": item["reference_text"],
@@ -231,7 +245,7 @@ def _continuations(downloaded: Path) -> Files:
     return {
         "book.jsonl.gz": rows("book"),
         "wikitext.jsonl.gz": rows("wikitext"),
-        "human_pairwise.jsonl.gz": _json_list(votes, ("prompt", "domain", "human_annotation")),
+        "human_pairwise.jsonl.gz": _json_list(votes, {"prompt": str, "domain": str, "human_annotation": dict}),
     }
 
 
@@ -302,7 +316,7 @@ def _descriptions(downloaded: Path) -> Files:
         for file in _found(downloaded, "human-evaluation/results/en/*/primary.json"):
             system = file.parent.name
             try:
-                by_item = json.loads("".join(line for _, line in lines_of(file)))
+                by_item = json_of("".join(line for _, line in lines_of(file)), str(file))
                 for item, by_rater in by_item.items():
                     ratings = [[float(one[name]) for name in _CRITERIA] for one in by_rater.values()]
                     means = [sum(column) / len(column) for column in zip(*ratings, strict=True)]
@@ -313,7 +327,9 @@ def _descriptions(downloaded: Path) -> Files:
                         "output": outputs[system][int(item) - 1] if system in outputs else None,
                         "human_mean": dict(zip(_CRITERIA, means, strict=True)),
                     }
-            except (ValueError, KeyError, AttributeError, TypeError) as error:
+            except rc.InputError:
+                raise
+            except (ValueError, KeyError, IndexError, AttributeError, TypeError, OverflowError) as error:
                 raise rc.InputError(f"{file} holds no ratings as the challenge gives them: {error!r}") from None
 
     return {

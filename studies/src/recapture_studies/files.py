@@ -8,9 +8,11 @@ import gzip
 import json
 import os
 import stat
+import sys
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +20,25 @@ import numpy as np
 
 import recapture as rc
 
+_LONGEST_LINE = 100_000_000
+"""Bytes; a packed file of a few of them may hold a line without end."""
+
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
     """Numbered lines of a text file, from 1; decompressed where the name ends in .gz."""
     number = 0
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise rc.InputError(f"{path} cannot be read: it is no file")
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
-            for number, raw in enumerate(stream, 1):  # only a line feed ends a line
-                yield number, raw.decode()
+            # Only a line feed ends a line.
+            for number, raw in enumerate(iter(partial(stream.readline, _LONGEST_LINE), b""), 1):
+                if len(raw) == _LONGEST_LINE:
+                    raise rc.InputError(f"{path} line {number} is longer than {_LONGEST_LINE // 10**6} MB")
+                if b"\0" in raw:
+                    raise rc.InputError(f"{path} line {number} holds a byte 0, which no text has")
+                line = raw.decode()
+                yield number, line.removeprefix("\ufeff") if number == 1 else line
     except UnicodeDecodeError:
         raise rc.InputError(f"{path} line {number} is not UTF-8 text") from None
     except (OSError, EOFError, zlib.error) as error:
@@ -37,12 +50,9 @@ def records(path: Path, fields: Mapping[str, Any] | Sequence[str]) -> Iterator[d
     """The objects of a JSONL file, each with at least these fields; a mapping names their types, too."""
     types = fields if isinstance(fields, Mapping) else dict.fromkeys(fields, object)
     for number, line in lines_of(path):
-        if line.isspace():
+        if not line or line.isspace():
             continue
-        try:
-            record = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise rc.InputError(f"{path} line {number}: broken JSON: {error.msg} (column {error.colno})") from None
+        record = json_of(line, f"{path} line {number}")
         for name, kind in types.items():
             if not isinstance(record, dict) or name not in record:
                 raise rc.InputError(f"{path} line {number} has no field {name!r}")
@@ -53,17 +63,43 @@ def records(path: Path, fields: Mapping[str, Any] | Sequence[str]) -> Iterator[d
         yield record
 
 
+def json_of(content: str, where: str) -> Any:
+    """The value of some JSON; what could be read in two ways is refused."""
+    try:
+        value = json.loads(content, object_pairs_hook=_record)
+        if "\\u" in content:
+            json.dumps(value, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        raise rc.InputError(f"{where}: broken JSON: {error.msg} (line {error.lineno} column {error.colno})") from None
+    except UnicodeEncodeError:
+        raise rc.InputError(f"{where} holds half of a surrogate pair") from None
+    except RecursionError:
+        raise rc.InputError(f"{where}: JSON nested too deeply") from None
+    except ValueError as error:  # a key twice, or a whole number of thousands of digits
+        raise rc.InputError(f"{where}: {str(error).partition(';')[0]}") from None
+    return value
+
+
+def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return record
+
+
 TEXTS = "texts"
 """A list of strings."""
 NUMBER = "number"
 NUMBERS = "numbers"
-ANY = object
+NAME = "name"
+"""What something is called: a text or a whole number."""
 OPTIONAL_TEXT = "text or null"
 _DESCRIBED = {
     TEXTS: "a list of texts",
     NUMBERS: "a list of numbers",
     NUMBER: "a number",
     OPTIONAL_TEXT: "a text or null",
+    NAME: "a text or a whole number",
     str: "a text",
     dict: "an object",
 }
@@ -73,7 +109,10 @@ def of_kind(value: Any, kind: Any) -> bool:
     if kind == TEXTS:
         return isinstance(value, list) and all(isinstance(text, str) for text in value)
     if kind == NUMBER:
-        return isinstance(value, (int, float)) and not isinstance(value, bool)
+        # Infinity is no JSON, though Python reads it; nor is a number beyond the range of floats one.
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+    if kind == NAME:
+        return isinstance(value, (str, int)) and not isinstance(value, bool)
     if kind == NUMBERS:
         return isinstance(value, list) and all(of_kind(number, NUMBER) for number in value)
     if kind == OPTIONAL_TEXT:
@@ -86,7 +125,10 @@ def described(kind: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return "so many lists in each other"
     return text if len(text) <= 40 else text[:37] + "..."
 
 

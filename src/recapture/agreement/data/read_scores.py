@@ -12,8 +12,9 @@ from numbers import Real
 from typing import Any, Literal, overload
 
 from ...errors import InputError
-from ...texts.reading import Source, no_field
-from ...texts.records import has_field, kind, name_of, value_of
+from ...texts.reading import no_field
+from ...texts.records import check_characters, has_field, kind, name_of, value_of
+from ...texts.sources import Source
 from .score_matrix import ScoreMatrix, from_cells
 from .score_rows import RowFilter, ScoreRow, rows_of_file
 
@@ -194,6 +195,8 @@ class _Numbers:
 
     def add(self, column: str, key: Key, number: float | str, place: str) -> None:
         """number: NaN for a missing one, or words for what stands there instead."""
+        if column not in self._cells and column not in self._unusable:
+            check_characters(column, f"{place}: the name of a field")
         if isinstance(number, str):
             self._unusable.setdefault(column, f"{place}: field {column!r} must be a number, not {number}")
             return
@@ -298,7 +301,7 @@ def _number(value: Any, loose: bool) -> float | str:
     try:
         return float(value)
     except OverflowError:  # a whole number of hundreds of digits
-        return math.inf if str(value)[0] != "-" else -math.inf
+        return math.inf if value > Decimal(0) else -math.inf  # type: ignore[operator]
 
 
 def _text(value: str) -> str:

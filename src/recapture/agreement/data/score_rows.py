@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import csv
+import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ...errors import InputError, nearest_names
-from ...texts.reading import Source, first_line, plan
+from ...texts.parquet import needed
+from ...texts.reading import damage_told, plan
 from ...texts.records import has_field, json_array, json_lines, kind, value_of
-from ...texts.tables import LONGEST_CELL, _rows
+from ...texts.sources import Source
+from ...texts.tables import table_rows
 
 _MOST = 1000
 """Values of a field that are remembered, to name the nearest."""
@@ -114,39 +117,37 @@ def _objects(source: Source, values: Any) -> Iterator[ScoreRow]:
 
 
 def _table(source: Source, delimiter: str) -> Iterator[ScoreRow]:
-    limit = csv.field_size_limit(LONGEST_CELL)
-    try:
-        heads: list[str] = []
-        for line, cells in _rows(source, delimiter):
-            place = f"{source.name} line {line}"
-            if not heads:
-                heads = cells
-                again = [head for head in heads if heads.count(head) > 1]
-                if again:
-                    raise InputError(f"{place}: more than one column is called {again[0]!r}")
-            elif cells and len(cells) != len(heads):
-                raise InputError(f"{place}: the row has {len(cells)} cells, but the header has {len(heads)}")
-            elif cells:
-                yield ScoreRow(place, dict(zip(heads, cells, strict=True)), True)
-    finally:
-        csv.field_size_limit(limit)
+    heads: list[str] = []
+    notes: list[str] = []
+    for line, cells in table_rows(source, delimiter, notes):
+        place = f"{source.name} line {line}"
+        if not heads:
+            heads = cells
+            again = next((head for head, count in Counter(heads).items() if count > 1), None)
+            if again is not None:
+                raise InputError(f"{place}: more than one column is called {again!r}")
+        elif cells and len(cells) != len(heads):
+            raise InputError(f"{place}: the row has {len(cells)} cells, but the header has {len(heads)}")
+        elif cells:
+            yield ScoreRow(place, dict(zip(heads, cells, strict=True)), True)
+    for note in notes:
+        warnings.warn(note, stacklevel=2)
 
 
 def _parquet(source: Source) -> Iterator[ScoreRow]:
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise InputError(f'{source.name}: Parquet needs pyarrow: pip install "recapture[parquet]"') from None
-    if source.path == "-" or source.suffixes[1]:
-        raise InputError(f"{source.name}: parquet can neither be compressed as a whole nor come through standard input")
+    pyarrow = needed(source)
+    if source.is_pipe or source.suffixes[1]:
+        raise InputError(f"{source.name}: parquet can neither be compressed as a whole nor come through a pipe")
     number = 0
-    try:
-        with source.opened() as stream:
-            for batch in pyarrow.parquet.ParquetFile(stream).iter_batches():
-                for record in batch.to_pylist():
-                    number += 1
-                    yield ScoreRow(f"{source.name} row {number}", record, False)
-    except (InputError, GeneratorExit):
-        raise
-    except Exception as error:  # damaged bytes make Arrow fail in more ways than can be listed
-        raise InputError(f"{source.name} cannot be read as parquet: {first_line(error)}") from error
+    with source.opened() as stream:
+        with damage_told(source, "parquet"):
+            batches = pyarrow.parquet.ParquetFile(stream).iter_batches()
+        while True:
+            with damage_told(source, "parquet"):
+                batch = next(batches, None)
+                records = [] if batch is None else batch.to_pylist()
+            if batch is None:
+                return
+            for record in records:
+                number += 1
+                yield ScoreRow(f"{source.name} row {number}", record, False)

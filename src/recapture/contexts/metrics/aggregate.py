@@ -131,9 +131,7 @@ def score_aggregate(scores: np.ndarray, n: int, declared: Similarity, rule: Rule
     if plan is not None:
         # Means of scores near 0 keep the rounding of the scores they are made of.
         rounding = 1e-13 * max(map(abs, declared.range))
-        tests = tests_of(
-            lambda chosen, labels: -_under(closer[chosen], labels, rule), len(scores), plan, asked.nulls, rounding
-        )
+        tests = tests_of(lambda contexts, labels: -_under(contexts, labels, rule), closer, plan, asked.nulls, rounding)
     values = -_towards(declared) * np.array([_joined(context[n:, :n], rule).mean() for context in closer])
     scored = []
     for at, value in enumerate(values):

@@ -32,7 +32,8 @@ def _on_vectors(metric: sets.SetMetric) -> ContextMetric:
                 values = metric.measure(pair, **parameters).values
                 scores.append(ContextScores({name: float(values[name]) for name in outputs}))
                 continue
-            under = metric.relabel(pair, **parameters)
+            # Labellings that are drawn are drawn from samples in order of content; all of them need no order.
+            under = metric.relabel(pair if plan.exact else pair.ordered, **parameters)
             parts = [under(labels) for labels in plan.blocks()]
             null = {name: np.concatenate([part[name] for part in parts]) for name in outputs}
             rounding = metric.rounding(pair)

@@ -119,9 +119,7 @@ def score_triangles(distances: np.ndarray, n: int, ties: Ties, directed: bool, a
     plan = asked.plan(n, m, symmetric=not one_way)
     tests = None
     if plan is not None:
-        tests = tests_of(
-            lambda chosen, labels: _under(distances[chosen], labels, ties, one_way), len(distances), plan, asked.nulls
-        )
+        tests = tests_of(lambda contexts, labels: _under(contexts, labels, ties, one_way), distances, plan, asked.nulls)
     scored = []
     for at, context in enumerate(distances):
         counts = observed_counts(context, n, ties)

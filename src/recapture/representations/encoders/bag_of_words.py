@@ -5,16 +5,23 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from array import array
 from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
 from ...errors import InputError
+from ...geometry.sparse_rows import SparseRows
 from ..encoder import EncoderKind, EncoderOptions
 from ..facts import MadeFor, TextFacts
 
 VOCABULARY_SIZE = 5_000
+
+_MANY_ALONE = 0.2
+"""Share of texts without a word in common with others of their set, from which on results say so."""
+_FEW = 10
+"""In a set of fewer texts such a share says nothing."""
 
 MADE_FOR = MadeFor("any language with blanks between words", None, "blind")
 
@@ -61,13 +68,17 @@ class BagOfWords:
         return BagOfWords(ranked[:VOCABULARY_SIZE])
 
     def encode_batch(self, texts: list[str]) -> np.ndarray:
+        return np.asarray(self.encode_counts(texts))
+
+    def encode_counts(self, texts: Sequence[str]) -> SparseRows:
+        """The same rows without their zeros: a thousandth of the memory, for short texts."""
         if not self._column:
             raise InputError("bag-of-words has no vocabulary yet: call fit with the reference texts first")
-        counts = np.zeros((len(texts), len(self._column)), np.float32)
-        for row, text in zip(counts, texts, strict=True):
-            columns = [self._column[word] for word in words(text) if word in self._column]
-            np.add.at(row, columns, 1)
-        return counts
+        columns, starts = array("i"), array("q", [0])
+        for text in texts:
+            columns.extend(self._column[word] for word in words(text) if word in self._column)
+            starts.append(len(columns))
+        return SparseRows.of(np.frombuffer(starts, np.int64), np.asarray(columns, np.int32), len(self._column))
 
     def facts(self, texts: Sequence[str]) -> TextFacts:
         """The share of words outside the vocabulary; there is no limit of length."""
@@ -76,6 +87,20 @@ class BagOfWords:
             counts.update(words(text))
         unknown = sum(count for word, count in counts.items() if word not in self._column)
         return TextFacts(0, 0.0, unknown / max(1, counts.total()))
+
+    def notes(self, texts: Sequence[str], name: str) -> list[str]:
+        """What word counts cannot tell of a set's texts."""
+        holders: Counter[str] = Counter()
+        for text in texts:
+            holders.update(set(words(text)))
+        # Words are found a second time: kept, those of many texts would take more memory than their counts.
+        alone = sum(all(holders[word] == 1 for word in words(text)) for text in texts)
+        if len(texts) < _FEW or alone <= _MANY_ALONE * len(texts):
+            return []
+        return [
+            f"{alone:,} of {len(texts):,} texts of {name} share no word with any other of them: word counts cannot "
+            "tell how alike they are (are there blanks between words?)"
+        ]
 
 
 def _make(name: str, options: EncoderOptions) -> BagOfWords:

@@ -13,7 +13,7 @@ from ...errors import InputError, nearest_names
 from ..batches import CHARACTERS
 from ..encoder import DEFAULT_ENCODER, EncoderKind, EncoderOptions
 from ..facts import MadeFor, TextFacts
-from ..folder import card_languages, lowers_case, modules, pooling_mode, token_limit, tower_folder
+from ..folder import card_languages, default_prompt, lowers_case, modules, pooling_mode, token_limit, tower_folder
 from ..loading import quiet, reported_as_missing, usable_device
 from ..locate import INSTALL_HINT, Weights, find_weights
 from ..long_texts import LongTexts
@@ -95,7 +95,12 @@ class SentenceEncoder:
                 )
             except ImportError:  # vectors from the cache, on a machine without the libraries that made them
                 return TextFacts()
-        pieces, unknown, special = self._counter.count(texts)
+        prompt = default_prompt(self._weights.folder)
+        pieces, unknown, special = self._counter.count([prompt + text for text in texts] if prompt else texts)
+        if prompt:  # pieces that the model adds take room, but they are not the text's
+            own, _, _ = self._counter.count([prompt])
+            special += int(own[0])
+            pieces = np.maximum(pieces - own[0], 0)
         share = float(unknown.sum() / max(1, pieces.sum()))
         if self._limit is None:
             return TextFacts(None, None, share)
@@ -196,7 +201,7 @@ class SentenceEncoder:
             self._long = None if self._truncate else self._for_long_texts(model, self._limit)
         self._model = model.eval()
 
-    def _for_long_texts(self, model: Any, limit: int) -> LongTexts | None:
+    def _for_long_texts(self, model: Any, limit: int) -> LongTexts:
         tokenizer = model.tokenizer
         prompts = getattr(model, "prompts", None) or {}
         self._prompt = prompts.get(getattr(model, "default_prompt_name", None)) or ""
@@ -204,7 +209,10 @@ class SentenceEncoder:
         marked = tokenizer("a", return_special_tokens_mask=True)
         around = parts(marked["input_ids"], marked["special_tokens_mask"])
         if limit - prompt - len(around.before) - len(around.behind) < 1:
-            return None  # no room for a piece
+            raise InputError(
+                f"the encoder {self.name} takes at most {limit} pieces at once, which leaves no room for a text beside "
+                "the pieces it adds"
+            )
         pooling = next((module for module in model if type(module).__name__ == "Pooling"), None)
         return LongTexts(
             model,

@@ -15,6 +15,7 @@ from ...geometry.gaussians import CentredRows, covariance_distance
 from ...geometry.labels import Labels
 from ...geometry.pooled_gaussians import PooledGaussians
 from ...geometry.products import power_of_two_below
+from ...geometry.sparse_rows import SparseRows, together
 from ...report.result import Result
 from ..declaration import INFINITY, Measurement, Output, Relabelled, SetMetric
 from ..evaluate import Options, measure, set_function
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ...representations.vectors import SampleSet
+
+
+# Numbers of word counts from both sides that are worth having as one array.
+_AS_ARRAY = 2**26
 
 
 @set_function
@@ -66,15 +71,20 @@ def _measure(pair: Pair) -> Measurement:
 
 def _rounding(pair: Pair) -> float:
     """Rounding moves a value by some 1e-13 of the pooled variance, whatever its own size."""
-    pooled = np.concatenate([pair.reference.values, pair.candidate.values])
+    pooled = together([pair.reference.values, pair.candidate.values])
+    if isinstance(pooled, SparseRows):
+        mean = pooled.mean(axis=0)
+        return 1e-12 * (float(pooled.squares().sum()) / len(pooled) - float(mean @ mean))
     with np.errstate(over="ignore"):
         return 1e-12 * float(pooled.var(axis=0, dtype=np.float64).sum())
 
 
 def _relabel(pair: Pair) -> Relabelled:
     scale = _scale(pair)
-    pooled = np.concatenate([pair.reference.values, pair.candidate.values], dtype=np.float64)
-    pooled *= scale
+    pooled = together([pair.reference.values, pair.candidate.values])
+    if isinstance(pooled, np.ndarray) or pooled.shape[0] * pooled.shape[1] <= _AS_ARRAY:
+        pooled = np.array(pooled, np.float64)
+        pooled *= scale
     gaussians = PooledGaussians(pooled)
 
     def values(labels: Labels) -> dict[str, np.ndarray]:

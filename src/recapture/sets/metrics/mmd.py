@@ -18,12 +18,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import InputError
+from ...geometry.content_order import content_order
 from ...geometry.distinct import distinct_rows
-from ...geometry.kernels import Centres, cross_sum, off_diagonal_sum, squared_distances
+from ...geometry.kernels import Centres, SquaredDistances, cross_sum, off_diagonal_sum
 from ...geometry.labels import Labels
 from ...geometry.parallel import blocks
 from ...geometry.points import PointSet
 from ...geometry.pooled_kernel import PooledKernel
+from ...geometry.products import all_whole
+from ...geometry.sparse_rows import Rows, together
 from ...report.result import Result
 from ..declaration import Measurement, Output, Relabelled, SetMetric
 from ..evaluate import Options, measure, set_function
@@ -123,7 +126,7 @@ def _choose_bandwidth(pair: Pair, bandwidth: float | None, centres: Centres) -> 
     return bandwidth, "given"
 
 
-def median_bandwidth(reference: np.ndarray, candidate: np.ndarray, centre: np.ndarray) -> tuple[float, str]:
+def median_bandwidth(reference: Rows, candidate: Rows, centre: np.ndarray) -> tuple[float, str]:
     """Half the median pooled distance and the rule used; over 5,000 pooled rows a seeded subsample serves."""
     rule = "half the median pooled distance"
     total = len(reference) + len(candidate)
@@ -132,15 +135,17 @@ def median_bandwidth(reference: np.ndarray, candidate: np.ndarray, centre: np.nd
         share = round(_POOL_FOR_MEDIAN * len(reference) / total)
         reference = _sample(reference, share)
         candidate = _sample(candidate, _POOL_FOR_MEDIAN - share)
-    rows = distinct_rows(np.concatenate([reference - centre, candidate - centre]))
+    pooled = together([reference, candidate])
+    # Whole numbers have exact distances where they are.
+    rows = distinct_rows(pooled if all_whole(pooled) else pooled - centre)
     # Equal rows are at distance exactly 0; a difference of products would only be near 0.
     apart = _pair_distances(rows.values)
     weight = rows.weight
     if not rows.all_different:
         upper = np.triu_indices(len(weight), 1)
         apart = np.repeat(apart, weight[upper[0]] * weight[upper[1]])
-    together = int(np.sum(weight * (weight - 1) // 2))
-    median = float(np.median(np.concatenate([np.zeros(together), apart]) if together else apart))
+    repeats = int(np.sum(weight * (weight - 1) // 2))
+    median = float(np.median(np.concatenate([np.zeros(repeats), apart]) if repeats else apart))
     if median == 0 and len(apart):
         rule = rule.replace("median", "median non-zero")
         median = float(np.median(apart))
@@ -148,21 +153,22 @@ def median_bandwidth(reference: np.ndarray, candidate: np.ndarray, centre: np.nd
     return median / 2 or 1.0, rule
 
 
-def _pair_distances(values: np.ndarray) -> np.ndarray:
+def _pair_distances(values: Rows) -> np.ndarray:
     """Distances of all unordered pairs of rows, row by row."""
     distances = np.empty(len(values) * (len(values) - 1) // 2)
     filled = 0
+    apart = SquaredDistances(values, values, 0.0)
     for row in blocks(len(values), 512):
-        squared = squared_distances(values[row], values[row.start :])
+        squared = apart.tile(row, slice(row.start, len(values)))
         upper = squared[np.triu_indices(len(squared), 1, squared.shape[1])]
         distances[filled : filled + len(upper)] = upper
         filled += len(upper)
     return np.sqrt(distances, out=distances)
 
 
-def _sample(values: np.ndarray, size: int) -> np.ndarray:
+def _sample(values: Rows, size: int) -> Rows:
     rows = np.random.default_rng(_POOL_SEED).choice(len(values), size, replace=False)
-    return values[np.sort(rows)]
+    return values[content_order(values)[np.sort(rows)]]
 
 
 METRIC = SetMetric(

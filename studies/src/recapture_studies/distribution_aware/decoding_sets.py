@@ -53,7 +53,7 @@ def continuations(setup: Setup, size: int) -> dict[str, Numbers]:
         many = min(size, len(rows) // 2)
         first, second = ([rows[at] for at in order[start : start + many]] for start in (0, many))
         sets = {PEOPLE: [row["human"] for row in second], SEARCH: [row[_MACHINE] for row in second]}
-        steps = steps_of(setup, "decoding", {"revision": 1, "size": many}, [file])
+        steps = steps_of(setup, "decoding", {"revision": 2, "size": many}, [file])
         references = [row["human"] for row in first]
         by_domain[domain] = steps.get(domain, lambda r=references, s=sets: _evaluated(setup, r, s))  # type: ignore[misc]
     return by_domain
@@ -86,6 +86,8 @@ def votes(setup: Setup, size: int | None) -> Votes:
     people: list[str] = []
     sets: dict[str, list[str]] = {SEARCH: [], DECODING: []}
     for row in records(file, fields):
+        if not all(isinstance(vote, str) for vote in row["human_annotation"].values()):
+            raise rc.InputError(f"{file}: a vote in 'human_annotation' is no text")
         names = {side: str(row[f"system_{side}_name"]).replace("_", " ") for side in "ab"}
         if set(names.values()) != set(sets):
             raise rc.InputError(f"{file}: systems are {', '.join(sets)}, not {', '.join(names.values())}")
@@ -96,7 +98,7 @@ def votes(setup: Setup, size: int | None) -> Votes:
             people.append(known[row["prompt"]])
             for side, name in names.items():
                 sets[name].append(str(row[f"system_{side}_result"]).removeprefix(row["prompt"]))
-    steps = steps_of(setup, "decoding", {"revision": 1, "matched": len(people)}, [file])
+    steps = steps_of(setup, "decoding", {"revision": 2, "matched": len(people)}, [file])
     beside = steps.get("pairwise", lambda: _evaluated(setup, people, sets)) if len(people) >= 10 else {}
     won = {name: (each.count(1), each.count(-1), each.count(0)) for name, each in prompts.items()}
     return Votes(won, (voices[1], voices[-1], voices[0]), beside, len(people))

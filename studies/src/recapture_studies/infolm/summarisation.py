@@ -12,7 +12,7 @@ import recapture as rc
 
 from ..agreement import COEFFICIENTS, oriented, text_level
 from ..cells import Tables, number
-from ..files import ANY, NUMBER, TEXTS, records
+from ..files import NAME, NUMBER, TEXTS, of_kind, records
 from ..item_scores import Part, Scores
 from ..rated import HALF, Seen, leaders, ranked, row_name, shown, tasks
 from ..study import Claim, Findings, Section, Setup, Study
@@ -51,11 +51,15 @@ def parts(setup: Setup) -> Iterator[Part]:
     folder = setup.folder("realsumm", _HOLDS)
     references = {
         record["doc_id"]: " ".join(record["reference_sents"])
-        for record in records(folder / "documents.jsonl.gz", {"doc_id": ANY, "reference_sents": TEXTS})
+        for record in records(folder / "documents.jsonl.gz", {"doc_id": NAME, "reference_sents": TEXTS})
     }
-    fields = {"doc_id": ANY, "type": str, "system": str, "summary_sents": TEXTS, "litepyramid_recall": NUMBER}
+    fields = {"doc_id": NAME, "type": str, "system": str, "summary_sents": TEXTS, "litepyramid_recall": NUMBER}
     held: dict[str, dict[str, dict[Any, dict[str, Any]]]] = {}
     for record in records(folder / "summaries.jsonl.gz", fields):
+        theirs = record.get("auto_scores", {})
+        if not isinstance(theirs, dict) or not all(of_kind(theirs.get(name, 0.0), NUMBER) for name in AUTHORS):
+            where = f"{folder / 'summaries.jsonl.gz'}: {record['system']}, document {record['doc_id']}"
+            raise rc.InputError(f"{where}: 'auto_scores' must be an object with numbers")
         held.setdefault(record["type"], {}).setdefault(record["system"], {})[record["doc_id"]] = record
     wanted = tasks(setup, _METRICS, _OPTIONS)
     documents = list(references)[: 3 if setup.quick else None]

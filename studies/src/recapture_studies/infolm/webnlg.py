@@ -12,7 +12,7 @@ import recapture as rc
 
 from ..agreement import COEFFICIENTS, oriented, text_level
 from ..cells import Tables, number
-from ..files import ANY, NUMBER, OPTIONAL_TEXT, TEXTS, of_kind, records
+from ..files import NAME, NUMBER, OPTIONAL_TEXT, TEXTS, of_kind, records
 from ..item_scores import Part, Scores
 from ..rated import HALF, Seen, leaders, mean, ranked, row_name, shown, tasks
 from ..study import Claim, Findings, Section, Setup, Study
@@ -37,7 +37,7 @@ def parts(setup: Setup) -> Iterator[Part]:
     folder = setup.folder("webnlg2020_en", _HOLDS)
     references: dict[Any, list[str]] = {}
     rated: dict[str, dict[Any, Mapping[str, float]]] = {}
-    fields = {"system": str, "id": ANY, "references": TEXTS, "output": OPTIONAL_TEXT, "human_mean": dict}
+    fields = {"system": str, "id": NAME, "references": TEXTS, "output": OPTIONAL_TEXT, "human_mean": dict}
     for record in records(folder / "human_eval.jsonl.gz", fields):
         lacking = [name for name in CRITERIA if not of_kind(record["human_mean"].get(name), NUMBER)]
         if lacking:
@@ -49,7 +49,7 @@ def parts(setup: Setup) -> Iterator[Part]:
     # The output of a system that was not rated on an item: the item still has one text from every system.
     texts = {
         (record["system"], record["id"]): record["output"]
-        for record in records(folder / "outputs.jsonl.gz", {"system": str, "id": ANY, "output": str})
+        for record in records(folder / "outputs.jsonl.gz", {"system": str, "id": NAME, "output": str})
         if record["id"] in references
     }
     systems = list(rated)[: 5 if setup.quick else None]

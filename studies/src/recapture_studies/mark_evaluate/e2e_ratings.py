@@ -17,7 +17,7 @@ import numpy as np
 
 import recapture as rc
 
-from ..files import ANY, NUMBERS, TEXTS, records
+from ..files import NAME, NUMBERS, TEXTS, records
 from ..study import Setup
 
 CRITERIA = ("naturalness", "quality")
@@ -50,10 +50,11 @@ def load(setup: Setup, systems: int | None = None, items: int | None = None, mos
     """systems, items, most (references of an item): only the first so many, for a quick form; ratings stay whole."""
     folder = setup.folder("e2e_nlg", HOLDS)
     references = {
-        row["id"]: row["references"] for row in records(folder / "test_refs.jsonl.gz", {"id": ANY, "references": TEXTS})
+        row["id"]: row["references"]
+        for row in records(folder / "test_refs.jsonl.gz", {"id": NAME, "references": TEXTS})
     }
     held: dict[str, dict[Any, str]] = {}
-    for row in records(folder / "outputs.jsonl.gz", {"system": str, "id": ANY, "output": str}):
+    for row in records(folder / "outputs.jsonl.gz", {"system": str, "id": NAME, "output": str}):
         held.setdefault(row["system"], {})[row["id"]] = row["output"]
     ids = list(references)[:items]
     for name, by in held.items():

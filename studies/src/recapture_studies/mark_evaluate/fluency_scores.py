@@ -82,7 +82,7 @@ class Scorer:
         options |= {"pooling": encoding.pooling} if encoding.pooling else {}
         self._setup = replace(setup, encoder=encoding.encoder, encoding=options)
         self._rated, self._sizes, self._label = rated, sizes, encoding.label
-        settings = {"revision": 1, "methods": [method.name for method in METHODS], "sizes": vars(sizes)}
+        settings = {"revision": 2, "methods": [method.name for method in METHODS], "sizes": vars(sizes)}
         self._steps = steps_of(self._setup, "fluency", settings, paths)
 
     def scores(self, form: str) -> dict[str, dict[int | None, np.ndarray]]:

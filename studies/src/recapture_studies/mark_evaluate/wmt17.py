@@ -14,7 +14,7 @@ import recapture as rc
 
 from ..agreement import oriented
 from ..cells import Rows, Tables, known, number
-from ..files import ANY, NUMBER, lines_of, records
+from ..files import NAME, NUMBER, lines_of, records
 from ..item_scores import Part, Scores
 from ..rated import Seen, layers_read, mean, ranked, row_name, shown, tasks
 from ..study import Claim, Findings, Section, Setup, Study
@@ -52,17 +52,17 @@ def texts(setup: Setup) -> Texts:
     folder = setup.folder("wmt17_to_english", _HOLDS)
     pairs = _pairs(setup, _system_ratings(setup))
     references: dict[str, dict[int, str]] = {}
-    for record in records(folder / "segments.jsonl.gz", {"lp": str, "sid": ANY, "reference": str}):
+    for record in records(folder / "segments.jsonl.gz", {"lp": str, "sid": NAME, "reference": str}):
         references.setdefault(record["lp"], {})[record["sid"]] = record["reference"]
     outputs: dict[str, dict[str, dict[int, str]]] = {}
-    for record in records(folder / "outputs.jsonl.gz", {"lp": str, "system": str, "sid": ANY, "hyp": str}):
+    for record in records(folder / "outputs.jsonl.gz", {"lp": str, "system": str, "sid": NAME, "hyp": str}):
         outputs.setdefault(record["lp"], {}).setdefault(record["system"], {})[record["sid"]] = record["hyp"]
     for pair, judged in pairs.items():
         absent = [name for name in judged if set(outputs.get(pair, {}).get(name, ())) != set(references.get(pair, ()))]
         if absent or not references.get(pair):
             missing = absent[0] if absent else "the reference"
             raise rc.InputError(f"{folder}: {missing} of {pair} has not one text for each segment")
-    sids = {pair: sorted(references[pair])[: 12 if setup.quick else None] for pair in pairs}
+    sids = {pair: sorted(references[pair], key=_place)[: 12 if setup.quick else None] for pair in pairs}
     return Texts(references, outputs, pairs, sids)
 
 
@@ -119,6 +119,11 @@ def sides(setup: Setup) -> Iterator[Side]:
         )
 
 
+def _place(sid: Any) -> tuple[bool, Any]:
+    """Numbers before texts: a file may have both."""
+    return isinstance(sid, str), sid
+
+
 def sampled(sids: Sequence[int], count: int) -> list[int]:
     """Every n-th, so that `count` remain."""
     return list(sids[:: max(1, len(sids) // count)][:count])
@@ -133,10 +138,15 @@ def _system_ratings(setup: Setup) -> dict[str, dict[str, float]]:
     text = "".join(line for _, line in lines_of(path))
     ratings: dict[str, dict[str, float]] = {}
     try:
-        for row in csv.DictReader(io.StringIO(text), delimiter="\t"):
-            ratings.setdefault(row["lp"], {})[row["system"]] = float(row["human_da"])
-    except (KeyError, TypeError, ValueError):
-        raise rc.InputError(f"{path} needs the columns lp, system and human_da, the last with numbers") from None
+        for row in csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE):
+            of_pair, value = ratings.setdefault(row["lp"], {}), float(row["human_da"])
+            if not math.isfinite(value) or row["system"] in of_pair or None in row:
+                raise ValueError(row)
+            of_pair[row["system"]] = value
+    except (KeyError, TypeError, ValueError, csv.Error):
+        raise rc.InputError(
+            f"{path} needs the columns lp, system and human_da, the last with numbers, and one row a system"
+        ) from None
     return ratings
 
 

@@ -43,7 +43,7 @@ _AT_ONCE = 20
 """Simulations kept together."""
 _POOLED = 5
 """Real texts to choose from, in sets: so that the quick form need not encode all."""
-_REVISION = 2
+_REVISION = 3
 
 Numbers = Mapping[str, float]
 """Of one simulation, by name."""
