@@ -167,7 +167,7 @@ def check_targets(output: str | None, per_item: str | None = None, candidates: S
     from ..files import cache_folder, check_writable
 
     if "-" in (output, per_item):
-        raise InputError("files are written under names; without --output results go to stdout")
+        raise InputError("--output and --per-item name files; without --output results go to stdout")
     models = os.environ.get("RECAPTURE_MODELS")
     keep: list[str | Path] = [
         *_read_by(click.get_current_context()),
