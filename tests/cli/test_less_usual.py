@@ -100,15 +100,6 @@ def test_a_full_disk_is_a_sentence(folder, capsys, monkeypatch):
         run(["list"])
 
 
-def _reading_options():
-    """By command, the options and arguments that name what is read, and those that name no file at all."""
-    from recapture.cli.app import app
-
-    for name in ("score", "pairs", "contexts", "correlate", "embed"):
-        for parameter in app.commands[name].params:
-            yield name, parameter.name, parameter.metavar or ""
-
-
 WRITTEN = {"output", "per_item"}
 NO_FILE = {
     "name", "metrics", "k", "field", "input_format", "reference_field", "reference_format", "pooling", "device",
@@ -120,22 +111,25 @@ NO_FILE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("command, option, metavar", [*_reading_options()])
-def test_whatever_an_option_names_is_never_written(folder, command, option, metavar):
+@pytest.mark.parametrize("name", ["score", "pairs", "contexts", "correlate", "embed"])
+def test_whatever_an_option_names_is_never_written(name):
     """Every option either names no file, or is known to the check of --output as one that is read."""
     import click
 
     from recapture.cli.app import app
     from recapture.cli.options import _read_by
 
-    several = any(each.name == option and (each.multiple or each.nargs == -1) for each in app.commands[command].params)
-    context = click.Context(app.commands[command])
-    context.params = {option: ("human.txt",) if several else "human.txt"}
-    read = list(_read_by(context))
-    if option in WRITTEN or option in NO_FILE or (command, option) == ("correlate", "human"):
-        assert read == [] and (option in WRITTEN or not metavar.startswith("FILE"))
-    elif option != "candidate":  # which may be a pattern or a folder, and is given by its files
-        assert read == ["human.txt"]
+    command = app.commands[name]
+    for option in command.params:
+        several = option.nargs == -1 or option.multiple
+        context = click.Context(command)
+        context.params = {option.name: ("human.txt",) if several else "human.txt"}
+        read = list(_read_by(context))
+        if option.name in WRITTEN | NO_FILE or (name, option.name) == ("correlate", "human"):
+            assert read == [], option.name
+            assert option.name in WRITTEN or not (option.metavar or "").startswith("FILE"), option.name
+        elif option.name != "candidate":  # which may be a pattern or a folder, and is given by its files
+            assert read == ["human.txt"], option.name
 
 
 @pytest.mark.parametrize(
@@ -166,8 +160,9 @@ def test_standard_input_is_an_input_too(folder, tmp_path):
     import sys
 
     line = [sys.executable, "-m", "recapture", "score", "-r", "-", "-c", "human.txt", "--encoder", "bag-of-words"]
-    with (tmp_path / "human.txt").open() as stream:
-        done = subprocess.run([*line, "-o", "human.txt"], stdin=stream, capture_output=True, text=True)
+    (tmp_path / "given.txt").write_text("a cat\na dog\n")
+    with (tmp_path / "given.txt").open() as stream:
+        done = subprocess.run([*line, "-o", "given.txt"], stdin=stream, capture_output=True, text=True)
     assert done.returncode == 2 and "it is an input" in done.stderr
 
 
