@@ -9,7 +9,7 @@ export RECAPTURE_DATA ?= $(realpath ../shared/data)
 CORPUS ?= $(realpath ../shared/corpus)
 WEIGHTS := weights/src/recapture_weights/recapture-minilm.safetensors
 
-.PHONY: demo quick test attack oldest wheels bench lint docs results weights train clean
+.PHONY: demo quick test attack kill oldest wheels bench lint docs results weights train clean
 
 $(VENV)/.ready: pyproject.toml weights/pyproject.toml studies/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -41,6 +41,10 @@ attack: $(VENV)/.ready  ## an hour of random attacks on readers, stores, models,
 
 oldest:  ## the quick tests with the oldest declared versions, on Python 3.10 where there is one
 	PYTHON=$(PYTHON) .ci/oldest
+
+# Seeded: the same kills fall at the same moments, as far as a machine repeats itself. KILLS=1000 for a night.
+kill: $(VENV)/.ready  ## kill -9 commands at random moments; their reruns must write what undisturbed runs write
+	$(BIN)/python tests/attack/kill.py --kills $(or $(KILLS),100) --seed $(or $(SEED),0)
 
 wheels:  ## a wheel of each distribution, tried in an empty environment
 	PYTHON=$(PYTHON) .ci/wheels

@@ -2,8 +2,8 @@
 
 import enum
 import math
-import re
 import random
+import re
 import warnings
 from decimal import Decimal
 from fractions import Fraction

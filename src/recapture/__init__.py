@@ -9,15 +9,17 @@ Reference first, candidate second, everywhere. Nothing heavy is imported before 
 from __future__ import annotations
 
 import importlib
-import pkgutil
-from typing import TYPE_CHECKING, Any
+import os
 
 from .versions import VERSION
 
 __version__ = VERSION
 
+TYPE_CHECKING = False  # as in typing, whose import would take longer than all the rest of this file
 # For type checkers and editors alone: a metric that is missing here works all the same.
 if TYPE_CHECKING:
+    from typing import Any
+
     from .agreement.data.read_scores import read_scores as read_scores
     from .agreement.data.score_matrix import ScoreMatrix as ScoreMatrix
     from .agreement.statistics.accuracy import pairwise_accuracy as pairwise_accuracy
@@ -141,7 +143,8 @@ _METRICS = ("sets.metrics", "pairs.metrics")
 """Folders whose files have a public function of their own name, so that a new metric needs no line here."""
 
 _FOLDERS = [f"{__path__[0]}/{folder.replace('.', '/')}" for folder in _METRICS]
-__all__ = sorted([*_HOME, *(module.name for module in pkgutil.iter_modules(_FOLDERS))])
+_FILES = [name.partition(".") for folder in _FOLDERS for name in os.listdir(folder)]  # noqa: PTH208 - fast
+__all__ = sorted({*_HOME, *(stem for stem, _, ending in _FILES if ending == "py" and stem != "__init__")})
 
 
 def __getattr__(name: str) -> Any:

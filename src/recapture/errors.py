@@ -1,9 +1,27 @@
-"""Errors that a user can act on."""
+"""Errors that a user can act on, and words that are safe to show."""
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
+
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What a terminal obeys instead of showing it, what turns the direction of words that follow, and half characters."""
+
+
+def visible(words: str, lines: bool = True) -> str:
+    r"""Words with escapes in the place of characters that a terminal or a page would obey, such as \x1b.
+
+    lines: whether line ends and tabs stay as they are.
+    """
+    shown = _UNSEEN.sub(lambda found: _escaped(found[0]), words)
+    return shown if lines else shown.replace("\n", r"\n").replace("\t", r"\t")
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
 
 
 class InputError(ValueError):
@@ -14,7 +32,7 @@ class InputError(ValueError):
     """
 
     def __init__(self, message: object = "", *, options: Sequence[str] = ()) -> None:
-        super().__init__(message)
+        super().__init__(visible(str(message)))  # it may quote what others wrote: names of files, texts
         self.options = tuple(options)
 
     @property

@@ -1,6 +1,8 @@
 """Finished parts of long work kept on disk, so that interrupted work goes on where it stopped.
 
-One JSON object a line, {"step": KEY, "value": anything JSON can say}, appended as parts are finished.
+One JSON object a line, {"check": CHECKSUM, "step": KEY, "value": what JSON can say}, appended as parts are finished.
+The checksum is over all bytes that follow it in the line: a line that is not what was written, or that has none (as
+written before there were any), is as if it were not there.
 """
 
 from __future__ import annotations
@@ -9,7 +11,8 @@ import contextlib
 import hashlib
 import json
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,9 @@ from .files import cache_folder
 from .report.report import plain
 
 _KEY, _VALUE = "step", "value"
+_HEAD = b'{"check": "%s", '
+_HEAD_SIZE = len(_HEAD % (b"0" * 16))
+_waiting: ContextVar[list[Journal] | None] = ContextVar("waiting", default=None)
 
 
 def _folder() -> Path:
@@ -28,10 +34,23 @@ def unfinished() -> list[Path]:
     return sorted(_folder().glob("contexts-*.jsonl"))
 
 
+@contextlib.contextmanager
+def kept_until_the_end() -> Iterator[None]:
+    """What journals hold outlives the block if it fails: those that close within are removed when it ends well."""
+    waiting: list[Journal] = []
+    token = _waiting.set(waiting)
+    try:
+        yield
+    finally:
+        _waiting.reset(token)
+    for journal in waiting:
+        journal.close()
+
+
 class Journal:
     """Values by key in a file of JSON lines, appended one by one; interrupted work finds again what it had finished.
 
-    Lines that are damaged or cut off are passed over: their values are made again.
+    Every line has a checksum: values of lines that are damaged, cut off or without one are made again.
 
     Parameters
     ----------
@@ -70,11 +89,11 @@ class Journal:
         Journal
         """
         described = json.dumps(plain(run), sort_keys=True, ensure_ascii=False)
-        digest = hashlib.blake2b(described.encode(), digest_size=16).hexdigest()
+        digest = hashlib.blake2b(described.encode(errors="surrogatepass"), digest_size=16).hexdigest()
         return cls((folder or _folder()) / f"{name}-{digest}.jsonl")
 
     def finished(self) -> dict[str, Any]:
-        """All values by key, as the file has them now; a line that was cut off does not count.
+        """All values by key, as the file has them now; a line that is damaged or cut off does not count.
 
         Returns
         -------
@@ -88,7 +107,10 @@ class Journal:
         except OSError:  # most likely there is none
             return values
         for line in content.splitlines():
-            with contextlib.suppress(ValueError, RecursionError, KeyError, TypeError):  # broken in whatever way
+            if line[:_HEAD_SIZE] != _head(line[_HEAD_SIZE:]):
+                continue
+            # A line with the right checksum may still be one that no journal wrote.
+            with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
                 record = json.loads(line)
                 values[record[_KEY]] = record[_VALUE]
         return values
@@ -105,16 +127,15 @@ class Journal:
             self._known.update(values)
         if self.path is None:
             return
-        lines = "".join(
-            json.dumps({_KEY: key, _VALUE: plain(value)}, ensure_ascii=False) + "\n" for key, value in values.items()
-        )
+        lines = b"".join(_line(key, value) for key, value in values.items())
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("ab") as stream:
                 # The first line break separates these lines from one that interrupted work left unfinished.
-                stream.write(("\n" + lines).encode())
+                stream.write(b"\n" + lines)
         except OSError as error:
-            warnings.warn(f"an interrupted run could not go on from here: {self.path}: {error.strerror}", stacklevel=2)
+            where = f"{self.path.parent}: {error.strerror or error}"
+            warnings.warn(f"an interrupted run could not go on from here, nothing is kept in {where}", stacklevel=2)
             self.path = None
 
     def get(self, key: str, make: Callable[[], Any]) -> Any:
@@ -140,6 +161,19 @@ class Journal:
 
     def close(self) -> None:
         """Remove the file: the work is complete."""
-        if self.path is not None:
+        waiting = _waiting.get()
+        if waiting is not None:
+            waiting.append(self)
+        elif self.path is not None:
             with contextlib.suppress(OSError):
                 self.path.unlink(missing_ok=True)
+
+
+def _line(key: str, value: Any) -> bytes:
+    # All in ASCII: no character can end a line, or be one that bytes cannot hold.
+    rest = json.dumps({_KEY: key, _VALUE: plain(value)}).encode()[1:]
+    return _head(rest) + rest + b"\n"
+
+
+def _head(rest: bytes) -> bytes:
+    return _HEAD % hashlib.blake2b(rest, digest_size=8).hexdigest().encode()

@@ -6,6 +6,7 @@ several bars speaks there: the whole is what a reader of a log waits for. TQDM_D
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
@@ -14,6 +15,8 @@ import time
 import warnings
 from types import TracebackType
 from typing import Any, Protocol, cast
+
+from .errors import visible
 
 MINUTE = 60.0
 _SHORT = 2.0
@@ -26,7 +29,7 @@ class Progress:
     """How far some work has come; shown where and as often as is fit."""
 
     def __init__(self, title: str, total: int, unit: str = "it") -> None:
-        self.title, self.total, self.unit = title, total, unit
+        self.title, self.total, self.unit = visible(title, lines=False), total, unit
         self._shown: _Shown | None = None
 
     def __enter__(self) -> Progress:
@@ -128,7 +131,8 @@ class _Line:
         if total and self._done:
             rest = passed * max(total - self._done, 0) / self._done
             words += f" ({self._done / total:.0%}) in {_span(passed)}, about {_span(rest)} left"
-        print(words, file=sys.stderr, flush=True)
+        with contextlib.suppress(OSError):  # whoever closed stderr does without
+            print(words, file=sys.stderr, flush=True)
 
 
 def _span(seconds: float) -> str:

@@ -3,12 +3,13 @@
 import gzip
 import os
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from recapture import InputError
-from recapture_studies.files import NAME, NUMBER, TEXTS, check_writable, records, write
+from recapture_studies.files import NAME, NUMBER, TEXTS, check_writable, records, write, write_all
 from recapture_studies.words import short
 
 
@@ -47,9 +48,41 @@ def test_what_cannot_be_written_is_refused_before_the_work(tmp_path, monkeypatch
         check_writable(tmp_path / "nowhere" / "page.md")
     check_writable(tmp_path / "page.md")
     assert not list(tmp_path.iterdir())
+    (tmp_path / "old.md").write_text("x")
     monkeypatch.setattr(os, "access", lambda path, how: False)  # as for a user without the right to write here
     with pytest.raises(InputError, match="it is not writable"):
+        check_writable(tmp_path / "old.md")
+
+    def refuse(**_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(tempfile, "mkstemp", refuse)
+    with pytest.raises(InputError, match="Permission denied"):
         check_writable(tmp_path / "page.md")
+
+
+def test_what_is_read_is_not_written(tmp_path):
+    (tmp_path / "data").mkdir()
+    for name in ("vectors.txt", "data/texts.jsonl"):
+        (tmp_path / name).write_text("kept")
+    (tmp_path / "page.md").hardlink_to(tmp_path / "vectors.txt")
+    for name in ("vectors.txt", "data/texts.jsonl", "page.md"):
+        with pytest.raises(InputError, match="it is an input"):
+            check_writable(tmp_path / name, keep=(None, "a model's name", tmp_path / "vectors.txt", tmp_path / "data"))
+
+
+def test_several_files_are_written_or_none(tmp_path):
+    """The third cannot be: the first two stay as they were, and nothing is left beside them."""
+    (tmp_path / "a.md").write_text("old")
+    (tmp_path / "a.md").chmod(0o640)
+    (tmp_path / "c.csv").mkdir()
+    with pytest.raises(InputError, match=r"c\.csv"):
+        write_all({tmp_path / "a.md": "new", tmp_path / "b.json": "new", tmp_path / "c.csv": "new"})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.md", "c.csv"]
+    assert (tmp_path / "a.md").read_text() == "old"
+    write_all({tmp_path / "a.md": "new", tmp_path / "b.json": b"new"})
+    assert [(tmp_path / name).read_text() for name in ("a.md", "b.json")] == ["new", "new"]
+    assert stat.S_IMODE((tmp_path / "a.md").stat().st_mode) == 0o640
 
 
 def test_numbers_as_words():

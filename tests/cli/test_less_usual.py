@@ -83,7 +83,7 @@ def test_a_full_disk_is_a_sentence(folder, capsys, monkeypatch):
     import recapture.cli.app as program
 
     discarded = []
-    monkeypatch.setattr(program, "_discard_output", lambda: discarded.append(True))
+    monkeypatch.setattr(program, "discard", lambda _: discarded.append(True))
 
     def fail(error):
         def main(**_):
@@ -98,3 +98,86 @@ def test_a_full_disk_is_a_sentence(folder, capsys, monkeypatch):
     fail(FileNotFoundError(2, "No such file", "gone.txt"))
     with pytest.raises(FileNotFoundError):
         run(["list"])
+
+
+WRITTEN = {"output", "per_item"}
+NO_FILE = {
+    "name", "metrics", "k", "field", "input_format", "reference_field", "reference_format", "pooling", "device",
+    "batch_size", "offline", "truncate", "no_cache", "balance", "sample", "interval", "pvalue", "no_ceiling", "group",
+    "paired", "seed", "form", "arrays", "id_field", "over_references", "measure", "temperature", "alpha", "beta", "idf",
+    "layers", "batch_tokens", "references_field", "candidates_field", "ties", "directed", "no_resume", "level",
+    "coefficient", "lower_is_better", "higher_is_better", "over", "test", "accuracy", "soft_ties", "matrix",
+    "system_field", "item_field", "where", "average", "resamples",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["score", "pairs", "contexts", "correlate", "embed"])
+def test_whatever_an_option_names_is_never_written(name):
+    """Every option either names no file, or is known to the check of --output as one that is read."""
+    import click
+
+    from recapture.cli.app import app
+    from recapture.cli.options import _read_by
+
+    command = app.commands[name]
+    for option in command.params:
+        several = option.nargs == -1 or option.multiple
+        context = click.Context(command)
+        context.params = {option.name: ("human.txt",) if several else "human.txt"}
+        read = list(_read_by(context))
+        if option.name in WRITTEN | NO_FILE or (name, option.name) == ("correlate", "human"):
+            assert read == [], option.name
+            assert option.name in WRITTEN or not (option.metavar or "").startswith("FILE"), option.name
+        elif option.name != "candidate":  # which may be a pattern or a folder, and is given by its files
+            assert read == ["human.txt"], option.name
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["score", "-r", "human.txt", "-c", "human.txt", "--encoder", "IT"],
+        ["score", "-r", "human.txt", "-c", "human.txt", "--human", "IT", "--encoder", "bag-of-words"],
+        ["contexts", "c.jsonl", "--metrics", "cider", "--cider-df", "IT"],
+        ["contexts", "c.jsonl", "--metrics", "meteor", "--paraphrases", "IT"],
+        ["contexts", "c.jsonl", "--metrics", "meteor", "--wordnet", "folder"],
+        ["correlate", "c.jsonl", "--human", "x", "--human-file", "IT"],
+        ["embed", "human.txt", "--encoder", "bag-of-words", "--fit", "IT"],
+        ["pairs", "-r", "human.txt", "-c", "human.txt", "--metrics", "infolm", "--model", "folder"],
+    ],
+)
+def test_files_that_options_name_are_never_written(folder, capsys, arguments):
+    (folder / "folder").mkdir()
+    it = folder / "folder" / "it.npy"
+    it.write_text("kept")
+    (folder / "c.jsonl").write_text("{}\n")
+    arguments = [str(it) if argument == "IT" else argument for argument in arguments]
+    refused([*arguments, "-o", str(it)], capsys, "it is an input, which would be lost")
+    assert it.read_text() == "kept"
+
+
+def test_standard_input_is_an_input_too(folder, tmp_path):
+    import subprocess
+    import sys
+
+    line = [sys.executable, "-m", "recapture", "score", "-r", "-", "-c", "human.txt", "--encoder", "bag-of-words"]
+    (tmp_path / "given.txt").write_text("a cat\na dog\n")
+    with (tmp_path / "given.txt").open() as stream:
+        done = subprocess.run([*line, "-o", "given.txt"], stdin=stream, capture_output=True, text=True)
+    assert done.returncode == 2 and "it is an input" in done.stderr
+
+
+def test_neither_file_nor_journal_is_lost_where_the_output_cannot_be_written(folder, capsys, monkeypatch):
+    """The disk fills up at the very end: nothing is written, and the run goes on from its journal."""
+    import json
+
+    from recapture.contexts import evaluate as evaluation
+
+    records = [{"id": str(n), "references": ["a b", f"c {n}"], "candidates": ["a b", "d"]} for n in range(3)]
+    (folder / "c.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    arguments = ["contexts", "c.jsonl", "--metrics", "meteor", "--per-item", "items.jsonl", "-o"]
+    assert run([*arguments, "/dev/full"]) == 2
+    assert "No space left" in capsys.readouterr().err and not (folder / "items.jsonl").exists()
+    assert len(list((folder / "cache" / "runs").iterdir())) == 1
+    monkeypatch.setattr(evaluation._Run, "_chunk", lambda *_: pytest.fail("made again"))
+    assert run([*arguments, "totals.md"]) == 0
+    assert (folder / "items.jsonl").exists() and not list((folder / "cache" / "runs").iterdir())

@@ -148,6 +148,31 @@ def test_a_file_damaged_in_the_middle_is_set_aside(store: VectorCache) -> None:
         assert store.get(SPACE, texts)[1].all()
 
 
+def test_names_in_the_file_that_are_not_utf_8(store: VectorCache) -> None:
+    """SQLite quotes damaged names in its messages, which Python then cannot read: a damaged file like any other."""
+    store.put(SPACE, ["a"], numbers(1))
+    content = store.path.read_bytes()
+    damages = (
+        (b"vectors (", b"vector\xff ("),
+        (b"CREATE TABLE", b"CREATE \xffABLE"),
+    )
+    for name, other in damages:
+        assert name in content
+        for action in (
+            lambda kept: kept.get(SPACE, ["a"]),
+            lambda kept: kept.put(SPACE, ["a"], numbers(1)),
+            lambda kept: kept.summary(),
+            lambda kept: kept.prune(everything=True),
+        ):
+            store.path.write_bytes(content.replace(name, other))
+            with pytest.warns(UserWarning, match="damaged"):
+                action(VectorCache(store.path.parent))
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                VectorCache(store.path.parent).put(SPACE, ["a"], numbers(1))
+                assert VectorCache(store.path.parent).get(SPACE, ["a"])[1].all()
+
+
 def test_an_unusable_folder_costs_speed_only_and_says_so_once(tmp_path: Path) -> None:
     from recapture.representations.encode import encode
 
@@ -184,8 +209,13 @@ def test_a_locked_cache_costs_speed_only(store: VectorCache, monkeypatch: pytest
         store.put(SPACE, ["b"], numbers(1))
     with pytest.raises(InputError, match="locked"):
         VectorCache(store.path.parent).prune(everything=True)
+    monkeypatch.setattr(database, "_PATIENCE", 60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # said once, and not waited for again
+        assert not store.get(SPACE, ["a"])[1].any()
     blocker.execute("ROLLBACK")
     blocker.close()
+    assert store.get(SPACE, ["a"])[1].all()  # whoever held it has let go
     assert VectorCache(store.path.parent).get(SPACE, ["a", "b"])[1].tolist() == [True, False]
 
 

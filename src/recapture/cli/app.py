@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
 import warnings
 from importlib.metadata import entry_points
@@ -19,9 +18,10 @@ from .contexts import contexts
 from .correlate import correlate
 from .embed import embed
 from .list import list_command
-from .options import flags
+from .options import discard, flags, say
 from .pairs import pairs
 from .score import score
+from .signals import exit_code, interrupted
 
 _LONGEST_WORD = 300
 GROUP = "recapture.commands"
@@ -94,14 +94,17 @@ for command in (score, pairs, contexts, correlate, embed, list_command, cache):
 
 def run(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    for stream in (sys.stdout, sys.stderr):
+    from ..journal import kept_until_the_end
+
+    streams = sys.stdout, sys.stderr
+    for stream in streams:
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character gets a question mark, not an error
             stream.reconfigure(errors="replace")
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), kept_until_the_end():
             warnings.showwarning = _show_warning
             app.main(args=arguments, prog_name="recapture", standalone_mode=False)
-        sys.stdout.flush()
+            sys.stdout.flush()
     except InputError as error:
         return _refuse(error.message + flags(error.options))
     except click.exceptions.NoArgsIsHelpError as error:
@@ -112,29 +115,38 @@ def run(arguments: list[str] | None = None) -> int:
         hint = f" (see {context.command_path} --help)" if context else ""
         return _refuse(error.format_message().rstrip(".") + hint)
     except (KeyboardInterrupt, click.Abort) as error:
-        click.echo(f"recapture: interrupted; {str(error.__cause__ or error) or 'nothing was written'}", err=True)
-        return 130
-    except BrokenPipeError:
-        # The program that read our output has ended; keep Python from complaining when it flushes at exit.
-        _discard_output()
+        return _stopped(str(error.__cause__ or error))
+    except (BrokenPipeError, SystemExit) as error:
+        # The program that read our output has ended, whereupon click changes the streams and leaves; keep Python from
+        # complaining when it flushes at exit.
+        if isinstance(error, SystemExit) and sys.stdout is streams[0]:
+            raise
+        sys.stdout, sys.stderr = streams
+        discard(sys.stdout)
     except OSError as error:
+        if interrupted():
+            return _stopped()
         if error.filename is not None:  # not about our output: not an error that one sentence explains
             raise
-        _discard_output()
+        discard(sys.stdout)
         return _refuse(f"cannot write the results: {error.strerror or error}")
+    except Exception:
+        if interrupted():
+            return _stopped()
+        raise
     return 0
-
-
-def _discard_output() -> None:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """A library's warning as one of our messages, without the source line that Python would add."""
-    click.echo("recapture: " + " ".join(str(message).split()), err=True)
+    say(" ".join(str(message).split()))
 
 
 def _refuse(message: str) -> int:
-    words = [shortened(word, _LONGEST_WORD) for word in message.split()]  # a number of 5,000 digits
-    click.echo("recapture: " + " ".join(words), err=True)
+    say(" ".join(shortened(word, _LONGEST_WORD) for word in message.split()))  # a number of 5,000 digits
     return 2
+
+
+def _stopped(reason: str = "") -> int:
+    say(f"interrupted; {reason or 'nothing was written'}")
+    return exit_code()

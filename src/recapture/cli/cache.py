@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from pathlib import Path
 
 import click
 
-from ..errors import InputError, nearest_names
+from ..errors import InputError, nearest_names, visible
 from .options import say
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -56,18 +57,22 @@ def cache(max_size: int | None, older_than: int | None, encoder: str | None, eve
     if everything or (older_than is not None and encoder is None):
         limit = time.time() - 86_400 * (older_than or 0)
         for journal in unfinished():
-            if everything or journal.stat().st_mtime < limit:
-                journal.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # the run that it belongs to may have ended
+                if everything or journal.stat().st_mtime < limit:
+                    journal.unlink(missing_ok=True)
     summary = store.summary()
-    click.echo(f"{summary.path}: {summary.entries:,} vectors, {_size(summary.bytes)}")
+    click.echo(f"{visible(str(summary.path))}: {summary.entries:,} vectors, {_size(summary.bytes)}")
     for space in summary.spaces:
-        click.echo(f"  {space.encoder}  {space.entries:,} vectors, {_size(space.bytes)}")
+        click.echo(f"  {visible(space.encoder, lines=False)}  {space.entries:,} vectors, {_size(space.bytes)}")
     if runs := unfinished():
         click.echo(f"unfinished runs of recapture contexts: {len(runs)}, {_size(sum(map(_bytes_of, runs)))}")
 
 
 def _bytes_of(path: Path) -> int:
-    return path.stat().st_size
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _size(count: float) -> str:

@@ -57,13 +57,9 @@ def candidate_files(paths: Sequence[str], input_format: str | None = None) -> tu
 def _files(path: str, input_format: str | None) -> list[str]:
     if path == "-":
         return [path]
-    try:
-        folder, there = Path(path).is_dir(), Path(path).exists()
-    except (OSError, ValueError):  # a name too long, for one: whoever reads it says so
-        return [path]
-    if folder:
+    if os.path.isdir(path):  # noqa: PTH112 - a name too long, for one, is no folder: whoever reads it says so
         return _of_folder(path, input_format)
-    if there or not glob.has_magic(path):
+    if os.path.exists(path) or not glob.has_magic(path):  # noqa: PTH110
         return [path]
     found = sorted(name for name in glob.glob(path, recursive=True) if not os.path.isdir(name))  # noqa: PTH112, PTH207 - paths as written
     if not found:

@@ -91,14 +91,13 @@ def contexts(
     """
     from ..contexts.declaration import METRICS, usual_metrics
     from ..contexts.evaluate import evaluate_contexts
-    from ..files import write_text
 
     inputs = _inputs(file, reference, candidate, group, field)
     named = {"--id-field": id_field, "--references-field": references_field, "--candidates-field": candidates_field}
     useless = [option for option, value in named.items() if file is None and value not in _USUAL]
     if useless:
         raise InputError(f"{useless[0]} goes with a file of contexts, not with two files of single texts")
-    check_targets(output, per_item, inputs)
+    check_targets(output, per_item, [candidate] if candidate else [])
     form = chosen_form(form, output)
     if metrics is None:
         chosen, left_out = usual_metrics(encoder, encoding["offline"] or None)
@@ -124,10 +123,7 @@ def contexts(
         resume=not no_resume,
         **chosen_encoding(**encoding),
     )
-    if per_item:
-        write_text(per_item, results.to_jsonl())
-        say(f"wrote {per_item}")
-    deliver(results, form, output, results.notes)
+    deliver(results, form, output, results.notes, {per_item: results.to_jsonl()} if per_item else {})
 
 
 def _inputs(

@@ -94,7 +94,7 @@ def correlate(
     from ..agreement.with_people import correlate as library_call
 
     check_stdin(*files, *human_file)
-    check_targets(output, None, (*files, *human_file))
+    check_targets(output)
     form = chosen_form(form, output)
     read = read_scores(
         files,

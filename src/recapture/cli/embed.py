@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..texts import Samples, read_together
-from .options import chosen_encoding, encoding_options, input_options, say
+from .options import check_targets, chosen_encoding, encoding_options, input_options, say
 
 _SUFFIXES = (".npy", ".npz", ".safetensors")
 
@@ -38,7 +38,7 @@ def embed(
       recapture embed model.jsonl --field text --encoder sentence-transformers/all-mpnet-base-v2 -o model.safetensors
       recapture embed model.txt --encoder bag-of-words --fit human.txt -o model.npz
     """
-    from ..files import check_writable, whole_file
+    from ..files import whole_file
     from ..representations.encode import as_array
     from ..representations.vectors import vectors_of
 
@@ -46,7 +46,7 @@ def embed(
         raise InputError("--fit goes with --encoder bag-of-words: other encoders do not learn")
     if Path(output).suffix.lower() not in _SUFFIXES:
         raise InputError(f"cannot write {output}: the name must end in {', '.join(_SUFFIXES)}")
-    check_writable(output, keep=(file, fit or file))
+    check_targets(output)
     paths = [fit, file] if fit else [file]
     sets = [_texts(samples) for samples in read_together(paths, [input_format] * len(paths), field=field)]
     encoded = vectors_of(sets, paths, encoder, **chosen_encoding(**encoding))

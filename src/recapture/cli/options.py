@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..checks import shortened, typed_number
-from ..errors import InputError, nearest_names
+from ..errors import InputError, nearest_names, visible
 from ..texts import format_names
 
 if TYPE_CHECKING:
@@ -120,8 +123,19 @@ def flags(parameters: Sequence[str]) -> str:
 
 
 def say(message: str) -> None:
-    """A message to the person, kept apart from results."""
-    click.echo(f"recapture: {message}", err=True)
+    """A message to the person, kept apart from results; whoever has closed stderr, or filled its disk, does without."""
+    try:
+        click.echo(f"recapture: {visible(message, lines=False)}", err=True)
+    except OSError:
+        discard(sys.stderr)
+
+
+def discard(stream: Any) -> None:
+    """Nothing more can be written there: what is still on its way must not fail again when the program ends."""
+    with contextlib.suppress(OSError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def terminal_width() -> int | None:
@@ -147,17 +161,40 @@ def check_stdin(*inputs: str) -> None:
         raise InputError("standard input (-) can serve for one input only")
 
 
-def check_targets(output: str | None, per_item: str | None, inputs: tuple[str, ...]) -> None:
-    """Both can be written, and neither is an input or the other."""
-    from ..files import check_writable
+def check_targets(output: str | None, per_item: str | None = None, candidates: Sequence[str] = ()) -> None:
+    """What is to be written can be, and is neither the other nor anything that this command reads.
+
+    candidates: the files that --candidate means, where it may name patterns and folders.
+    """
+    from ..files import cache_folder, check_writable
 
     if "-" in (output, per_item):
-        raise InputError("--output and --per-item name files; without --output the totals go to stdout")
+        raise InputError("--output and --per-item name files; without --output results go to stdout")
+    models = os.environ.get("RECAPTURE_MODELS")
+    keep: list[str | Path] = [
+        *_read_by(click.get_current_context()),
+        *candidates,
+        cache_folder(),
+        *([models] if models else []),
+    ]
     for written in (output, per_item):
         if written:
-            check_writable(written, keep=inputs)
+            check_writable(written, keep)
     if output and per_item and Path(output).resolve() == Path(per_item).resolve():
         raise InputError(f"--output and --per-item both name {output}")
+    if not output and isinstance(sys.stdout, io.TextIOWrapper):
+        with contextlib.suppress(ValueError):  # a stream that is no file, as in tests
+            os.write(sys.stdout.fileno(), b"")  # a closed stdout is found before the work, too
+
+
+def _read_by(context: click.Context) -> Iterator[str]:
+    """All that a call of a command names as files or folders to read, by what its parameters declare."""
+    for parameter in context.command.params:
+        declared = parameter.metavar or ("FILE" if isinstance(parameter, click.Argument) else "")
+        reads = declared.startswith(("FILE", "FOLDER", "DIR")) or parameter.name in ("encoder", "model")
+        if reads and parameter.name not in ("output", "per_item", "candidate"):
+            value = context.params.get(parameter.name or "")
+            yield from value if isinstance(value, tuple) else [value] if isinstance(value, str) else []
 
 
 def candidate_names(paths: tuple[str, ...], chosen: tuple[str, ...]) -> list[str]:
@@ -176,22 +213,46 @@ def candidate_names(paths: tuple[str, ...], chosen: tuple[str, ...]) -> list[str
     return [os.fsencode(name).decode("utf-8", "replace") for name in names]  # names that are not UTF-8, too
 
 
-def deliver(result: Reported, form: str, output: str | None, notes: Sequence[str], **how: Any) -> None:
+def deliver(
+    result: Reported,
+    form: str,
+    output: str | None,
+    notes: Sequence[str],
+    also: Mapping[str, str] | None = None,
+    how: Mapping[str, Any] | None = None,
+) -> None:
     """A result in one of the forms, to the file or to stdout; then what the user should know, unless it is part of it.
 
-    how: for the method that writes the form.
+    also: further files to write, by path; all are written or none. how: for the method that writes the form.
     """
-    from ..files import write_text
+    from ..files import whole_files
     from ..report.report import FORMS as METHODS
 
     if form == "table":
         width = None if output else terminal_width()
         how = {"width": width, "color": width is not None}
-    text = getattr(result, METHODS[form])(**how)
-    if output:
-        write_text(output, text)
-        say(f"wrote {output}")
-    else:
-        click.echo(text, nl=False)
+    text = getattr(result, METHODS[form])(**(how or {}))
+    files = {**(also or {}), **({output: text} if output else {})}
+    left = None
+    with whole_files(files):
+        if not output:
+            try:
+                click.echo(text if form != "json" else _encodable(text), nl=False)
+                sys.stdout.flush()
+            except BrokenPipeError as error:  # whoever reads has seen enough; the files are wanted all the same
+                left = error
+    for path in files:
+        say(f"wrote {path}")
     for note in notes if form != "json" else ():
         say(note)
+    if left is not None:
+        raise left
+
+
+def _encodable(text: str) -> str:
+    """JSON that a terminal without some of its characters still shows in full."""
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(json.loads(text), indent=2) + "\n"
+    return text

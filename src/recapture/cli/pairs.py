@@ -114,14 +114,13 @@ def pairs(
       recapture pairs -r refs.jsonl -c a.jsonl --field output --metrics infolm --measure l1,l2 --temperature 0.5,1
       recapture pairs -r refs.txt -c a.txt --metrics me-words,meteor --interval 0.95 --format md
     """
-    from ..files import write_text
     from ..pairs.declaration import METRICS, usual_metrics
     from ..pairs.evaluate import checked_parameters, evaluate_pairs
     from ..texts.aligned import check_distinct, read_aligned
 
     candidate = candidate_files(candidate, input_format)
     check_stdin(*reference, *candidate)
-    check_targets(output, per_item, (*reference, *candidate))
+    check_targets(output, per_item, candidate)
     form = chosen_form(form, output)
     names = candidate_names(candidate, name)
     for path in reference:
@@ -165,10 +164,7 @@ def pairs(
         offline=offline or None,
         cache=not no_cache,
     )
-    if per_item:
-        write_text(per_item, results.to_jsonl(files.ids))
-        say(f"wrote {per_item}")
-    deliver(results, form, output, results.notes)
+    deliver(results, form, output, results.notes, {per_item: results.to_jsonl(files.ids)} if per_item else {})
 
 
 def _options(chosen: Sequence[PairMetric], parameters: Mapping[str, Any], seed: int) -> dict[str, dict[str, Any]]:

@@ -16,6 +16,7 @@ from .options import (
     FORMS,
     candidate_names,
     check_stdin,
+    check_targets,
     chosen_encoding,
     chosen_form,
     deliver,
@@ -103,13 +104,11 @@ def score(
       recapture score -r human.npy -c model.npy --interval 0.95 --pvalue --output scores.json
       generate | recapture score -r human.txt -c - --encoder bag-of-words
     """
-    from ..files import check_writable
     from ..sets.declaration import METRICS
     from ..sets.evaluate import evaluate
 
     candidate = candidate_files(candidate, input_format)
-    if output:
-        check_writable(output, keep=(reference, *candidate, *([human] if human else [])))
+    check_targets(output, candidates=candidate)
     form = chosen_form(form, output)
     if arrays and form != "json":
         raise InputError(f"--arrays goes with --format json, not {form}")
@@ -162,4 +161,4 @@ def score(
     )
     if sample is not None:
         results.state(sample={"size": sample, "seed": seed})
-    deliver(results, form, output, results.notes, **({"arrays": True} if arrays else {}))
+    deliver(results, form, output, results.notes, how={"arrays": True} if arrays else {})

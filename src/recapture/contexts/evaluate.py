@@ -246,7 +246,7 @@ class _Run:
 
     def score(self, resume: bool) -> list[Record]:
         texts = json.dumps([asdict(context) for context in self.contexts], ensure_ascii=False)
-        digest = hashlib.blake2b(texts.encode(), digest_size=16).hexdigest()
+        digest = hashlib.blake2b(texts.encode(errors="surrogatepass"), digest_size=16).hexdigest()
         keep = resume and self._repeatable
         journal = Journal.of({**self.signature(), "contexts": digest}, "contexts") if keep else Journal(None)
         finished: dict[str, Record] = journal.finished()

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, visible
 from ..versions import VERSION
 
 SCHEMA = 1
@@ -34,7 +34,14 @@ _LATEX = {
     "↑": r"$\uparrow$", "↓": r"$\downarrow$", "≤": r"$\le$",
     **{character: "\\" + character for character in "&%$#_{}"},
 }  # fmt: skip
-_MARKDOWN = {ord("\\"): r"\\", ord("|"): r"\|", ord("\n"): " ", ord("\r"): " ", ord("<"): "&lt;", ord("&"): "&amp;"}
+_MARKDOWN = {
+    ord("\\"): r"\\", ord("|"): r"\|", ord("`"): r"\`", ord("\n"): " ", ord("\r"): " ",
+    ord("<"): "&lt;", ord("&"): "&amp;",
+}  # fmt: skip
+_FORMULA = re.compile(r"[=@\t]|[-+](?!(?:[\d\s.,±%()\[\]<>+-]|(?<=\d)e(?=[-+]?\d)|\b(?:p|to|inf|nan)\b)*$)")
+"""What a spreadsheet would take as a formula. Numbers, with or without an interval or a p-value, are none."""
+_RAW_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What JSON may hold as it is, but a terminal would obey (see `visible`)."""
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 """What a page would take as the beginning of a tag."""
 
@@ -104,30 +111,31 @@ class Table:
 
     def to_table(self, width: int | None = None, color: bool = False) -> str:
         """For a terminal, in as many blocks as its width asks for."""
-        drawn = [self._drawn(columns, color) for columns in self._blocks(width)]
-        if self.title:
-            drawn[0] = f"{self.title}\n{drawn[0]}"
-        return "\n\n".join([*drawn, "\n".join(self.caption)] if self.caption else drawn) + "\n"
+        table = self._visible(lines=False)
+        drawn = [table._drawn(columns, color) for columns in table._blocks(width)]
+        if table.title:
+            drawn[0] = f"{table.title}\n{drawn[0]}"
+        return "\n\n".join([*drawn, "\n".join(table.caption)] if table.caption else drawn) + "\n"
 
     def to_markdown(self) -> str:
-        table = self.page or self
+        table = (self.page or self)._visible()
         lines = [
-            *([f"**{self.title.translate(_MARKDOWN)}**", ""] if self.title else []),
-            "| " + " | ".join(head.translate(_MARKDOWN) for head in table.heads) + " |",
+            *([f"**{_markdown(visible(self.title))}**", ""] if self.title else []),
+            "| " + " | ".join(map(_markdown, table.heads)) + " |",
             "|" + "---|" * table.left + "---:|" * (len(table.heads) - table.left),
         ]
         lines += ["| " + " | ".join(map(_markdown, row)) + " |" for row in table.rows]
         if self.caption:
-            below = [_TAG.sub("&lt;", _one_line(line)) for line in self.caption]
+            below = [_TAG.sub("&lt;", _one_line(visible(line))) for line in self.caption]
             lines += ["", *("- " + line.replace("|", r"\|") if self.listed else line for line in below)]
         return "\n".join(lines) + "\n"
 
     def to_latex(self) -> str:
         """A booktabs table."""
-        table = self.page or self
+        table = (self.page or self)._visible()
         lines = [
             *(
-                f"% {_one_line(line)}"
+                f"% {_one_line(visible(line))}"
                 for line in (*([self.title] if self.title else []), *self.caption, r"needs \usepackage{booktabs}")
             ),
             r"\begin{tabular}{" + "l" * table.left + "r" * (len(table.heads) - table.left) + "}",
@@ -142,14 +150,29 @@ class Table:
 
     def to_html(self) -> str:
         """Every word escaped."""
-        heads = "".join(f"<th>{html.escape(head)}</th>" for head in self.heads)
-        body = "".join("<tr>" + "".join(f"<td>{_html(cell)}</td>" for cell in row) + "</tr>" for row in self.rows)
-        caption = html.escape("; ".join([*([self.title] if self.title else []), *self.caption]))
+        table = self._visible()
+        heads = "".join(f"<th>{html.escape(head)}</th>" for head in table.heads)
+        body = "".join("<tr>" + "".join(f"<td>{_html(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
+        caption = html.escape("; ".join([*([table.title] if table.title else []), *table.caption]))
         return f"<table><caption>{caption}</caption><tr>{heads}</tr>{body}</table>"
 
     def to_csv(self) -> str:
-        """The words as they are."""
+        """The words as they are, but for what a spreadsheet or a terminal would obey (see `Report.to_csv`)."""
         return _csv([self.heads, *self.rows])
+
+    def _visible(self, lines: bool = True) -> Table:
+        """With escapes in the place of characters that a terminal or a page would obey; lines: see `visible`."""
+
+        def shown(cell: str) -> Cell:
+            return Cell(visible(cell, lines), getattr(cell, "style", ""))
+
+        return replace(
+            self,
+            heads=[shown(head) for head in self.heads],
+            rows=[[shown(cell) for cell in row] for row in self.rows],
+            caption=[visible(line, lines) for line in self.caption],
+            title=visible(self.title, lines),
+        )
 
     def _blocks(self, width: int | None) -> list[list[int]]:
         """Which columns stand together: the first ones in every block."""
@@ -226,11 +249,15 @@ class Report:
         return "\n".join(table.to_latex() for table in self._alone())
 
     def to_html(self) -> str:
-        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
+        notes = "".join(f"<li>{html.escape(visible(note))}</li>" for note in self.notes)
         return "".join(table.to_html() for table in self.tables) + (f"<ul>{notes}</ul>" if notes else "")
 
     def to_csv(self) -> str:
-        """One table: what kind of row each is stands first where there are several kinds."""
+        """One table: what kind of row each is stands first where there are several kinds.
+
+        Words that a spreadsheet would take as a formula (they begin with = + - @ or a tab, and are no number) get an
+        apostrophe in front; characters that a terminal would obey are written as escapes. JSON has both as they are.
+        """
         parts = list(self.records.items() if isinstance(self.records, Mapping) else self.records)
         several = len({kind for kind, _ in parts}) > 1
         heads = dict.fromkeys(head for _, rows in parts for row in rows for head in row)
@@ -252,7 +279,7 @@ class Report:
             "warnings": list(self.notes),
             "signature": self.signature,
         }
-        return json.dumps(finite(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        return _json(content, indent=2) + "\n"
 
     def _alone(self) -> list[Table]:
         """The tables with what belongs on a page."""
@@ -351,7 +378,13 @@ def finite(value: Any) -> Any:
 
 def json_lines(records: Iterable[Mapping[str, Any]]) -> str:
     """One JSON object a line."""
-    return "".join(json.dumps(finite(record), ensure_ascii=False, allow_nan=False) + "\n" for record in records)
+    return "".join(_json(record) + "\n" for record in records)
+
+
+def _json(content: Any, indent: int | None = None) -> str:
+    """Readable and harmless: what a terminal would obey stands as an escape of JSON's own, which means the same."""
+    text = json.dumps(finite(content), indent=indent, ensure_ascii=False, allow_nan=False)
+    return _RAW_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _markdown(cell: str) -> str:
@@ -375,8 +408,15 @@ def _one_line(words: str) -> str:
 
 def _csv(rows: Iterable[Iterable[Any]]) -> str:
     stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerows(rows)
+    csv.writer(stream, lineterminator="\n").writerows(map(_harmless, row) for row in rows)
     return stream.getvalue()
+
+
+def _harmless(cell: Any) -> Any:
+    if not isinstance(cell, str):
+        return cell
+    words = visible(cell)
+    return "'" + words if _FORMULA.match(words) else words
 
 
 def _spelt(value: Any) -> Any:

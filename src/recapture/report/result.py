@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..declarations import Direction
-from ..errors import UnknownNameError, nearest_names
+from ..errors import UnknownNameError, nearest_names, visible
 from .report import ARROWS, Report, Reported, Table, plain, short, short_p
 
 _ASIDE = ("intervals", "pvalues", "adjusted_pvalues", "human", "at_human_size", "inside", "nulls")
@@ -187,14 +187,16 @@ class Result:
         lines = [f"{self.metric} ({arrow}; {sizes})"]
         lines += [f"  {name:<{width}}  {self.shown(name)}" for name in self.values]
         lines += [f"  ! {warning}" for warning in self.warnings]
-        return "\n".join(lines)
+        return visible("\n".join(lines))
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         head, *_ = str(self).splitlines()
-        rows = "".join(f"<tr><td>{html.escape(name)}</td><td>{self.shown(name)}</td></tr>" for name in self.values)
-        notes = "".join(f"<li>{html.escape(warning)}</li>" for warning in self.warnings)
+        rows = "".join(
+            f"<tr><td>{html.escape(name)}</td><td>{html.escape(self.shown(name))}</td></tr>" for name in self.values
+        )
+        notes = "".join(f"<li>{html.escape(visible(warning))}</li>" for warning in self.warnings)
         notes = f"<ul>{notes}</ul>" if notes else ""
         return f"<table><caption>{html.escape(head)}</caption>{rows}</table>{notes}"
 

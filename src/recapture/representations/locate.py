@@ -288,7 +288,10 @@ def _checked(weights: Weights) -> Weights:
 
 def _not_found(name: str, ending: str, wanted: Wanted) -> InputError:
     root = os.environ.get("RECAPTURE_MODELS")
-    local = [] if root is None else [path.name for path in expanded(root).glob("*") if is_model_folder(path)]
+    local: list[str] = []
+    if root is not None:
+        with contextlib.suppress(OSError):  # a folder that nobody may look into holds nothing to offer
+            local = [path.name for path in expanded(root).glob("*") if is_model_folder(path)]
     # Only folders with a similar name are offered: there may be hundreds.
     known = {*wanted.known, *difflib.get_close_matches(name, local, n=3)}
     folders = "local folders, those in RECAPTURE_MODELS" if root else "local folders"

@@ -38,6 +38,8 @@ _PAGE_SIZE = 16_384  # ten vectors of 384 numbers fit; into the default only two
 _KEYS_PER_QUERY = 500
 _NUMBER = np.dtype("<f4")
 _WIDTH = struct.Struct("<I")
+_FAILURES = (sqlite3.Error, OSError, UnicodeDecodeError, OverflowError)
+"""What a file that is damaged, locked, full or out of reach may raise."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class VectorCache:
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self.path = (cache_folder() if path is None else expanded(path)) / _FILE_NAME
         self._database = Database(self.path, _TABLES, _PAGE_SIZE)
-        self._unusable = False
+        self._unusable = self._said = self._locked = False
 
     def get(self, space: dict[str, str], texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """The vectors that are there, in the order of the texts, and a mask over the texts that says which are."""
@@ -92,16 +94,19 @@ class VectorCache:
 
     def _known(self, keys: Sequence[bytes], equal: bool) -> dict[bytes, bytes]:
         nothing: dict[bytes, bytes] = {}
-        return self._attempt(lambda db: _read(db, keys, equal), nothing) if self.path.is_file() else nothing
+        return self._attempt(lambda db: _read(db, keys, equal), nothing, only_old=True)
 
     def _put(self, space: dict[str, str], texts: Sequence[str], blobs: Sequence[bytes]) -> None:
         keys = _keys(space, texts)
 
         def write(db: sqlite3.Connection) -> None:
-            known = (_text_of(space), space.get("encoder", ""))
+            known = (_text_of(space), _storable(space.get("encoder", "")))
             with writing(db):
                 db.execute("INSERT OR IGNORE INTO spaces (identity, encoder) VALUES (?, ?)", known)
-                (number,) = db.execute("SELECT id FROM spaces WHERE identity = ?", known[:1]).fetchone()
+                found = db.execute("SELECT id FROM spaces WHERE identity = ?", known[:1]).fetchone()
+                if found is None:
+                    raise sqlite3.DatabaseError("an entry that was just written is not there")
+                number = found[0]
                 entries = (
                     (key, number, blob, _checksum(key, blob), _today()) for key, blob in zip(keys, blobs, strict=True)
                 )
@@ -114,9 +119,10 @@ class VectorCache:
 
     def summary(self) -> CacheSummary:
         """How much is kept for each encoder."""
-        query = """SELECT encoder, COUNT(*), SUM(LENGTH(vector)) FROM vectors JOIN spaces ON space = id
-            GROUP BY encoder ORDER BY encoder"""
-        rows = self._insist(lambda db: db.execute(query).fetchall()) if self.path.is_file() else []
+        query = """SELECT CAST(encoder AS TEXT) AS name, COUNT(*), COALESCE(SUM(LENGTH(vector)), 0)
+            FROM vectors JOIN spaces ON space = id GROUP BY name ORDER BY name"""
+        nothing: list[tuple[str, int, int]] = []
+        rows = self._insist(lambda db: db.execute(query).fetchall(), nothing)
         uses = [CacheUse(*row) for row in rows]
         return CacheSummary(self.path, sum(use.entries for use in uses), sum(use.bytes for use in uses), uses)
 
@@ -149,24 +155,43 @@ class VectorCache:
                 db.execute("VACUUM")
             return len(doomed), sum(size for _, size in doomed)
 
-        return self._insist(remove) if self.path.is_file() else (0, 0)
+        return self._insist(remove, (0, 0))
 
-    def _attempt(self, action: Callable[[sqlite3.Connection], Result], otherwise: Result) -> Result:
-        """Do without the cache when it fails: say so once, and do not wait for it again."""
+    def _attempt(
+        self, action: Callable[[sqlite3.Connection], Result], otherwise: Result, only_old: bool = False
+    ) -> Result:
+        """Do without the cache when it fails: say so once, and do not wait for it again.
+
+        only_old: whether a file that is not there yet means `otherwise`, too.
+        """
         if self._unusable:
             return otherwise
         try:
-            return self._database.run(action)
-        except (sqlite3.Error, OSError) as error:
-            self._unusable = True
-            warnings.warn(f"going on without the vector cache {self.path}: {error}", stacklevel=4)
+            if only_old and not self.path.is_file():
+                return otherwise
+            done = self._database.run(action, patient=not self._locked)
+            self._locked = False
+            return done
+        except _FAILURES as error:
+            # Whoever holds the lock may let go: it is tried again, but not waited for.
+            self._locked = isinstance(error, sqlite3.Error) and "locked" in str(error)
+            self._unusable = not self._locked
+            if not self._said:
+                self._said = True
+                held = ", another process holds it" if self._locked else ""
+                warnings.warn(f"going on without the vector cache {self.path}: {_reason(error)}{held}", stacklevel=4)
             return otherwise
 
-    def _insist(self, action: Callable[[sqlite3.Connection], Result]) -> Result:
+    def _insist(self, action: Callable[[sqlite3.Connection], Result], otherwise: Result) -> Result:
+        """Say what is wrong; a file that is not there means `otherwise`."""
         try:
-            return self._database.run(action)
-        except (sqlite3.Error, OSError) as error:
-            raise InputError(f"the vector cache {self.path} cannot be used: {error}") from error
+            return self._database.run(action) if self.path.is_file() else otherwise
+        except _FAILURES as error:
+            raise InputError(f"the vector cache {self.path} cannot be used: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
 
 
 def _read(db: sqlite3.Connection, keys: Sequence[bytes], equal: bool) -> dict[bytes, bytes]:
@@ -179,8 +204,10 @@ def _read(db: sqlite3.Connection, keys: Sequence[bytes], equal: bool) -> dict[by
         part = keys[start : start + _KEYS_PER_QUERY]
         marks = ",".join("?" * len(part))
         rows = db.execute(f"SELECT rowid, key, vector, checksum, used FROM vectors WHERE key IN ({marks})", part)
+        wanted = set(part)
         for row, key, blob, checksum, used in rows:
-            if not isinstance(blob, bytes) or checksum != _checksum(key, blob) or len(blob) != (width or len(blob)):
+            whole = isinstance(blob, bytes) and key in wanted and checksum == _checksum(key, blob)
+            if not whole or len(blob) != (width or len(blob)):
                 continue  # damaged: will be made again and replaced
             width = len(blob) if equal else None
             known[key] = blob
@@ -208,8 +235,8 @@ def _doomed(
 ) -> list[tuple[int, int]]:
     """Row and size of the entries to remove."""
     rows = db.execute(
-        """SELECT vectors.rowid, LENGTH(vector), used, encoder FROM vectors LEFT JOIN spaces ON space = id
-        ORDER BY used DESC, vectors.rowid DESC"""
+        """SELECT vectors.rowid, COALESCE(LENGTH(vector), 0), COALESCE(CAST(used AS INTEGER), 0) AS day,
+            CAST(encoder AS TEXT) FROM vectors LEFT JOIN spaces ON space = id ORDER BY day DESC, vectors.rowid DESC"""
     )
     doomed = []
     total = 0
@@ -223,7 +250,12 @@ def _doomed(
 
 
 def _text_of(space: dict[str, str]) -> str:
-    return json.dumps(space, sort_keys=True, ensure_ascii=False)
+    return _storable(json.dumps(space, sort_keys=True, ensure_ascii=False))
+
+
+def _storable(name: str) -> str:
+    """A folder's name need not be UTF-8; what the store keeps must be."""
+    return name.encode(errors="backslashreplace").decode()
 
 
 def _keys(space: dict[str, str], texts: Sequence[str]) -> list[bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Callable, Mapping
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import recapture as rc
+
+from .words import visible
 
 if TYPE_CHECKING:
     from .study import Setup, Study
@@ -46,7 +49,8 @@ def _chosen_encoding(
 
 def _say(message: str) -> None:
     """A message to the person, kept apart from results."""
-    click.echo(f"recapture: {message}", err=True)
+    with contextlib.suppress(OSError):  # whoever has closed stderr does without
+        click.echo(f"recapture: {visible(message)}", err=True)
 
 
 @click.command()
@@ -96,6 +100,7 @@ def reproduce(
     from .item_scores import metric_names
     from .presets import find_preset
     from .results_page import results_page
+    from .study import list_studies
 
     if listing:
         _list()
@@ -125,7 +130,8 @@ def reproduce(
     if page is not None:
         if output is None:
             raise rc.InputError("--page is made from the files in --output: name that folder")
-        check_writable(Path(page))
+        written = [Path(output) / f"{study}{ending}" for study in list_studies() for ending in (".md", ".json", ".svg")]
+        check_writable(Path(page), keep=(encoder, model, wanted["data"], *written))
     if name is not None:
         with tempfile.TemporaryDirectory(prefix="recapture-made-up-") as folder:
             if made_up:
@@ -166,7 +172,7 @@ def _carry_out(study: Study, setup: Setup, target: Path) -> None:
     for path in write_findings(study, findings, setup, target):
         _say(f"wrote {path}")
     for paragraph in findings.verdict:
-        click.echo(paragraph)
+        click.echo(visible(paragraph))
     if setup.made_up and study.data:
         _say(MADE_UP)
     elif setup.quick:
@@ -221,7 +227,7 @@ def _check_data(folder: str | None) -> None:
     if not folder:
         raise rc.InputError("name the folder that holds the data with --data, or try --made-up")
     needed = dict.fromkeys(name for study in list_studies().values() for name in study.data)
-    missing = [name for name in needed if not (Path(folder) / name).is_dir()]
+    missing = [name for name in needed if not os.path.isdir(Path(folder) / name)]  # noqa: PTH112
     if missing:
         raise rc.InputError(f"{folder} has no {', '.join(missing)}: see docs/data.md for what belongs there")
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gzip
 import json
 import os
+import stat
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -141,35 +143,76 @@ def plain(value: Any) -> Any:
 
 def write(path: Path, content: str | bytes) -> None:
     """The whole file or none: what is written takes its name when it is complete."""
-    data = content.encode() if isinstance(content, str) else content
-    temporary = None
+    write_all({path: content})
+
+
+def write_all(contents: Mapping[Path, str | bytes]) -> None:
+    """All files or none: they take their names when every one is complete. Rights of files that are replaced stay."""
+    ready: dict[Path, Path] = {}
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
-        temporary = Path(name)
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        # mkstemp makes files for the owner alone; give the usual rights before the file takes its name.
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
-        temporary.replace(path)
-    except OSError as error:
-        raise cannot_write(path, error) from None
+        for path, content in contents.items():
+            with _cannot_write(path):
+                if path.is_dir():
+                    raise IsADirectoryError(errno.EISDIR, "Is a directory")
+                handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
+                ready[path] = Path(name)
+                with os.fdopen(handle, "wb") as stream:
+                    # A name that is not UTF-8 shows the bytes that are not; in JSON that is the way to write them.
+                    stream.write(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
+                ready[path].chmod(_rights(path))
+        for path, temporary in ready.items():
+            with _cannot_write(path):
+                temporary.replace(path.resolve())  # a link stays a link, to the new content
     finally:
-        if temporary is not None:
+        for temporary in ready.values():
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
+
+
+def _rights(path: Path) -> int:
+    """Those of the file whose place is taken, or the usual ones; mkstemp makes files for the owner alone."""
+    if path.exists():
+        return stat.S_IMODE(path.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+@contextlib.contextmanager
+def _cannot_write(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise cannot_write(path, error) from None
 
 
 def cannot_write(path: Path, error: OSError) -> rc.InputError:
     return rc.InputError(f"cannot write {path}: {error.strerror or error}")
 
 
-def check_writable(path: Path) -> None:
-    """Refuse before the work is done what could not be written after it."""
-    if path.is_dir():
-        raise rc.InputError(f"cannot write {path}: it is a directory")
-    if not path.parent.is_dir():
-        raise rc.InputError(f"cannot write {path}: there is no directory {path.parent}")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise rc.InputError(f"cannot write {path}: it is not writable")
+def check_writable(path: Path, keep: Iterable[Any] = ()) -> None:
+    """Refuse before the work is done what could not be written after it, and what is read; keep: files and folders."""
+    with _cannot_write(path):
+        if path.exists() and any(_holds(Path(str(source)), path) for source in keep if source is not None):
+            raise rc.InputError(f"cannot write {path}: it is an input, which would be lost")
+        if path.is_dir():
+            raise rc.InputError(f"cannot write {path}: it is a directory")
+        if not path.parent.is_dir():
+            raise rc.InputError(f"cannot write {path}: there is no directory {path.parent}")
+        if path.exists() and not os.access(path, os.W_OK):
+            raise rc.InputError(f"cannot write {path}: it is not writable")
+        check_folder(path.parent)
+
+
+def check_folder(folder: Path) -> None:
+    """Raise an error of the system's where no file can be made; only trying tells."""
+    handle, name = tempfile.mkstemp(dir=folder, prefix=".recapture.")
+    os.close(handle)
+    Path(name).unlink()
+
+
+def _holds(source: Path, path: Path) -> bool:
+    """Whether a file is the same, or a folder holds it."""
+    with contextlib.suppress(OSError, ValueError):
+        return source.samefile(path) or (source.is_dir() and path.resolve().is_relative_to(source.resolve()))
+    return False

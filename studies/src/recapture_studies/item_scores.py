@@ -146,10 +146,6 @@ def scores_of(part: Part, how: Making) -> dict[str, Scores]:
 
 
 def _write(path: Path, part: Part, scores: Scores) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise rc.InputError(f"cannot keep scores in {path.parent}: {error.strerror or error}") from None
     rc.Journal(path).add({_STEP: {"systems": list(part.systems), **vars(scores)}})
 
 

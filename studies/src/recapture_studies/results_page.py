@@ -41,7 +41,8 @@ class Evidence(NamedTuple):
 
 def results_page(folder: Path, page: Path) -> str:
     """The text of `page`, from the files that studies wrote to `folder`."""
-    contents = {name: _read(folder / f"{name}.json") for name in list_studies() if (folder / f"{name}.json").is_file()}
+    files = {name: folder / f"{name}.json" for name in list_studies()}
+    contents = {name: _read(file) for name, file in files.items() if os.path.isfile(file)}  # noqa: PTH113 - never raises
     if not contents:
         raise rc.InputError(
             f"{folder} holds no findings of studies: run recapture reproduce NAME --output {folder} first"

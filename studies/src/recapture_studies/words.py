@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Iterable
+
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What a terminal obeys instead of showing it."""
+
+
+def visible(words: str) -> str:
+    """With escapes in the place of characters that a terminal would obey."""
+    return _UNSEEN.sub(lambda found: f"\\x{ord(found[0]):02x}", words)
 
 
 def short(value: float) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import recapture as rc
 
-from .files import cannot_write, plain, write
+from .files import cannot_write, check_folder, check_writable, plain, write_all
 from .models import DEFAULT_ENCODER, MASKED_MODELS
 from .study import Claim, Findings, Setup, Study, rows_of
 from .svg import slim
@@ -56,8 +56,9 @@ def write_findings(study: Study, findings: Findings, setup: Setup, output: Path)
     }  # fmt: skip
     texts[output / f"{study.name}.json"] = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     texts[output / f"{study.name}.svg"] = picture
-    for path, text in texts.items():
-        write(path, text)
+    for path in texts:
+        check_writable(path, keep=(setup.encoder, setup.model))
+    write_all(texts)
     return list(texts)
 
 
@@ -80,9 +81,14 @@ def _name(given: Any, default: str) -> str:
 def check_output(output: Path) -> None:
     """Refuse before a study runs what could not be written after it."""
     _plotting()
-    there = next(path for path in (output.absolute(), *output.absolute().parents) if path.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK):
-        raise rc.InputError(f"cannot write to {output}: {there} is {'not writable' if there.is_dir() else 'a file'}")
+    there = next(path for path in (output.absolute(), *output.absolute().parents) if os.path.lexists(path))
+    if not there.is_dir():
+        raise rc.InputError(f"cannot write to {output}: {there} is a file")
+    try:
+        check_folder(there)
+        (there / output.name).exists()  # a name too long, for one
+    except OSError as error:
+        raise rc.InputError(f"cannot write to {output}: {there} is not writable ({error.strerror or error})") from None
 
 
 def _plotting() -> Any:

@@ -1,0 +1,169 @@
+"""Commands are killed at random moments, run again, and must then have written what an undisturbed run writes.
+
+    python tests/attack/kill.py --kills 100 --seed 0
+
+A killed process cannot tidy up: what it leaves is what a power cut or a full memory leaves. Each trial begins in an
+empty folder with an empty cache, kills its command (SIGKILL) one to three times, lets it finish, and compares exit
+code, standard output and every file with those of an undisturbed run, byte for byte. Hidden files, which a kill may
+leave beside an output while it is written, do not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+WORDS = [
+    "a",
+    "the",
+    "cat",
+    "dog",
+    "boat",
+    "net",
+    "map",
+    "rain",
+    "ran",
+    "sat",
+    "sold",
+    "saw",
+    "home",
+    "mat",
+    "we",
+    "ate",
+]
+
+
+class Outcome(NamedTuple):
+    code: int
+    output: bytes
+    files: dict[str, bytes]
+
+
+class Trial(NamedTuple):
+    name: str
+    arguments: Sequence[str]
+
+
+TRIALS = (
+    Trial("score", ["score", "-r", "../human.txt", "-c", "../model.txt", "--encoder", "../vectors.txt", "-o", "s.md"]),
+    Trial("contexts", ["contexts", "../contexts.jsonl", "--metrics", "trm-meteor,meteor,cider", "--per-item", "i.jsonl",
+                       "-o", "totals.md"]),
+    Trial("embed", ["embed", "../human.txt", "--encoder", "../vectors.txt", "-o", "vectors.npy"]),
+    Trial("reproduce", ["reproduce", "word-swap", "--made-up", "--encoder", "bag-of-words", "-o", "pages"]),
+)  # fmt: skip
+
+
+def make_inputs(folder: Path, contexts: int = 60) -> None:
+    """Texts, word vectors and contexts that are the same every time."""
+    rng = random.Random("inputs")
+
+    def text() -> str:
+        return " ".join(rng.choices(WORDS, k=rng.randint(4, 12)))
+
+    for name in ("human", "model"):
+        (folder / f"{name}.txt").write_text("".join(f"{text()}\n" for _ in range(300)))
+    rows = (" ".join([word, *(f"{rng.gauss(0, 1):.4f}" for _ in range(20))]) for word in WORDS)
+    (folder / "vectors.txt").write_text("".join(f"{row}\n" for row in rows))
+    records = (
+        {"id": str(number), "references": [text() for _ in range(5)], "candidates": [text() for _ in range(5)]}
+        for number in range(contexts)
+    )
+    (folder / "contexts.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+def start(trial: Trial, work: Path) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, "RECAPTURE_CACHE": str(work.parent / f"{work.name}-cache"), "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "recapture", *trial.arguments],
+        cwd=work, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def finish(trial: Trial, work: Path) -> Outcome:
+    process = start(trial, work)
+    output, _ = process.communicate()
+    files = {
+        str(path.relative_to(work)): path.read_bytes()
+        for path in sorted(work.rglob("*"))
+        if path.is_file() and not path.name.startswith(".")
+    }
+    return Outcome(process.returncode, output, files)
+
+
+def kill(trial: Trial, work: Path, after: float) -> bool:
+    """Whether it was still at work when it was killed."""
+    process = start(trial, work)
+    try:
+        process.communicate(timeout=after)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        return True
+    return False
+
+
+def campaign(
+    folder: Path, kills: int, seed: int, trials: Sequence[Trial] = TRIALS, say: Callable[[str], None] = print
+) -> int:
+    """Kill so many processes in all; how many reruns were compared. Raises AssertionError where one differs."""
+    rng = random.Random(seed)
+    make_inputs(folder)
+    expected: dict[str, tuple[Outcome, float]] = {}
+    for trial in trials:
+        work = folder / f"{trial.name}-undisturbed"
+        work.mkdir()
+        begin = time.monotonic()
+        outcome = finish(trial, work)
+        expected[trial.name] = outcome, time.monotonic() - begin
+        assert outcome.code == 0 and outcome.files, f"{trial.name} does not run undisturbed"
+        say(f"{trial.name}: {expected[trial.name][1]:.1f} s undisturbed, {len(outcome.files)} files")
+    killed = compared = 0
+    while killed < kills:
+        trial = trials[compared % len(trials)]
+        work = folder / f"{trial.name}-{compared}"
+        work.mkdir()
+        outcome, takes = expected[trial.name]
+        moments = []
+        for _ in range(min(rng.randint(1, 3), kills - killed)):
+            moments.append(round(rng.uniform(0, takes), 4))
+            hit = kill(trial, work, moments[-1])
+            killed += hit
+            if not hit:  # faster than it was, now that others leave the machine alone or parts are kept
+                takes *= 0.8
+        expected[trial.name] = outcome, takes
+        found = finish(trial, work)
+        compared += 1
+        where = f"{trial.name}, seed {seed}, killed after {moments} s"
+        assert found.code == outcome.code, f"{where}: exit code {found.code}"
+        assert found.output == outcome.output, f"{where}: other output"
+        assert found.files.keys() == outcome.files.keys(), f"{where}: files {sorted(found.files)}"
+        other = [name for name in found.files if found.files[name] != outcome.files[name]]
+        assert not other, f"{where}: other content in {other}"
+        say(f"{killed} kills, {compared} reruns alike ({where})")
+        shutil.rmtree(work)
+        shutil.rmtree(folder / f"{work.name}-cache", ignore_errors=True)
+    return compared
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="recapture-kill-") as folder:
+        compared = campaign(Path(folder), given.kills, given.seed)
+    print(f"{given.kills} kills: all {compared} reruns wrote what undisturbed runs write")
+
+
+if __name__ == "__main__":
+    main()
