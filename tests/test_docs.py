@@ -130,3 +130,18 @@ def test_picture_is_what_the_script_draws(tmp_path):
     shutil.copy(ROOT / "docs" / "draw_spheres.py", script)
     subprocess.run([sys.executable, str(script)], check=True)
     assert (tmp_path / "spheres.svg").read_text() == (ROOT / "docs" / "spheres.svg").read_text()
+
+
+def test_promises_name_tests_that_are_there():
+    """docs/security.md: a name that begins with :: is of the file named last."""
+    file, named = None, 0
+    for name in re.findall(r"`((?:tests/[\w/]+\.py)?(?:::\w+)*)`", (ROOT / "docs" / "security.md").read_text("utf-8")):
+        path, *parts = name.split("::")
+        if not name:
+            continue
+        file = ROOT / path if path else file
+        assert file.is_file(), name
+        for part in parts:
+            assert re.search(rf"\b(?:def|class) {part}\b", file.read_text("utf-8")), name
+            named += 1
+    assert named > 25
