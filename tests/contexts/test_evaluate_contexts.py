@@ -108,6 +108,9 @@ def test_what_is_too_small_is_counted_named_and_left_out_of_means(toys):
         "2 contexts too small, left out of trm-toy: nothing (0 candidates, needs 1), half (1 reference, needs 2)",
         "3 contexts too small, left out of mmd: lonely (1 candidate, needs 2), nothing (0 candidates, needs 2), "
         "half (1 reference, needs 2)",
+        # Of these texts of one word: abc, dd, bc, cc, a, c, ddd, ad and aa.
+        "9 of 29 texts of the contexts share no word with any other of them: word counts cannot tell how alike they "
+        "are (are there blanks between words?)",
     ]
     ranks, lone, kernel = results.totals
     assert (ranks.contexts, lone.contexts, kernel.contexts) == (4, 1, 4)

@@ -164,8 +164,8 @@ def test_empty_texts_as_in_bert_score(
         theirs[name] = [1.0 if at == 4 else value for at, value in enumerate(theirs[name])]
     assert_same(scores(ours), theirs)
     assert all(theirs[name][1] == (pytest.approx(-b / (1 - b)) if rescaled else 0) for name, b in ROW_2.items())
-    assert "3 of 7 texts of candidate are empty: scored worst" in ours.warnings
-    assert "2 of 8 texts of reference are empty: scored worst" in ours.warnings
+    assert "2 more of 7 texts of candidate are empty: scored worst" in ours.warnings
+    assert "1 more of 8 texts of reference is empty: scored worst" in ours.warnings
 
 
 def test_idf_counts_empty_references_as_bert_score_does(tiny_bert: Path, empty_texts_in_peer: None) -> None:

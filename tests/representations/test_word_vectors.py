@@ -185,7 +185,7 @@ def test_unknown_words_are_left_out_and_counted(glove: Path) -> None:
         ("the 1 2 3\rcat 1 2 3\r", r"line 1: a carriage return"),
         ("0 3\n", r"holds no word vectors"),
         ("1000000000000 1000000000\nthe 1 2 3\n", r"line 2: 3 numbers after a word, not 1000000000"),
-        (f"{'9' * 5000} 3\nthe 1 2 3\n", r"line 2: 3 numbers after a word, not 1"),
+        (f"{'9' * 5000} 3\nthe 1 2 3\n", "line 1: no file has so many words"),
         ("5 3\nthe 1 2 3\n", r"promises 5 words in its first line but holds 1$"),
         ("", r"vectors\.txt is empty"),
         (b"3 300\nword \x00\x01\x02\n\x00\x03", r"line 2: .* numbers after a word, not 300 \(the file looks binary"),

@@ -50,7 +50,9 @@ def test_tables_and_journals(value, tmp_path):
         with pytest.raises(InputError):
             rc.DocumentFrequencies.read(path)
     journal = tmp_path / "run.jsonl"
-    journal.write_text(f'{{"step": "a", "value": 1}}\n{{"step": {VALUES[value]}, "value": 1}}\n')
+    rc.Journal(journal).add({"a": 1})
+    with journal.open("a") as file:
+        file.write(f'{{"step": {VALUES[value]}, "value": 1}}\n')
     assert rc.Journal(journal).finished()["a"] == 1
     lines = tmp_path / "lines.txt"
     lines.write_text(f'{{"a": {VALUES[value]}}}\nsecond\n')

@@ -22,10 +22,10 @@ _DEVICES = re.compile(r"(?:cpu|cuda|mps|xpu|hpu|npu|mlu|xla)(?::\d{1,3})?")
 _LIBRARIES = ("transformers", "sentence_transformers")
 _ONE_AT_A_TIME = threading.RLock()
 """While a model is loaded, parts of the loading libraries are replaced."""
-# Said at every load of a sound model: what is missing or not used is read from the loader's own lists instead.
+# Said of sound models, too, or of weights that are missing: those are read from the loader's own lists instead.
 _SAID_ANYWAY = re.compile(
     "LOAD REPORT|weights of the model checkpoint|newly initialized|deprecated|significantly slower|"
-    "[Cc]reating a new one with|[Dd]efault prompt name is set"
+    "[Cc]reating a new one with|[Dd]efault prompt name is set|tied weights mapping"
 )
 
 
