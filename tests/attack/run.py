@@ -23,7 +23,7 @@ LONGEST = 60
 
 def kinds() -> list[str]:
     """Files beside this one that attack something."""
-    return sorted(file.stem for file in HERE.glob("*.py") if "def attack(" in file.read_text("utf-8"))
+    return sorted(file.stem for file in HERE.glob("*.py") if "\ndef attack(" in file.read_text("utf-8"))
 
 
 def one(kind: str, number: int) -> str | None:

@@ -124,7 +124,7 @@ def test_several_tiles_of_real_size():
     reference /= np.linalg.norm(reference, axis=1, keepdims=True)
     candidate /= np.linalg.norm(candidate, axis=1, keepdims=True)
     expected = {k: oracles.counts(reference, candidate, k) for k in (1, 3, 40)}
-    for options in ({}, {"tile": 1200, "threads": 2}, {"tile": 1 << 20, "threads": 2}):
+    for options in ({}, {"tile": 1200, "threads": 2}, {"tile": 1 << 16, "threads": 2}):
         with engine(**options):
             for k, at in found(reference, candidate, (1, 3, 40)).items():
                 assert (at.x, at.y, at.a, at.b) == tuple(expected[k][name] for name in "xyab")
