@@ -2,7 +2,6 @@
 
 import enum
 import math
-import random
 import re
 import warnings
 from decimal import Decimal
@@ -257,11 +256,3 @@ def test_tiles_of_numpy_numbers():
     with engine(tile=np.int8(7), threads=np.uint8(2)):
         found = rc.precision_recall(ROWS, ROWS + 0.5).values
     assert found == rc.precision_recall(ROWS, ROWS + 0.5).values
-
-
-@pytest.mark.slow
-def test_random_attacks(tmp_path):
-    from attack.numbers import attack
-
-    for seed in range(100):
-        attack(random.Random(seed), tmp_path)

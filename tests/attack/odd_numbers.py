@@ -30,6 +30,10 @@ KINDS += (np.float16, np.float32, np.float64, np.longdouble)
 REFUSED = "refused"
 
 
+ROUNDS = 100
+"""In the tests."""
+
+
 def attack(rng: random.Random, folder: Path) -> None:
     """One attack. Anything but the right result or InputError is an AssertionError that says how to repeat it."""
     with warnings.catch_warnings():
