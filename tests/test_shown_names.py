@@ -37,6 +37,9 @@ def test_numbers_stay_numbers_in_spreadsheets():
     cells = ["-1.5", "+2", "-1e-05", "-0.12 [-0.3, 0.1]", "-.5 ± .1", "-", "-inf", "-12 %", "-0.2 p 0.03", "-1 to +2"]
     table = rc.Table(["x", *cells], [["a", *cells]])
     assert list(csv.reader(io.StringIO(table.to_csv())))[1] == ["a", *cells]
+    sums = ["-2+3", "-2 -3", "+1-1", "-1(2)+3"]  # which a spreadsheet would work out
+    shown = list(csv.reader(io.StringIO(rc.Table(["x", *sums], [["a", *sums]]).to_csv())))[1]
+    assert shown == ["a", *("'" + cell for cell in sums)]
 
 
 @pytest.mark.parametrize("form", ["to_table", "to_markdown", "to_latex", "to_html", "to_csv", "to_json"])

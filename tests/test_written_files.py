@@ -59,6 +59,30 @@ def test_no_input_is_written(tmp_path):
     check_writable(tmp_path / "model" / "new.json", keep=(str(tmp_path / "model"),))  # nothing is lost
 
 
+def test_standard_output_that_is_an_input(tmp_path):
+    """As of `recapture score ... >> input`: the shell has opened it, and nothing is added."""
+    source = tmp_path / "in.txt"
+    source.write_text("one text\nanother\n")
+    score = [
+        sys.executable,
+        "-m",
+        "recapture",
+        "score",
+        "-r",
+        str(source),
+        "-c",
+        str(source),
+        "--encoder",
+        "bag-of-words",
+    ]
+    score += ["--no-ceiling", "--metrics", "mmd"]
+    with source.open("a") as file:
+        done = subprocess.run(score, stdout=file, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2 and done.stderr.startswith("recapture: standard output goes to ")
+    assert source.read_text() == "one text\nanother\n"
+    subprocess.run(score, capture_output=True, check=True)
+
+
 def test_what_cannot_be_written_is_found_before_the_work(tmp_path):
     (tmp_path / "file").write_text("x")
     (tmp_path / "circle").symlink_to(tmp_path / "circle")

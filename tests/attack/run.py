@@ -57,8 +57,9 @@ def main() -> int:
         os.environ["RECAPTURE_CACHE"] = cache
         if asked.only:
             kind, _, number = asked.only.partition(":")
-            print(one(kind, int(number)) or "held")
-            return 0
+            wrong = one(kind, int(number))
+            print(wrong or "held")
+            return 1 if wrong else 0
         number = random.SystemRandom().randrange(10**9) if asked.seed is None else asked.seed
         end, made, succeeded = time.monotonic() + 60 * asked.minutes, 0, 0
         while time.monotonic() < end:

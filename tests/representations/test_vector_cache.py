@@ -201,6 +201,7 @@ def test_an_unusable_folder_costs_speed_only_and_says_so_once(tmp_path: Path) ->
 def test_a_locked_cache_costs_speed_only(store: VectorCache, monkeypatch: pytest.MonkeyPatch) -> None:
     from recapture.representations import database
 
+    assert database._PATIENCE <= 5  # seconds
     monkeypatch.setattr(database, "_PATIENCE", 0.05)
     store.put(SPACE, ["a"], numbers(1))
     blocker = sqlite3.connect(store.path, isolation_level=None)

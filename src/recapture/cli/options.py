@@ -166,7 +166,7 @@ def check_targets(output: str | None, per_item: str | None = None, candidates: S
 
     candidates: the files that --candidate means, where it may name patterns and folders.
     """
-    from ..files import cache_folder, check_writable
+    from ..files import cache_folder, check_stdout, check_writable
 
     if "-" in (output, per_item):
         raise InputError("--output and --per-item name files; without --output results go to stdout")
@@ -182,6 +182,8 @@ def check_targets(output: str | None, per_item: str | None = None, candidates: S
             check_writable(written, keep)
     if output and per_item and Path(output).resolve() == Path(per_item).resolve():
         raise InputError(f"--output and --per-item both name {output}")
+    if not output:
+        check_stdout(keep)
     if not output and isinstance(sys.stdout, io.TextIOWrapper):
         with contextlib.suppress(ValueError):  # a stream that is no file, as in tests
             os.write(sys.stdout.fileno(), b"")  # a closed stdout is found before the work, too

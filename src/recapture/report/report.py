@@ -38,7 +38,10 @@ _MARKDOWN = {
     ord("\\"): r"\\", ord("|"): r"\|", ord("`"): r"\`", ord("\n"): " ", ord("\r"): " ",
     ord("<"): "&lt;", ord("&"): "&amp;",
 }  # fmt: skip
-_FORMULA = re.compile(r"[=@\t]|[-+](?!(?:[\d\s.,±%()\[\]<>+-]|(?<=\d)e(?=[-+]?\d)|\b(?:p|to|inf|nan)\b)*$)")
+_NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+|inf|nan)(?:e[-+]?\d+)?"
+_BETWEEN = r"(?:[\s,()\[\]±%<>]|\b(?:p|to)\b)"
+_NUMBERS = rf"[-+]{_NUMBER}(?:{_BETWEEN}*(?:[(\[,]\s*|\bto\s+)[-+]{_NUMBER}|{_BETWEEN}+{_NUMBER})*{_BETWEEN}*$"
+_FORMULA = re.compile(rf"[=@\t]|(?!{_NUMBERS})[-+](?!$)")
 """What a spreadsheet would take as a formula. Numbers, with or without an interval or a p-value, are none."""
 _RAW_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """What JSON may hold as it is, but a terminal would obey (see `visible`)."""

@@ -25,8 +25,8 @@ def rejudge(folder: Path) -> dict[str, str]:
         path = folder / f"{name}.json"
         if not path.is_file():
             continue
-        content = json_of(path.read_text(encoding="utf-8"), str(path))
         try:
+            content = json_of(path.read_text(encoding="utf-8"), str(path))
             claims = [claim.record() for claim in find_study(name).judge(content["tables"], content["settings"])]
         except (KeyError, IndexError, ValueError, TypeError, AttributeError) as error:
             outcome[name] = f"its tables lack {error}: run the study again"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 
 import recapture as rc
 
+from .files import json_of
 from .paper import statements
 from .study import list_studies
 from .verdicts import OUTCOMES, PARTS, PIECES, RULES, SAMPLES, Piece, one_claim
@@ -81,7 +81,7 @@ def results_page(folder: Path, page: Path) -> str:
 
 def _read(path: Path) -> Content:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json_of(path.read_text(encoding="utf-8"), str(path))
         whole = content.keys() >= _NEEDED and all("id" in claim for claim in content["claims"])
     except (OSError, ValueError, AttributeError, TypeError, RecursionError):
         whole = False

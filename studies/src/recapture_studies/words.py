@@ -13,7 +13,12 @@ _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202
 
 def visible(words: str) -> str:
     """With escapes in the place of characters that a terminal would obey."""
-    return _UNSEEN.sub(lambda found: f"\\x{ord(found[0]):02x}", words)
+    return _UNSEEN.sub(_escape, words)
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
 
 
 def short(value: float) -> str:
