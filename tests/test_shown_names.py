@@ -65,3 +65,9 @@ def test_html_is_escaped_everywhere():
 def test_a_terminal_table_has_one_row_for_each_name():
     table = rc.Table(["a", "b"], [["x\ny", "1"], ["z\tz", "2"]]).to_table()
     assert r"x\ny" in table and r"z\tz" in table and len(table.splitlines()) == 4
+
+
+def test_rows_of_latex_that_begin_with_a_bracket():
+    """Behind the end of a row, LaTeX takes [x] for a length and * for a way to end it."""
+    lines = rc.Table(["x", "y"], [["[a]", "1"], ["*b", "2"]]).to_latex().splitlines()
+    assert "{}[a] & 1 \\\\" in lines and "{}*b & 2 \\\\" in lines

@@ -178,7 +178,8 @@ def check_stdout(keep: Iterable[str | os.PathLike[str]]) -> None:
         known = (found.st_dev, found.st_ino)
         source = next((place for place in keep if _identity(Path(place)) == known), None)
         if source is not None:
-            raise InputError(f"standard output goes to {os.fspath(source)}: it is an input, which would be changed")
+            place = os.fspath(source)
+            raise InputError(f"standard output goes to {place}, an input: > empties it, and >> would add to it")
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -162,3 +162,21 @@ def test_names_that_are_part_of_another_are_pointed_to(capsys):
         assert run(["contexts", "no-file.jsonl", "--metrics", name]) == 2
         assert f"unknown metric of contexts '{name}': did you mean" in (said := capsys.readouterr().err)
         assert meant in said
+
+
+def test_word_counts_of_one_file_alone_are_told(tmp_path, monkeypatch, capsys):
+    """Two files embedded one by one count words of their own: their vectors cannot be compared."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("human", "model"):
+        (tmp_path / f"{name}.txt").write_text(f"the {name} sat\na cat ran\n")
+    assert run(["embed", "human.txt", "--encoder", "bag-of-words", "-o", "human.npy"]) == 0
+    assert "the words counted are those of human.txt" in capsys.readouterr().err
+    assert run(["embed", "model.txt", "--encoder", "bag-of-words", "--fit", "human.txt", "-o", "model.npy"]) == 0
+    assert "the words counted" not in capsys.readouterr().err
+
+
+def test_a_metric_of_another_command_is_answered_with_that_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text("one\ntwo\n")
+    assert run(["score", "-r", "a.txt", "-c", "a.txt", "--metrics", "mmd,cross_entropy"]) == 2
+    assert capsys.readouterr().err.endswith("with its own reference: recapture pairs has it\n")

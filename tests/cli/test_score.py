@@ -46,21 +46,35 @@ vectors that the reference has too: copy.npy 200 of 200
 ↑ higher is better, ↓ lower is better
 """
 
+# Pages have the warnings, too: whoever gets one does not see what was said beside it.
+WARNINGS = [
+    "model_1.npy: set sizes differ (200 reference, 150 candidate): this shifts quality against diversity; use balance "
+    "for equal-size subsamples [precision-recall]",
+    "200 of 200 samples of candidate 'copy.npy' stand in the reference: scores of copies say nothing about a model "
+    "[precision-recall]",
+    "candidate 'copy.npy' holds the samples of reference human.npy, in the same order: is it the same file? "
+    "[precision-recall]",
+]
+
 MARKDOWN = """\
 | candidate | precision ↑ | recall ↑ |
 |---|---:|---:|
 | model_1.npy | 0.4200 | 0.9100 |
 | copy.npy | 1.0000 | 1.0000 |
 
-reference: 200 samples; candidates: 150, 200; vectors: vectors as given; k: precision-recall 3
-vectors that the reference has too: copy.npy 200 of 200
-↑ higher is better, ↓ lower is better
+- reference: 200 samples; candidates: 150, 200; vectors: vectors as given; k: precision-recall 3
+- vectors that the reference has too: copy.npy 200 of 200
+- ↑ higher is better, ↓ lower is better
 """
+MARKDOWN += "".join(f"- {warning}\n" for warning in WARNINGS)
 
-LATEX = r"""% reference: 200 samples; candidates: 150, 200; vectors: vectors as given; k: precision-recall 3
+LATEX = (
+    r"""% reference: 200 samples; candidates: 150, 200; vectors: vectors as given; k: precision-recall 3
 % vectors that the reference has too: copy.npy 200 of 200
 % ↑ higher is better, ↓ lower is better
-% needs \usepackage{booktabs}
+"""
+    + "".join(f"% {warning}\n" for warning in WARNINGS)
+    + r"""% needs \usepackage{booktabs}
 \begin{tabular}{lrr}
 \toprule
 candidate & precision $\uparrow$ & recall $\uparrow$ \\
@@ -70,6 +84,7 @@ copy.npy & 1.0000 & 1.0000 \\
 \bottomrule
 \end{tabular}
 """
+)
 
 
 @pytest.mark.parametrize("form, expected", [("table", TABLE), ("md", MARKDOWN), ("latex", LATEX)])

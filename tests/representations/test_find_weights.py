@@ -285,3 +285,12 @@ def test_finding_imports_no_library_and_no_package(needs_minilm: None) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_sentence_models_without_their_list_of_modules(tiny_bert, tmp_path):
+    """Pooling and length 1 would be lost in silence."""
+    folder = tmp_path / "model"
+    shutil.copytree(tiny_bert, folder)
+    (folder / "config_sentence_transformers.json").write_text("{}")
+    with pytest.raises(InputError, match=r"lacks modules\.json"):
+        find_weights(str(folder), True)

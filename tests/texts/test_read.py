@@ -536,7 +536,7 @@ class TestStandardInput:
 
     def test_errors_say_standard_input(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.feed(monkeypatch, b"fine\nb\xe9d\n")
-        assert message("-") == "standard input line 2: byte 2 of the line (0xe9) is not UTF-8"
+        assert message("-") == "standard input line 2: byte 2 of the line (0xe9) is not UTF-8: save the file as UTF-8"
 
     def test_nothing_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.feed(monkeypatch, "")
@@ -578,7 +578,7 @@ class TestBadFiles:
     @pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.json", "a.csv", "a.tsv"])
     def test_other_encodings(self, tmp_path: Path, name: str) -> None:
         path = put(tmp_path / name, b'"text"\n"caf\xe9"\n')
-        assert message(path) == f"{path} line 2: byte 5 of the line (0xe9) is not UTF-8"
+        assert message(path) == f"{path} line 2: byte 5 of the line (0xe9) is not UTF-8: save the file as UTF-8"
 
     def test_utf_16(self, tmp_path: Path) -> None:
         path = put(tmp_path / "a.txt", RAIN.encode("utf-16"))

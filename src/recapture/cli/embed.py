@@ -55,6 +55,11 @@ def embed(
     vectors = as_array(encoded.sets[-1])
     with whole_file(output) as temporary:
         _save(temporary, vectors)
+    if encoder == "bag-of-words" and not fit:
+        say(
+            f"the words counted are those of {file}: vectors of another file can be compared with these only if its "
+            f"words are the same (--fit {file})"
+        )
     rows, dimensions = vectors.shape
     say(f"wrote {output}: {rows:,} vectors of {dimensions} dimensions")
 

@@ -112,6 +112,7 @@ def score(
     form = chosen_form(form, output)
     if arrays and form != "json":
         raise InputError(f"--arrays goes with --format json, not {form}")
+    _check_kind(metrics)
     chosen = [metric.name for metric in METRICS.choose(metrics)]
     names = candidate_names(candidate, name)
     check_stdin(reference, *candidate, *([human] if human else []))
@@ -162,3 +163,14 @@ def score(
     if sample is not None:
         results.state(sample={"size": sample, "seed": seed})
     deliver(results, form, output, results.notes, how={"arrays": True} if arrays else {})
+
+
+def _check_kind(metrics: str | None) -> None:
+    """A metric of aligned texts is answered with the command that has it."""
+    from ..pairs.declaration import METRICS as OF_PAIRS
+    from ..sets.declaration import METRICS
+
+    for name in (metrics or "").split(","):
+        wanted = name.strip().lower().replace("_", "-")
+        if wanted and wanted not in METRICS.all() and wanted in OF_PAIRS.all():
+            raise InputError(f"{wanted} compares every candidate with its own reference: recapture pairs has it")

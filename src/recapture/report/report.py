@@ -338,6 +338,8 @@ FORMS = {"table": "to_table", "json": "to_json", "csv": "to_csv", "md": "to_mark
 def latex(words: str) -> str:
     """Words with LaTeX's own characters escaped; a `Cell` keeps its style."""
     escaped = "".join(_LATEX.get(character, character) for character in words)
+    if escaped.startswith(("[", "*")):
+        escaped = "{}" + escaped  # behind the end of a row it would be taken for a length
     command = {"bold": "textbf", "emphasis": "emph"}.get(getattr(words, "style", ""))
     return rf"\{command}{{{escaped}}}" if command else escaped
 

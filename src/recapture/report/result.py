@@ -404,7 +404,8 @@ def model_name(identity: Any) -> str:
         return identity
     # A model made of two has a revision of two parts.
     revision = "+".join(part[:12] for part in str(identity.get("revision", "unknown")).split("+"))
-    return f"{identity['encoder']} (revision {revision})"
+    learnt = identity.get("learnt from")
+    return f"{identity['encoder']} ({f'learnt from {learnt}; ' if learnt else ''}revision {revision})"
 
 
 def neighbourhoods(by_metric: Mapping[str, Result]) -> list[str]:

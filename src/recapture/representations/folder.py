@@ -264,6 +264,8 @@ def problem(folder: Path) -> str | None:
     """Why the weights in this folder cannot be used, or None."""
     if not is_model_folder(folder):
         return "has neither modules.json nor config.json"
+    if not (folder / "modules.json").is_file() and (folder / "config_sentence_transformers.json").is_file():
+        return "has settings of sentence-transformers but lacks modules.json, which says how vectors are pooled"
     try:
         faults = map(_fault_of, _every_module(modules(folder) or [Module("Transformer", folder)]))
         return next(filter(None, faults), None)

@@ -18,6 +18,7 @@ class SetResults(Results):
     """{candidate: {metric: Result}} of sets against one reference set."""
 
     kind = "sets"
+    caption_listed = True
 
     def __init__(self, *results: Any) -> None:
         super().__init__(*results)
@@ -44,6 +45,10 @@ class SetResults(Results):
             for name, by_metric in self.items()
         }
         return {name: min(pvalues) for name, pvalues in by_candidate.items() if pvalues}
+
+    def page_notes(self) -> list[str]:
+        """A page goes to people who do not see what was said beside it."""
+        return self.notes
 
     def copy(self) -> SetResults:
         """The same results in a new mapping, with what belongs to all of them."""

@@ -113,7 +113,7 @@ class Source:
                     if number == 1:
                         self._check_kind(raw)
                     bad = f"byte {error.start + 1} of the line (0x{raw[error.start]:02x})"
-                    raise InputError(f"{self.name} line {number}: {bad} is not UTF-8") from None
+                    raise InputError(f"{self.name} line {number}: {bad} is not UTF-8: save the file as UTF-8") from None
                 if number == 1:
                     line = line.removeprefix("\ufeff")
                 if "\0" in line:

@@ -114,7 +114,8 @@ def _make(name: str, options: EncoderOptions) -> BagOfWords:
 
 KIND = EncoderKind(
     "bag-of-words",
-    f"counts of the {VOCABULARY_SIZE:,} most frequent words of the reference texts; no PyTorch",
+    f"counts of the {VOCABULARY_SIZE:,} most frequent words of the reference texts, or of all texts where bands, "
+    "intervals or p-values are asked for; no PyTorch",
     _make,
     made_for={"bag-of-words": MADE_FOR},
 )
