@@ -438,6 +438,25 @@ def test_tokenizer_larger_than_the_table_of_words(folder: Path) -> None:
             attacked.USES[use](folder)
 
 
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize(("rows", "fits"), [(59 + 1024, True), (5000, False)])
+def test_tokenizer_far_smaller_than_the_table_of_words(use: str, rows: int, fits: bool, folder: Path) -> None:
+    """As if most words of the list were lost: all texts would be made of single letters and unknown pieces."""
+    tensors = attacked.load(folder / "model.safetensors")
+    longer = {
+        name: np.concatenate([value, np.zeros((rows - 59, *value.shape[1:]), value.dtype)])
+        for name, value in tensors.items()
+        if value.shape[:1] == (59,)
+    }
+    attacked.save(folder / "model.safetensors", {**tensors, **longer})
+    change(folder / "config.json", vocab_size=rows)
+    if fits:
+        attacked.USES[use](folder)
+        return
+    with pytest.raises(InputError, match="words for 5000 pieces, but its tokenizer knows only 59"):
+        attacked.USES[use](folder)
+
+
 def test_more_pieces_at_once_than_places(folder: Path) -> None:
     """A table of 64 places is the limit, whatever a file says: as if it said 64."""
     change(folder / "sentence_bert_config.json", max_seq_length=64)

@@ -20,6 +20,8 @@ from .weight_files import check_numbers
 
 _DEVICES = re.compile(r"(?:cpu|cuda|mps|xpu|hpu|npu|mlu|xla)(?::\d{1,3})?")
 _LIBRARIES = ("transformers", "sentence_transformers")
+_SPARE_ROWS = 1024
+"""Tables of words may be longer than the list of words, so that their size is a round number for the hardware."""
 _ONE_AT_A_TIME = threading.RLock()
 """While a model is loaded, parts of the loading libraries are replaced."""
 # Said of sound models, too, or of weights that are missing: those are read from the loader's own lists instead.
@@ -182,14 +184,19 @@ def check_layers(loaded: Loaded, name: str) -> None:
 
 
 def check_vocabulary(tokenizer: Any, model: Any, name: str) -> None:
-    """Refuse a tokenizer that gives numbers beyond the model's table of words."""
+    """Refuse a tokenizer that gives numbers beyond the model's table of words, or that has lost most of the words."""
     try:
         rows = int(model.get_input_embeddings().num_embeddings)
-        largest = max(tokenizer.get_vocab().values(), default=-1)
+        words = tokenizer.get_vocab()
+        largest = max(words.values(), default=-1)
     except (AttributeError, NotImplementedError, TypeError):  # a model without such a table
         return
     if largest >= rows:
         raise InputError(f"{name} has words for {rows} pieces, but its tokenizer numbers them up to {largest}")
+    if 2 * len(words) < rows and rows - len(words) > _SPARE_ROWS:
+        raise InputError(
+            f"{name} has words for {rows} pieces, but its tokenizer knows only {len(words)}: are its files whole?"
+        )
 
 
 def transformer_folder(weights: Weights) -> Weights:
