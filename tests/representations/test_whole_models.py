@@ -341,12 +341,12 @@ def test_even_a_loader_that_wants_to_cannot_unpickle(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["../outside.safetensors", "{parent}/outside.safetensors", "link.safetensors", ".x.safetensors"]
+    "name", ["../outside.safetensors", "{parent}/outside.safetensors", "up/outside.safetensors", ".x.safetensors"]
 )
 def test_an_index_names_only_files_of_its_own_folder(name: str, folder: Path) -> None:
     names = list(attacked.load(folder / "model.safetensors"))
     (folder / "model.safetensors").rename(folder.parent / "outside.safetensors")
-    (folder / "link.safetensors").symlink_to(folder.parent / "outside.safetensors")
+    (folder / "up").symlink_to(folder.parent)
     shutil.copy(folder.parent / "outside.safetensors", folder / ".x.safetensors")
     named = name.format(parent=folder.parent)
     attacked.write(folder / "model.safetensors.index.json", {"weight_map": dict.fromkeys(names, named)})
@@ -354,19 +354,47 @@ def test_an_index_names_only_files_of_its_own_folder(name: str, folder: Path) ->
         attacked.sentences(folder)
 
 
-def test_shards_of_a_snapshot_are_links_to_blobs(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sharded", [False, True])
+def test_linked_weights(sharded: bool, folder: Path, tmp_path: Path) -> None:
+    """A whole file and one shard alike; what the link leads to is part of the revision."""
+    tensors = attacked.load(folder / "model.safetensors")
+    name = "model-0.safetensors" if sharded else "model.safetensors"
+    (folder / "model.safetensors").rename(tmp_path / "kept.safetensors")
+    (folder / name).symlink_to(tmp_path / "kept.safetensors")
+    if sharded:
+        attacked.write(
+            folder / "model.safetensors.index.json", {"metadata": {}, "weight_map": dict.fromkeys(tensors, name)}
+        )
+    found, revision = attacked.sentences(folder)
+    np.testing.assert_allclose(found, attacked.sentences(attacked.sound_folder())[0], atol=1e-6)
+    key = "bert.embeddings.LayerNorm.bias"
+    attacked.save(tmp_path / "kept.safetensors", {**tensors, key: tensors[key] + 1})
+    other, new_revision = attacked.sentences(folder)
+    assert not np.allclose(other, found)
+    assert new_revision != revision
+
+
+@pytest.mark.parametrize("tower", ["", "0_Transformer"])
+def test_shards_of_a_snapshot_are_links_to_blobs(tower: str, folder: Path, tmp_path: Path) -> None:
     """The layout of the hub's cache, as its documentation describes it."""
     repository = tmp_path / "models--owner--thing"
     snapshot = repository / "snapshots" / COMMIT
     shutil.copytree(folder, snapshot)
+    home = snapshot / tower
+    if tower:
+        home.mkdir()
+        for file in [file for file in snapshot.iterdir() if file.is_file() and file.name != "modules.json"]:
+            file.rename(home / file.name)
+        listing = json.loads((snapshot / "modules.json").read_text("utf-8"))
+        attacked.write(snapshot / "modules.json", [{**listing[0], "path": tower}, *listing[1:]])
     (repository / "blobs").mkdir()
-    tensors = attacked.load(snapshot / "model.safetensors")
-    (snapshot / "model.safetensors").unlink()
+    tensors = attacked.load(home / "model.safetensors")
+    (home / "model.safetensors").unlink()
     for shard in (0, 1):
         attacked.save(repository / "blobs" / f"{shard}", dict(list(tensors.items())[shard::2]))
-        (snapshot / f"model-{shard}.safetensors").symlink_to(repository / "blobs" / f"{shard}")
+        (home / f"model-{shard}.safetensors").symlink_to(repository / "blobs" / f"{shard}")
     where = {name: f"model-{number % 2}.safetensors" for number, name in enumerate(tensors)}
-    attacked.write(snapshot / "model.safetensors.index.json", {"metadata": {}, "weight_map": where})
+    attacked.write(home / "model.safetensors.index.json", {"metadata": {}, "weight_map": where})
     assert problem(snapshot) is None
     found, _ = attacked.sentences(snapshot)
     np.testing.assert_allclose(found, attacked.sentences(folder)[0], atol=1e-6)
