@@ -184,6 +184,39 @@ def test_what_the_libraries_warn_of_is_passed_on(folder: Path) -> None:
         attacked.sentences(attacked.sound_folder())
 
 
+def test_warnings_of_python_are_passed_on() -> None:
+    pytest.importorskip("transformers", reason="needs recapture[models]")
+    from recapture.representations.loading import loading
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with loading("the encoder model"):
+            warnings.warn("half of the weights\nare zero", stacklevel=1)
+            warnings.warn("a number is no number", RuntimeWarning, stacklevel=1)
+            for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
+                warnings.warn("call it by another name", kind, stacklevel=1)
+        assert not [each for each in caught if "while" not in str(each.message)]
+    said = [str(each.message).removeprefix("while the encoder model was loaded: ") for each in caught]
+    assert said == ["half of the weights are zero", "a number is no number"]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("default_masked_model", "minilm")
+def test_sound_models_load_in_silence() -> None:
+    from recapture.representations.masked import MaskedStore
+    from recapture.representations.shipped import SHIPPED
+    from recapture.representations.words import WordStore
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for use in attacked.USES.values():
+            use(attacked.sound_folder())
+        rc.encode(attacked.TEXTS, cache=False)
+        WordStore().ensure(attacked.TEXTS)
+        for name in SHIPPED:
+            MaskedStore(name, cache=False).ensure(attacked.TEXTS)
+
+
 # What vectors are kept under.
 
 
@@ -338,6 +371,44 @@ def test_even_a_loader_that_wants_to_cannot_unpickle(folder: Path) -> None:
 
         torch.load(folder / "whatever.bin", weights_only=True)
     assert torch.load.__module__ == "torch.serialization"
+
+
+def test_other_threads_load_what_they_like(folder: Path, tmp_path: Path) -> None:
+    """While a model is loaded here, another thread reads a file of its own and loads a model by the library."""
+    import torch
+    from transformers import AutoModel, PreTrainedModel
+
+    from recapture.representations.loading import loading
+
+    torch.save({"a": torch.ones(2)}, tmp_path / "own.pt")
+    before = torch.load, PreTrainedModel.__dict__["from_pretrained"]
+    answers: list[Any] = []
+
+    def other() -> None:
+        try:
+            answers.append(torch.load(tmp_path / "own.pt")["a"].sum().item())
+            answers.append(type(AutoModel.from_pretrained(folder)).__name__)
+        except BaseException as error:
+            answers.append(error)
+
+    with loading("the encoder model") as loaded:
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        assert answers == [2.0, "BertModel"]
+        assert loaded == []
+
+    # One that waits for its turn meanwhile must not take the stand-ins for the library's own.
+    def waiting() -> None:
+        with loading("the encoder model"):
+            pass
+
+    with loading("the encoder model"):
+        thread = threading.Thread(target=waiting)
+        thread.start()
+        time.sleep(0.1)
+    thread.join()
+    assert (torch.load, PreTrainedModel.__dict__["from_pretrained"]) == before
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,8 @@ _SAID_ANYWAY = re.compile(
     "LOAD REPORT|weights of the model checkpoint|newly initialized|deprecated|significantly slower|"
     "[Cc]reating a new one with|[Dd]efault prompt name is set|tied weights mapping"
 )
+# Warnings on how one library calls another, or Python.
+_ON_CALLS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
 
 
 def reason_of(error: BaseException) -> str:
@@ -111,19 +113,23 @@ def loading(name: str) -> Iterator[list[Loaded]]:
     torch: Any = importlib.import_module("torch")
     kind = transformers.PreTrainedModel
     loaded: list[Loaded] = []
-    own = kind.__dict__["from_pretrained"]
+    here = threading.get_ident()  # what other threads load is their own business
 
     def with_account(cls: Any, *arguments: Any, **options: Any) -> Any:
+        if threading.get_ident() != here:
+            return own.__func__(cls, *arguments, **options)
         wanted = options.pop("output_loading_info", False)
         model, account = own.__func__(cls, *arguments, output_loading_info=True, **options)
         loaded.append(Loaded(model, account))
         return (model, account) if wanted else model
 
-    def refuse(*_: Any, **__: Any) -> Any:
+    def refuse(*arguments: Any, **options: Any) -> Any:
+        if threading.get_ident() != here:
+            return unpickle(*arguments, **options)
         raise InputError(f"{name} keeps weights in pickle form, which can run code; safetensors are needed")
 
     with _ONE_AT_A_TIME, quiet(), _heard() as heard:
-        unpickle = torch.load
+        own, unpickle = kind.__dict__["from_pretrained"], torch.load
         kind.from_pretrained, torch.load = classmethod(with_account), refuse
         try:
             yield loaded
@@ -135,14 +141,18 @@ def loading(name: str) -> Iterator[list[Loaded]]:
 
 @contextlib.contextmanager
 def _heard() -> Iterator[list[str]]:
-    """What the libraries' loggers warn of, in place of printing it."""
+    """What the libraries warn of, by their loggers or as warnings of Python, in place of printing it."""
     messages: list[str] = []
+    here = threading.get_ident()
+
+    def hear(text: str) -> None:
+        if not _SAID_ANYWAY.search(text):
+            messages.append(" ".join(text.split()))
 
     class Catcher(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            text = record.getMessage()
-            if record.levelno >= logging.WARNING and not _SAID_ANYWAY.search(text):
-                messages.append(" ".join(text.split()))
+            if record.levelno >= logging.WARNING:
+                hear(record.getMessage())
 
     loggers = [logging.getLogger(library) for library in _LIBRARIES]
     before = [(logger.handlers[:], logger.level, logger.propagate) for logger in loggers]
@@ -151,7 +161,18 @@ def _heard() -> Iterator[list[str]]:
         logger.setLevel(logging.WARNING)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of Python: on how one library calls another
+            show = warnings.showwarning
+
+            def caught(message: Warning | str, *about: Any, **more: Any) -> None:
+                if threading.get_ident() == here:
+                    hear(str(message))
+                else:
+                    show(message, *about, **more)
+
+            warnings.simplefilter("always")
+            for kind in _ON_CALLS:
+                warnings.simplefilter("ignore", kind)
+            warnings.showwarning = caught
             yield messages
     finally:
         for logger, (handlers, level, propagate) in zip(loggers, before, strict=True):
