@@ -626,10 +626,13 @@ ABOUT = json.dumps({"id": "owner/thing", "sha": COMMIT, "siblings": []}).encode(
 
 
 @pytest.fixture
-def hub(request: pytest.FixtureRequest) -> Iterator[str]:
-    """A server that accepts and says nothing, or nothing but what it is asked first: which commit there is."""
+def hub(request: pytest.FixtureRequest) -> Iterator[tuple[str, list[Any]]]:
+    """A server that accepts and says nothing, or nothing but what it is asked first: which commit there is.
+
+    With it the list of connections that it left without an answer.
+    """
     server = socket.create_server(("127.0.0.1", 0))
-    held = []
+    held: list[Any] = []
 
     def serve() -> None:
         while True:
@@ -645,9 +648,10 @@ def hub(request: pytest.FixtureRequest) -> Iterator[str]:
                 head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(ABOUT)}\r\n"
                 connection.sendall(head.encode() + b"Connection: close\r\n\r\n" + ABOUT)
                 connection.close()
+                held.remove(connection)
 
     threading.Thread(target=serve, daemon=True).start()
-    yield f"http://127.0.0.1:{server.getsockname()[1]}"
+    yield f"http://127.0.0.1:{server.getsockname()[1]}", held
     server.close()
     for connection in held:
         connection.close()
@@ -655,15 +659,19 @@ def hub(request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("hub", [None, b"/api/agent", b"/api/"], indirect=True, ids=["never", "on others", "at first"])
-def test_a_hub_that_never_answers(hub: str, tmp_path: Path) -> None:
+def test_a_hub_that_never_answers(hub: tuple[str, list[Any]], tmp_path: Path) -> None:
     pytest.importorskip("huggingface_hub", reason="needs recapture[models]")
+    address, unanswered = hub
     script = (
+        "import time, huggingface_hub, huggingface_hub.utils\n"
+        "from huggingface_hub import snapshot_download\n"
         "from recapture.representations.locate import find_weights\n"
+        "began = time.monotonic()\n"
         "try: find_weights('owner/thing')\n"
-        "except ValueError as error: print(type(error).__name__, error)"
+        "except ValueError as error: print(type(error).__name__, error)\n"
+        "print(time.monotonic() - began)"
     )
-    surroundings = {"HF_ENDPOINT": hub, "HF_HOME": str(tmp_path / "hub"), "RECAPTURE_HUB_TIMEOUT": "0.5"}
-    began = time.monotonic()
+    surroundings = {"HF_ENDPOINT": address, "HF_HOME": str(tmp_path / "hub"), "RECAPTURE_HUB_TIMEOUT": "0.5"}
     done = subprocess.run(
         [sys.executable, "-c", script],
         capture_output=True,
@@ -671,9 +679,14 @@ def test_a_hub_that_never_answers(hub: str, tmp_path: Path) -> None:
         timeout=60,
         env={**os.environ, **surroundings, "HF_HUB_OFFLINE": "0", "RECAPTURE_OFFLINE": "0"},
     )
-    assert "InputError no encoder called 'owner/thing'" in done.stdout
-    assert "no answer within 0.5 seconds" in done.stdout
-    assert time.monotonic() - began < 30
+    said, spent = done.stdout.splitlines()
+    assert "InputError no encoder called 'owner/thing'" in said
+    assert "no answer within 0.5 seconds" in said
+    assert done.stderr == ""  # the client's own lines on its repeats
+    # Each waits in vain once: with the 10 seconds that are usual, three make the half minute that is promised. The
+    # number holds on a busy machine, too; the time has room for the client's pauses, 1 second and longer ones.
+    assert 1 <= len(unanswered) <= 3
+    assert float(spent) < 10, len(unanswered)
 
 
 def test_the_time_for_an_answer_is_a_number(hub_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
