@@ -411,6 +411,30 @@ def test_other_threads_load_what_they_like(folder: Path, tmp_path: Path) -> None
     assert (torch.load, PreTrainedModel.__dict__["from_pretrained"]) == before
 
 
+def test_threads_that_overlap_leave_the_output_as_it_was() -> None:
+    """The first to come leaves first."""
+    pytest.importorskip("transformers", reason="needs recapture[models]")
+    from recapture.representations.loading import quiet
+
+    before = sys.stdout
+    here, there, left = threading.Event(), threading.Event(), threading.Event()
+
+    def second() -> None:
+        here.wait(30)
+        with quiet():
+            there.set()
+            left.wait(30)
+
+    thread = threading.Thread(target=second)
+    thread.start()
+    with quiet():
+        here.set()
+        there.wait(30)
+    left.set()
+    thread.join()
+    assert sys.stdout is before
+
+
 @pytest.mark.parametrize(
     "name", ["../outside.safetensors", "{parent}/outside.safetensors", "up/outside.safetensors", ".x.safetensors"]
 )

@@ -24,6 +24,9 @@ _SPARE_ROWS = 1024
 """Tables of words may be longer than the list of words, so that their size is a round number for the hardware."""
 _ONE_AT_A_TIME = threading.RLock()
 """While a model is loaded, parts of the loading libraries are replaced."""
+_AT_THE_DOOR = threading.Lock()
+_within: list[int] = []
+_as_before = contextlib.ExitStack()
 # Said of sound models, too, or of weights that are missing: those are read from the loader's own lists instead.
 _SAID_ANYWAY = re.compile(
     "LOAD REPORT|weights of the model checkpoint|newly initialized|deprecated|significantly slower|"
@@ -80,6 +83,23 @@ def check_device(wanted: str | None) -> None:
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
     """Keep the libraries from logging, from drawing bars and from writing on standard output."""
+    # Of threads that are within together, the first changes the settings and the last sets them back: otherwise one
+    # would take what another changed for what was there before.
+    with _AT_THE_DOOR:
+        if not _within:
+            _as_before.enter_context(_silence())
+        _within.append(threading.get_ident())
+    try:
+        yield
+    finally:
+        with _AT_THE_DOOR:
+            _within.pop()
+            if not _within:
+                _as_before.close()
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
     transformers_logging: Any = importlib.import_module("transformers.utils.logging")
     own = logging.getLogger("sentence_transformers")
     level, verbosity = own.level, transformers_logging.get_verbosity()
