@@ -433,3 +433,18 @@ def test_a_real_empty_output_does_not_outweigh_the_others(data_folder, minilm):
     assert 0.74 < found[place] < min(np.delete(found, place))
     at_0 = np.where(np.arange(len(rows)) == place, 0, found)
     assert np.corrcoef(found, people)[0, 1] > np.corrcoef(at_0, people)[0, 1] + 0.01
+
+
+@pytest.mark.parametrize("metric", ["bertscore", "moverscore", "infolm", "mark_evaluate_words", "prd_words"])
+def test_many_unknown_pieces_are_told_of(metric, tiny_bert):
+    """Each word here is one piece, and a snowman is in no word list: 1 of 7 pieces, then 1 of 21."""
+    score = getattr(rc, metric)
+    option = {"model": tiny_bert} if metric == "infolm" else {"encoder": tiny_bert}
+    if metric not in ("infolm", "bertscore"):
+        option["layers"] = 3
+    told = [note for note in score(["the cat sat \u2603"], ["the dog sat"], **option).warnings if "unknown" in note]
+    assert told == [
+        f"14.3% of the pieces of the texts are unknown to {tiny_bert.name}: it does not see how texts differ in them"
+    ]
+    few = score(["the cat sat \u2603"], ["the dog sat " + "and the cat sat on the red mat " * 2], **option)
+    assert not [note for note in few.warnings if "unknown" in note]

@@ -184,6 +184,39 @@ def test_what_the_libraries_warn_of_is_passed_on(folder: Path) -> None:
         attacked.sentences(attacked.sound_folder())
 
 
+def test_warnings_of_python_are_passed_on() -> None:
+    pytest.importorskip("transformers", reason="needs recapture[models]")
+    from recapture.representations.loading import loading
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with loading("the encoder model"):
+            warnings.warn("half of the weights\nare zero", stacklevel=1)
+            warnings.warn("a number is no number", RuntimeWarning, stacklevel=1)
+            for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
+                warnings.warn("call it by another name", kind, stacklevel=1)
+        assert not [each for each in caught if "while" not in str(each.message)]
+    said = [str(each.message).removeprefix("while the encoder model was loaded: ") for each in caught]
+    assert said == ["half of the weights are zero", "a number is no number"]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("default_masked_model", "minilm")
+def test_sound_models_load_in_silence() -> None:
+    from recapture.representations.masked import MaskedStore
+    from recapture.representations.shipped import SHIPPED
+    from recapture.representations.words import WordStore
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for use in attacked.USES.values():
+            use(attacked.sound_folder())
+        rc.encode(attacked.TEXTS, cache=False)
+        WordStore().ensure(attacked.TEXTS)
+        for name in SHIPPED:
+            MaskedStore(name, cache=False).ensure(attacked.TEXTS)
+
+
 # What vectors are kept under.
 
 
@@ -340,13 +373,75 @@ def test_even_a_loader_that_wants_to_cannot_unpickle(folder: Path) -> None:
     assert torch.load.__module__ == "torch.serialization"
 
 
+def test_other_threads_load_what_they_like(folder: Path, tmp_path: Path) -> None:
+    """While a model is loaded here, another thread reads a file of its own and loads a model by the library."""
+    import torch
+    from transformers import AutoModel, PreTrainedModel
+
+    from recapture.representations.loading import loading
+
+    torch.save({"a": torch.ones(2)}, tmp_path / "own.pt")
+    before = torch.load, PreTrainedModel.__dict__["from_pretrained"]
+    answers: list[Any] = []
+
+    def other() -> None:
+        try:
+            answers.append(torch.load(tmp_path / "own.pt")["a"].sum().item())
+            answers.append(type(AutoModel.from_pretrained(folder)).__name__)
+        except BaseException as error:
+            answers.append(error)
+
+    with loading("the encoder model") as loaded:
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        assert answers == [2.0, "BertModel"]
+        assert loaded == []
+
+    # One that waits for its turn meanwhile must not take the stand-ins for the library's own.
+    def waiting() -> None:
+        with loading("the encoder model"):
+            pass
+
+    with loading("the encoder model"):
+        thread = threading.Thread(target=waiting)
+        thread.start()
+        time.sleep(0.1)
+    thread.join()
+    assert (torch.load, PreTrainedModel.__dict__["from_pretrained"]) == before
+
+
+def test_threads_that_overlap_leave_the_output_as_it_was() -> None:
+    """The first to come leaves first."""
+    pytest.importorskip("transformers", reason="needs recapture[models]")
+    from recapture.representations.loading import quiet
+
+    before = sys.stdout
+    here, there, left = threading.Event(), threading.Event(), threading.Event()
+
+    def second() -> None:
+        here.wait(30)
+        with quiet():
+            there.set()
+            left.wait(30)
+
+    thread = threading.Thread(target=second)
+    thread.start()
+    with quiet():
+        here.set()
+        there.wait(30)
+    left.set()
+    thread.join()
+    assert sys.stdout is before
+
+
 @pytest.mark.parametrize(
-    "name", ["../outside.safetensors", "{parent}/outside.safetensors", "link.safetensors", ".x.safetensors"]
+    "name", ["../outside.safetensors", "{parent}/outside.safetensors", "up/outside.safetensors", ".x.safetensors"]
 )
 def test_an_index_names_only_files_of_its_own_folder(name: str, folder: Path) -> None:
     names = list(attacked.load(folder / "model.safetensors"))
     (folder / "model.safetensors").rename(folder.parent / "outside.safetensors")
-    (folder / "link.safetensors").symlink_to(folder.parent / "outside.safetensors")
+    (folder / "up").symlink_to(folder.parent)
     shutil.copy(folder.parent / "outside.safetensors", folder / ".x.safetensors")
     named = name.format(parent=folder.parent)
     attacked.write(folder / "model.safetensors.index.json", {"weight_map": dict.fromkeys(names, named)})
@@ -354,19 +449,47 @@ def test_an_index_names_only_files_of_its_own_folder(name: str, folder: Path) ->
         attacked.sentences(folder)
 
 
-def test_shards_of_a_snapshot_are_links_to_blobs(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sharded", [False, True])
+def test_linked_weights(sharded: bool, folder: Path, tmp_path: Path) -> None:
+    """A whole file and one shard alike; what the link leads to is part of the revision."""
+    tensors = attacked.load(folder / "model.safetensors")
+    name = "model-0.safetensors" if sharded else "model.safetensors"
+    (folder / "model.safetensors").rename(tmp_path / "kept.safetensors")
+    (folder / name).symlink_to(tmp_path / "kept.safetensors")
+    if sharded:
+        attacked.write(
+            folder / "model.safetensors.index.json", {"metadata": {}, "weight_map": dict.fromkeys(tensors, name)}
+        )
+    found, revision = attacked.sentences(folder)
+    np.testing.assert_allclose(found, attacked.sentences(attacked.sound_folder())[0], atol=1e-6)
+    key = "bert.embeddings.LayerNorm.bias"
+    attacked.save(tmp_path / "kept.safetensors", {**tensors, key: tensors[key] + 1})
+    other, new_revision = attacked.sentences(folder)
+    assert not np.allclose(other, found)
+    assert new_revision != revision
+
+
+@pytest.mark.parametrize("tower", ["", "0_Transformer"])
+def test_shards_of_a_snapshot_are_links_to_blobs(tower: str, folder: Path, tmp_path: Path) -> None:
     """The layout of the hub's cache, as its documentation describes it."""
     repository = tmp_path / "models--owner--thing"
     snapshot = repository / "snapshots" / COMMIT
     shutil.copytree(folder, snapshot)
+    home = snapshot / tower
+    if tower:
+        home.mkdir()
+        for file in [file for file in snapshot.iterdir() if file.is_file() and file.name != "modules.json"]:
+            file.rename(home / file.name)
+        listing = json.loads((snapshot / "modules.json").read_text("utf-8"))
+        attacked.write(snapshot / "modules.json", [{**listing[0], "path": tower}, *listing[1:]])
     (repository / "blobs").mkdir()
-    tensors = attacked.load(snapshot / "model.safetensors")
-    (snapshot / "model.safetensors").unlink()
+    tensors = attacked.load(home / "model.safetensors")
+    (home / "model.safetensors").unlink()
     for shard in (0, 1):
         attacked.save(repository / "blobs" / f"{shard}", dict(list(tensors.items())[shard::2]))
-        (snapshot / f"model-{shard}.safetensors").symlink_to(repository / "blobs" / f"{shard}")
+        (home / f"model-{shard}.safetensors").symlink_to(repository / "blobs" / f"{shard}")
     where = {name: f"model-{number % 2}.safetensors" for number, name in enumerate(tensors)}
-    attacked.write(snapshot / "model.safetensors.index.json", {"metadata": {}, "weight_map": where})
+    attacked.write(home / "model.safetensors.index.json", {"metadata": {}, "weight_map": where})
     assert problem(snapshot) is None
     found, _ = attacked.sentences(snapshot)
     np.testing.assert_allclose(found, attacked.sentences(folder)[0], atol=1e-6)
@@ -436,6 +559,25 @@ def test_tokenizer_larger_than_the_table_of_words(folder: Path) -> None:
     for use in USES:
         with pytest.raises(InputError, match="words for 59 pieces, but its tokenizer numbers them up to 5000"):
             attacked.USES[use](folder)
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize(("rows", "fits"), [(59 + 1024, True), (5000, False)])
+def test_tokenizer_far_smaller_than_the_table_of_words(use: str, rows: int, fits: bool, folder: Path) -> None:
+    """As if most words of the list were lost: all texts would be made of single letters and unknown pieces."""
+    tensors = attacked.load(folder / "model.safetensors")
+    longer = {
+        name: np.concatenate([value, np.zeros((rows - 59, *value.shape[1:]), value.dtype)])
+        for name, value in tensors.items()
+        if value.shape[:1] == (59,)
+    }
+    attacked.save(folder / "model.safetensors", {**tensors, **longer})
+    change(folder / "config.json", vocab_size=rows)
+    if fits:
+        attacked.USES[use](folder)
+        return
+    with pytest.raises(InputError, match="words for 5000 pieces, but its tokenizer knows only 59"):
+        attacked.USES[use](folder)
 
 
 def test_more_pieces_at_once_than_places(folder: Path) -> None:
@@ -508,10 +650,13 @@ ABOUT = json.dumps({"id": "owner/thing", "sha": COMMIT, "siblings": []}).encode(
 
 
 @pytest.fixture
-def hub(request: pytest.FixtureRequest) -> Iterator[str]:
-    """A server that accepts and says nothing, or nothing but what it is asked first: which commit there is."""
+def hub(request: pytest.FixtureRequest) -> Iterator[tuple[str, list[Any]]]:
+    """A server that accepts and says nothing, or nothing but what it is asked first: which commit there is.
+
+    With it the list of connections that it left without an answer.
+    """
     server = socket.create_server(("127.0.0.1", 0))
-    held = []
+    held: list[Any] = []
 
     def serve() -> None:
         while True:
@@ -527,9 +672,10 @@ def hub(request: pytest.FixtureRequest) -> Iterator[str]:
                 head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(ABOUT)}\r\n"
                 connection.sendall(head.encode() + b"Connection: close\r\n\r\n" + ABOUT)
                 connection.close()
+                held.remove(connection)
 
     threading.Thread(target=serve, daemon=True).start()
-    yield f"http://127.0.0.1:{server.getsockname()[1]}"
+    yield f"http://127.0.0.1:{server.getsockname()[1]}", held
     server.close()
     for connection in held:
         connection.close()
@@ -537,15 +683,19 @@ def hub(request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("hub", [None, b"/api/agent", b"/api/"], indirect=True, ids=["never", "on others", "at first"])
-def test_a_hub_that_never_answers(hub: str, tmp_path: Path) -> None:
+def test_a_hub_that_never_answers(hub: tuple[str, list[Any]], tmp_path: Path) -> None:
     pytest.importorskip("huggingface_hub", reason="needs recapture[models]")
+    address, unanswered = hub
     script = (
+        "import time, huggingface_hub, huggingface_hub.utils\n"
+        "from huggingface_hub import snapshot_download\n"
         "from recapture.representations.locate import find_weights\n"
+        "began = time.monotonic()\n"
         "try: find_weights('owner/thing')\n"
-        "except ValueError as error: print(type(error).__name__, error)"
+        "except ValueError as error: print(type(error).__name__, error)\n"
+        "print(time.monotonic() - began)"
     )
-    surroundings = {"HF_ENDPOINT": hub, "HF_HOME": str(tmp_path / "hub"), "RECAPTURE_HUB_TIMEOUT": "0.5"}
-    began = time.monotonic()
+    surroundings = {"HF_ENDPOINT": address, "HF_HOME": str(tmp_path / "hub"), "RECAPTURE_HUB_TIMEOUT": "0.5"}
     done = subprocess.run(
         [sys.executable, "-c", script],
         capture_output=True,
@@ -553,9 +703,14 @@ def test_a_hub_that_never_answers(hub: str, tmp_path: Path) -> None:
         timeout=60,
         env={**os.environ, **surroundings, "HF_HUB_OFFLINE": "0", "RECAPTURE_OFFLINE": "0"},
     )
-    assert "InputError no encoder called 'owner/thing'" in done.stdout
-    assert "no answer within 0.5 seconds" in done.stdout
-    assert time.monotonic() - began < 30
+    said, spent = done.stdout.splitlines()
+    assert "InputError no encoder called 'owner/thing'" in said
+    assert "no answer within 0.5 seconds" in said
+    assert done.stderr == ""  # the client's own lines on its repeats
+    # Each waits in vain once: with the 10 seconds that are usual, three make the half minute that is promised. The
+    # number holds on a busy machine, too; the time has room for the client's pauses, 1 second and longer ones.
+    assert 1 <= len(unanswered) <= 3
+    assert float(spent) < 10, len(unanswered)
 
 
 def test_the_time_for_an_answer_is_a_number(hub_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

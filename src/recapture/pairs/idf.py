@@ -1,13 +1,19 @@
-"""What metrics on word pieces share: how much each piece counts, and what to say of long texts."""
+"""What metrics on word pieces share: how much each piece counts, and what to say of long texts and unknown pieces."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from ..representations.facts import about_unknown
+
+if TYPE_CHECKING:
+    from ..representations.masked import MaskedStore
+    from ..representations.words import WordStore
 
 
 class Idf:
@@ -57,13 +63,15 @@ class Idf:
         return [f"with {which} 0, so all pieces count alike on both sides; use idf=False, or more texts"]
 
 
-def about_windows(texts: Iterable[str], room: int) -> list[str]:
-    """What to say where texts were longer than a model takes."""
-    count = len(set(texts))
+def about_texts(store: WordStore | MaskedStore, texts: Set[str]) -> list[str]:
+    """What to say where texts were longer than a model takes, or have many pieces that it does not know."""
+    unknown = about_unknown(store.unknown_share(texts), "the pieces of the texts", store.name)
+    count = len(store.windowed & texts)
     if not count:
-        return []
+        return unknown
     many = "1 text is" if count == 1 else f"{count} texts are"
-    return [f"{many} longer than the {room} tokens the model takes at once: overlapping windows were used, nothing cut"]
+    longer = f"{many} longer than the {store.room} tokens the model takes at once"
+    return [f"{longer}: overlapping windows were used, nothing cut", *unknown]
 
 
 def idf_caption(signature: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from ..geometry.small import small_counts
 from .declaration import TextPairScorer
 from .evaluate import Shared
-from .idf import about_windows
+from .idf import about_texts
 
 if TYPE_CHECKING:
     from ..representations.words import WordStore
@@ -58,7 +58,7 @@ class WordSetScorer(TextPairScorer):
         self.settings = {**settings, "layers": self._layers, "encoder": self._store.identity()}
 
     def warnings(self, texts: Set[str]) -> Sequence[str]:
-        notes = list(about_windows(self._store.windowed & texts, self._store.room))
+        notes = about_texts(self._store, texts)
         short = sum(reference in texts and candidate in texts for reference, candidate in self._short)
         if short:
             many = "1 pair of texts has" if short == 1 else f"{short} pairs of texts have"

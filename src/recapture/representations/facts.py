@@ -60,11 +60,8 @@ def notes_on(encoder: Any, texts: Sequence[str], name: str, facts: TextFacts | N
         said += own(texts, name)
     # An encoder with notes of its own says there what it does not know, unless it names the unit to count.
     unit = getattr(encoder, "unit", "pieces" if own is None else None)
-    if unit and (facts.unknown_pieces or 0) > MANY_UNKNOWN:
-        said.append(
-            f"{facts.unknown_pieces:.1%} of the {unit} of {name} are unknown to {encoder.name}: it does not see how "
-            f"texts differ in them"
-        )
+    if unit:
+        said += about_unknown(facts.unknown_pieces, f"the {unit} of {name}", encoder.name)
     made_for: MadeFor | None = getattr(encoder, "made_for", None)
     outside = share_outside(texts, made_for.scripts) if made_for is not None and made_for.scripts else 0.0
     if made_for is not None and outside > MANY_OUTSIDE:
@@ -73,6 +70,13 @@ def notes_on(encoder: Any, texts: Sequence[str], name: str, facts: TextFacts | N
             f"({made_for.languages}): its vectors say little about such texts"
         )
     return said
+
+
+def about_unknown(share: float | None, what: str, name: str) -> list[str]:
+    """What to say where the model of that name does not know a share of the pieces; nothing of a small one."""
+    if (share or 0) <= MANY_UNKNOWN:
+        return []
+    return [f"{share:.1%} of {what} are unknown to {name}: it does not see how texts differ in them"]
 
 
 def _on_length(encoder: Any, count: int, name: str, facts: TextFacts) -> list[str]:

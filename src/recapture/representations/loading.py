@@ -20,13 +20,20 @@ from .weight_files import check_numbers
 
 _DEVICES = re.compile(r"(?:cpu|cuda|mps|xpu|hpu|npu|mlu|xla)(?::\d{1,3})?")
 _LIBRARIES = ("transformers", "sentence_transformers")
+_SPARE_ROWS = 1024
+"""Tables of words may be longer than the list of words, so that their size is a round number for the hardware."""
 _ONE_AT_A_TIME = threading.RLock()
 """While a model is loaded, parts of the loading libraries are replaced."""
+_AT_THE_DOOR = threading.Lock()
+_within: list[int] = []
+_as_before = contextlib.ExitStack()
 # Said of sound models, too, or of weights that are missing: those are read from the loader's own lists instead.
 _SAID_ANYWAY = re.compile(
     "LOAD REPORT|weights of the model checkpoint|newly initialized|deprecated|significantly slower|"
     "[Cc]reating a new one with|[Dd]efault prompt name is set|tied weights mapping"
 )
+# Warnings on how one library calls another, or Python.
+_ON_CALLS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
 
 
 def reason_of(error: BaseException) -> str:
@@ -76,6 +83,23 @@ def check_device(wanted: str | None) -> None:
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
     """Keep the libraries from logging, from drawing bars and from writing on standard output."""
+    # Of threads that are within together, the first changes the settings and the last sets them back: otherwise one
+    # would take what another changed for what was there before.
+    with _AT_THE_DOOR:
+        if not _within:
+            _as_before.enter_context(_silence())
+        _within.append(threading.get_ident())
+    try:
+        yield
+    finally:
+        with _AT_THE_DOOR:
+            _within.pop()
+            if not _within:
+                _as_before.close()
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
     transformers_logging: Any = importlib.import_module("transformers.utils.logging")
     own = logging.getLogger("sentence_transformers")
     level, verbosity = own.level, transformers_logging.get_verbosity()
@@ -109,19 +133,23 @@ def loading(name: str) -> Iterator[list[Loaded]]:
     torch: Any = importlib.import_module("torch")
     kind = transformers.PreTrainedModel
     loaded: list[Loaded] = []
-    own = kind.__dict__["from_pretrained"]
+    here = threading.get_ident()  # what other threads load is their own business
 
     def with_account(cls: Any, *arguments: Any, **options: Any) -> Any:
+        if threading.get_ident() != here:
+            return own.__func__(cls, *arguments, **options)
         wanted = options.pop("output_loading_info", False)
         model, account = own.__func__(cls, *arguments, output_loading_info=True, **options)
         loaded.append(Loaded(model, account))
         return (model, account) if wanted else model
 
-    def refuse(*_: Any, **__: Any) -> Any:
+    def refuse(*arguments: Any, **options: Any) -> Any:
+        if threading.get_ident() != here:
+            return unpickle(*arguments, **options)
         raise InputError(f"{name} keeps weights in pickle form, which can run code; safetensors are needed")
 
     with _ONE_AT_A_TIME, quiet(), _heard() as heard:
-        unpickle = torch.load
+        own, unpickle = kind.__dict__["from_pretrained"], torch.load
         kind.from_pretrained, torch.load = classmethod(with_account), refuse
         try:
             yield loaded
@@ -133,14 +161,18 @@ def loading(name: str) -> Iterator[list[Loaded]]:
 
 @contextlib.contextmanager
 def _heard() -> Iterator[list[str]]:
-    """What the libraries' loggers warn of, in place of printing it."""
+    """What the libraries warn of, by their loggers or as warnings of Python, in place of printing it."""
     messages: list[str] = []
+    here = threading.get_ident()
+
+    def hear(text: str) -> None:
+        if not _SAID_ANYWAY.search(text):
+            messages.append(" ".join(text.split()))
 
     class Catcher(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            text = record.getMessage()
-            if record.levelno >= logging.WARNING and not _SAID_ANYWAY.search(text):
-                messages.append(" ".join(text.split()))
+            if record.levelno >= logging.WARNING:
+                hear(record.getMessage())
 
     loggers = [logging.getLogger(library) for library in _LIBRARIES]
     before = [(logger.handlers[:], logger.level, logger.propagate) for logger in loggers]
@@ -149,7 +181,18 @@ def _heard() -> Iterator[list[str]]:
         logger.setLevel(logging.WARNING)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of Python: on how one library calls another
+            show = warnings.showwarning
+
+            def caught(message: Warning | str, *about: Any, **more: Any) -> None:
+                if threading.get_ident() == here:
+                    hear(str(message))
+                else:
+                    show(message, *about, **more)
+
+            warnings.simplefilter("always")
+            for kind in _ON_CALLS:
+                warnings.simplefilter("ignore", kind)
+            warnings.showwarning = caught
             yield messages
     finally:
         for logger, (handlers, level, propagate) in zip(loggers, before, strict=True):
@@ -182,14 +225,19 @@ def check_layers(loaded: Loaded, name: str) -> None:
 
 
 def check_vocabulary(tokenizer: Any, model: Any, name: str) -> None:
-    """Refuse a tokenizer that gives numbers beyond the model's table of words."""
+    """Refuse a tokenizer that gives numbers beyond the model's table of words, or that has lost most of the words."""
     try:
         rows = int(model.get_input_embeddings().num_embeddings)
-        largest = max(tokenizer.get_vocab().values(), default=-1)
+        words = tokenizer.get_vocab()
+        largest = max(words.values(), default=-1)
     except (AttributeError, NotImplementedError, TypeError):  # a model without such a table
         return
     if largest >= rows:
         raise InputError(f"{name} has words for {rows} pieces, but its tokenizer numbers them up to {largest}")
+    if 2 * len(words) < rows and rows - len(words) > _SPARE_ROWS:
+        raise InputError(
+            f"{name} has words for {rows} pieces, but its tokenizer knows only {len(words)}: are its files whole?"
+        )
 
 
 def transformer_folder(weights: Weights) -> Weights:

@@ -7,6 +7,7 @@ import difflib
 import functools
 import importlib
 import importlib.util
+import logging
 import math
 import os
 import re
@@ -173,7 +174,7 @@ def _from_hub(name: str, wanted: Wanted) -> Weights:
     patience = _patience()
     for alias in _hub_names(name):
         try:
-            with _bars_on_terminals_only(utils), _no_endless_wait(utils, patience):
+            with _bars_on_terminals_only(utils), _no_word_of_repeats(utils), _no_endless_wait(utils, patience):
                 fetched = snapshot_download(
                     alias, allow_patterns=_FETCHED, ignore_patterns=_SKIPPED, etag_timeout=patience
                 )
@@ -252,6 +253,23 @@ def _bars_on_terminals_only(utils: Any) -> Iterator[None]:
     finally:
         if hide:
             utils.enable_progress_bars()
+
+
+@contextlib.contextmanager
+def _no_word_of_repeats(utils: Any) -> Iterator[None]:
+    """Within: the client's log does not tell of each request that failed, for which there is one sentence in the end.
+
+    Whoever asked for more of its log than it gives by itself still gets all of it.
+    """
+    log = utils.logging
+    hide = log.get_verbosity() == logging.WARNING
+    if hide:
+        log.set_verbosity_error()
+    try:
+        yield
+    finally:
+        if hide:
+            log.set_verbosity_warning()
 
 
 def _hub_names(name: str) -> tuple[str, ...]:

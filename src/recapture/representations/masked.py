@@ -6,7 +6,7 @@ is the head's vector before the vocabulary projection: every temperature and wei
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -73,6 +73,20 @@ class MaskedStore:
         if new:
             self._pieces.update(zip(new, self.model.tokenizer.pieces(new), strict=True))
         return [self._pieces[text] for text in texts]
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def room(self) -> int:
+        """The most tokens the model takes at once, special ones included."""
+        return self.model.room
+
+    def unknown_share(self, texts: Iterable[str]) -> float:
+        """Share of unknown pieces in those of the texts that were cut."""
+        known = [self._pieces[text] for text in texts if text in self._pieces]
+        return self.model.tokenizer.unknown_share(known) if known else 0.0
 
     def ensure(self, texts: Sequence[str]) -> None:
         """Make sure that the vectors of all these texts are in memory."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..errors import InputError
@@ -30,6 +30,7 @@ class Tokenizer:
             raise InputError(f"{purpose} {weights.name} has no fast tokenizer (tokenizer.json), which is needed")
         self.mask: int | None = self._tokenizer.mask_token_id
         self.mask_token: str | None = self._tokenizer.mask_token
+        self._unknown: int | None = self._tokenizer.unk_token_id
         # What fills up a row is masked out, so any token will do.
         pads: list[int | None] = [self._tokenizer.pad_token_id, self._tokenizer.eos_token_id]
         self.pad = next((token for token in pads if token is not None), 0)
@@ -49,6 +50,14 @@ class Tokenizer:
                 )
                 cut += map(parts, rows["input_ids"], rows["special_tokens_mask"])
         return cut
+
+    def unknown_share(self, pieces: Iterable[Pieces]) -> float:
+        """Share of the texts' own pieces that stand for something unknown."""
+        count = unknown = 0
+        for piece in pieces:
+            count += len(piece.own)
+            unknown += piece.own.count(self._unknown) if self._unknown is not None else 0
+        return unknown / count if count else 0.0
 
     def check_fits(self, model: Any, name: str) -> None:
         """Refuse a model that has no words for some of the pieces."""

@@ -79,10 +79,10 @@ def _fault_of_shard(folder: Path, name: str) -> str | None:
     file = folder / name
     if not file.is_file():
         return "which it lacks"
-    # The hub's cache keeps contents beside its snapshots, under `blobs`, and links to them.
-    homes = [folder.resolve()] + ([folder.resolve().parents[1] / "blobs"] if folder.parent.name == "snapshots" else [])
-    if not any(file.resolve().is_relative_to(home) for home in homes):
-        return "which is a link to another folder"
+    # Links to files are followed, as the hub's cache and users have them: what they lead to is part of the revision. A
+    # link to an outer folder on the way is not.
+    if not file.parent.resolve().is_relative_to(folder.resolve()):
+        return "which is not a file in its own folder"
     return None
 
 

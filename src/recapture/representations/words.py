@@ -128,6 +128,11 @@ class WordStore:
             self._pieces.update(zip(new, self._tokenizer.pieces(new), strict=True))
         return [self._pieces[text] for text in texts]
 
+    def unknown_share(self, texts: Iterable[str]) -> float:
+        """Share of unknown pieces in those of the texts that were cut."""
+        known = [self._pieces[text] for text in texts if text in self._pieces]
+        return self._tokenizer.unknown_share(known) if self._tokenizer is not None else 0.0
+
     def ensure(self, texts: Sequence[str]) -> None:
         """Encode what is not there yet."""
         distinct = len(set(texts))

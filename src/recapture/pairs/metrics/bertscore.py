@@ -30,7 +30,7 @@ from ..baselines import Baseline, read_baseline
 from ..declaration import INFINITY, Output, PairMetric, TextPairScorer
 from ..evaluate import Answer, Candidates, ModelName, References, Shared, pair_function, run_metric
 from ..greedy import greedy, token_table
-from ..idf import Idf, about_windows, idf_caption
+from ..idf import Idf, about_texts, idf_caption
 
 if TYPE_CHECKING:
     from ...representations.words import TextWords
@@ -173,7 +173,7 @@ class BERTScorer(TextPairScorer):
         return scores
 
     def warnings(self, texts: Set[str]) -> Sequence[str]:
-        return [*self._idf.warnings(), *about_windows(self._store.windowed & texts, self._store.room)]
+        return [*self._idf.warnings(), *about_texts(self._store, texts)]
 
     def _weights(self, words: TextWords) -> np.ndarray:
         """Shares of a text's tokens, 0 for those the model puts around it."""

@@ -25,7 +25,7 @@ from ...errors import InputError
 from ...similarity.scorer import Rule
 from ..declaration import Output, PairMetric, TextPairScorer
 from ..evaluate import Answer, Candidates, ModelName, References, Shared, pair_function, run_metric
-from ..idf import Idf, about_windows, idf_caption
+from ..idf import Idf, about_texts, idf_caption
 
 if TYPE_CHECKING:
     from ...representations.masked import Masked
@@ -157,7 +157,7 @@ class InfoLMScorer(TextPairScorer):
 
     def warnings(self, texts: Set[str]) -> Sequence[str]:
         notes = [*self._idf.warnings()]
-        notes += about_windows(self._store.windowed & texts, self._store.model.room)
+        notes += about_texts(self._store, texts)
         far = [temperature for temperature in self._temperatures if not LOWEST <= temperature <= HIGHEST]
         if far:
             notes.append(

@@ -38,7 +38,7 @@ from ...geometry.transport import Problem, transport_costs
 from ...similarity.scorer import Rule
 from ..declaration import Output, PairMetric, TextPairScorer
 from ..evaluate import Answer, Candidates, ModelName, References, Shared, pair_function, run_metric
-from ..idf import Idf, about_windows, idf_caption
+from ..idf import Idf, about_texts, idf_caption
 
 # Pairs and pieces of one tile: enough that its own work costs little, few enough that its vectors stay near the core
 # (14 MB of them at width 384).
@@ -142,8 +142,7 @@ class MoverScorer(TextPairScorer):
         return {"value": 1 - costs}
 
     def warnings(self, texts: Set[str]) -> Sequence[str]:
-        long = self._store.windowed & texts
-        return [*self._idf.warnings(), *(about_windows(long, self._store.room) if long else [])]
+        return [*self._idf.warnings(), *about_texts(self._store, texts)]
 
 
 def mover_costs(texts: Sequence[PieceTable], pairs: Sequence[tuple[int, int]], ngram: int) -> np.ndarray:
