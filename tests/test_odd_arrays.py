@@ -24,6 +24,7 @@ SETS = {
     "prd": lambda one, other: rc.prd(one, other, clusterings=1),
     "mauve": lambda one, other: rc.mauve(one, other, clusterings=1),
     "evaluate": lambda one, other: rc.evaluate(one, other, ON_SPHERES, ceiling=False)["candidate"],
+    "human": lambda one, other: rc.evaluate(Y[::-1] + 0.5, one, ON_SPHERES, human=other, ceiling=3)["candidate"],
 }
 AGREEMENT = {
     "correlate": lambda s, h: rc.correlate(s, h).rows,
@@ -75,7 +76,7 @@ def test_sets(metric):
 def test_sets_of_torch():
     pytest.importorskip("torch")
     for kind, odd in torch_tables().items():
-        for metric in ("mark-evaluate", "mmd", "evaluate"):
+        for metric in ("mark-evaluate", "mmd", "evaluate", "human"):
             check(SETS[metric], odd, X, Y, kind)
 
 
@@ -157,6 +158,30 @@ def test_statistics_of_a_callers_function():
             rc.permutation_test(*sides, lambda r, c, answer=answer: answer)
     with pytest.raises(InputError, match="references have masked values"):
         rc.permutation_test(np.ma.array([1, 2], mask=[0, 1]), np.array([1, 2]), lambda r, c: 0.0)
+
+
+def test_a_second_human_set_of_lists():
+    sets = [rows.tolist() for rows in (X, Y, X[::-1] + 0.5)]
+    found = rc.evaluate(sets[0], sets[1], ON_SPHERES, human=sets[2], ceiling=3)
+    assert canonical(found) == canonical(rc.evaluate(X, Y, ON_SPHERES, human=X[::-1] + 0.5, ceiling=3))
+
+
+@pytest.mark.slow
+def test_samples_of_torch_are_drawn_in_order_of_content():
+    torch = pytest.importorskip("torch")
+    one, other = X[:, 0], Y[:, 0]  # whole numbers below 100, which bfloat16 holds
+
+    def found(*sides):
+        return rc.permutation_test(*sides, lambda r, c: abs(sum(map(float, r)) - sum(map(float, c))), pvalue=19).pvalue
+
+    expected = found(one, other)
+    for make in (
+        lambda rows: torch.tensor(rows).bfloat16(),
+        lambda rows: torch.tensor(rows).requires_grad_(),
+        lambda rows: list(torch.tensor(rows).requires_grad_()),
+    ):
+        assert found(make(one), make(other)) == found(make(one[::-1].copy()), make(other)) == expected
+    assert 0 < found(torch.tensor(one).to_sparse(), other) <= 1  # an order that is not known
 
 
 def test_what_cannot_be_an_array():

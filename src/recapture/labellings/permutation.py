@@ -166,8 +166,8 @@ def _order(samples: Sequence[object] | np.ndarray) -> np.ndarray:
     if all(isinstance(sample, str) for sample in listed):
         return np.array(sorted(range(len(listed)), key=lambda place: str(listed[place])))
     try:
-        rows = np.asarray(samples).reshape(len(listed), -1)
-    except ValueError:
+        rows = array_of(samples, "samples").reshape(len(listed), -1)
+    except (InputError, ValueError):
         rows = np.empty((0, 0))
     if rows.dtype.kind in "biuf" and rows.size and np.isfinite(rows).all():
         return content_order(rows)

@@ -193,7 +193,7 @@ def evaluate(
     vectors = vectors_of(every_set, labels, encoder, blind=blind, **encoding)
     reference, *sets = (PointSet(values, label) for values, label in zip(vectors.sets, labels, strict=True))
     notes = dict(zip(labels, vectors.notes, strict=True))
-    second = sets.pop(0) if human is not None else None
+    whole_human = second = sets.pop(0) if human is not None else None
     notes_on_human: list[str] = []
     if second is not None:
         second, notes_on_human = groups.only_human(reference, second)
@@ -231,7 +231,8 @@ def evaluate(
         while names[place] in named:
             names[place] += " (human)" if place else " (reference)"
     texts = vectors.identity is not None
-    ready = [reference.values, *([] if second is None else [vectors.sets[1]]), *(points.values for points in sets)]
+    every_point = [reference, *([] if whole_human is None else [whole_human]), *sets]
+    ready = [points.values for points in every_point]
     results.inputs = inputs_of(names, every_set if texts else ready, vectors.facts, texts)
     results.made_for = vectors.made_for
     for name, points in zip(named, sets, strict=True):
