@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -176,17 +175,17 @@ def array_of(values: Any, name: str, what: str = "a rectangular table of numbers
 
     Missing values of a masked array are NaN (masked whole numbers: float64). What cannot be made an array is refused.
     """
+    if type(values) is np.ndarray:
+        return values
     if isinstance(values, (list, tuple)):
-        # Rows of their own kind: NumPy would read a tensor number by number and forget what is masked.
-        values = [array_of(row, name, what) if _foreign(row) else row for row in values]
+        if any(map(_is_odd, set(map(type, values)))):  # a look at every entry of a long list of numbers would take long
+            values = [_entry(row, name, what) for row in values]
     elif _is_torch(values):
         return _tensor(values, name)
     elif isinstance(values, np.ma.MaskedArray):
         return _unmasked(values)
     try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Warning: converting a masked element to nan", UserWarning)
-            return np.asarray(values)
+        return np.asarray(values)
     except (TypeError, ValueError, RuntimeError, NotImplementedError, OverflowError, BufferError) as error:
         raise InputError(f"{name} must be {what}: {_first(error)}") from None
 
@@ -207,12 +206,27 @@ def numbers_of(values: Any, name: str, what: str = "numbers, in rows of one leng
         return np.asarray(array, np.float64)
 
 
-def _foreign(row: Any) -> bool:
-    return _is_torch(row) or isinstance(row, np.ma.MaskedArray)
+def _is_odd(kind: type) -> bool:
+    return issubclass(kind, (list, tuple, np.ma.MaskedArray)) or _of_torch_kind(kind)
+
+
+def _entry(row: Any, name: str, what: str) -> Any:
+    """One row of a list: NumPy would read a tensor number by number, and forget or warn of what is masked."""
+    if row is np.ma.masked:
+        return np.nan
+    if isinstance(row, np.ma.MaskedArray) or _is_torch(row):
+        return array_of(row, name, what)
+    if isinstance(row, (list, tuple)) and any(map(_is_odd, set(map(type, row)))):
+        return [_entry(part, name, what) for part in row]
+    return row
+
+
+def _of_torch_kind(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] == "torch" and hasattr(kind, "detach")
 
 
 def _is_torch(values: Any) -> bool:
-    return type(values).__module__.partition(".")[0] == "torch" and hasattr(values, "detach")
+    return _of_torch_kind(type(values))
 
 
 def _tensor(values: Any, name: str) -> np.ndarray:
