@@ -256,3 +256,43 @@ def test_tiles_of_numpy_numbers():
     with engine(tile=np.int8(7), threads=np.uint8(2)):
         found = rc.precision_recall(ROWS, ROWS + 0.5).values
     assert found == rc.precision_recall(ROWS, ROWS + 0.5).values
+
+
+# Sentences
+
+
+class Unspeakable:
+    def __repr__(self):
+        raise RuntimeError
+
+
+LONG = [
+    np.zeros((500, 500)),
+    ["x" * 500] * 500,
+    dict.fromkeys(range(500), "x" * 500),
+    "x\n" * 5_000,
+    [10**5_000],
+    [[[9] * 99] * 99],
+]
+LONG += [[[[9] * 99] * 99], Unspeakable(), [Unspeakable()]]
+
+
+@pytest.mark.parametrize("value", LONG, ids=range(len(LONG)))
+def test_sentences_are_short_and_on_one_line_whatever_was_given(value):
+    rows = np.arange(20.0)[:, None]
+    for call in (
+        check_seed,
+        check_level,
+        lambda given: check_count("k", given, 1),
+        lambda given: check_number("sigma", given),
+        lambda given: check_draws("balance", given, 10, "subsamples"),
+        lambda given: rc.mmd(rows, rows + 1, pvalue=given),
+        lambda given: rc.precision_recall(rows, rows, k=given),
+        lambda given: rc.evaluate(rows, rows, "mmd", options=[given]),
+        lambda given: rc.evaluate(rows, rows, "mmd", options={"mmd": given}),
+        lambda given: rc.correlate(rows, rows, given),
+    ):
+        with pytest.raises(InputError) as caught:
+            call(value)
+        assert len(str(caught.value)) < 300
+        assert "\n" not in str(caught.value)

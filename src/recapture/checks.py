@@ -15,12 +15,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .errors import InputError
+from .errors import InputError, first_line, shown
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-MOST_DRAWS = 1_000_000
-"""Resamples and the like: what takes years or all memory is a slip of the keyboard."""
+MOST_OF_ANYTHING = 1_000_000
+"""Resamples, clusters, quantiles: what takes years or all memory is a slip of the keyboard."""
 MOST_SPLITS = 100_000
 """Subsamples and splits, each of which is measured."""
 MOST_CLUSTERINGS = 10_000
@@ -76,15 +76,11 @@ def _of_torch(value: Any, name: str) -> Any:
     try:
         return value.item()
     except (RuntimeError, NotImplementedError, TypeError, ValueError) as error:  # such as meta, which holds no number
-        raise InputError(f"{name} is a tensor without a number that could be read: {_first(error)}") from None
+        raise InputError(f"{name} is a tensor without a number that could be read: {first_line(error)}") from None
 
 
 def _digits(value: int) -> int:
     return int(value.bit_length() * math.log10(2)) + 1
-
-
-def _first(error: BaseException) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 def is_whole(value: Any) -> bool:
@@ -100,7 +96,7 @@ def is_number(value: Any) -> bool:
 def check_seed(seed: Any) -> int:
     seed = plain_value(seed, "seed")
     if not is_whole(seed) or seed < 0:
-        raise InputError(f"seed must be a whole number of at least 0, not {seed!r}")
+        raise InputError(f"seed must be a whole number of at least 0, not {shown(seed)}")
     return int(seed)
 
 
@@ -110,7 +106,7 @@ def check_level(interval: Any) -> float | None:
     if interval is None or interval is False:
         return None
     if not is_number(interval) or not 0 < interval < 1:
-        raise InputError(f"interval must be a level between 0 and 1 such as 0.95, not {interval!r}")
+        raise InputError(f"interval must be a level between 0 and 1 such as 0.95, not {shown(interval)}")
     return float(interval)
 
 
@@ -120,14 +116,14 @@ def check_draws(name: str, value: Any, usual: int, what: str) -> int:
     if isinstance(value, bool):
         return usual if value else 0
     if not is_whole(value) or value < 0:
-        raise InputError(f"{name} must be true, false or a number of {what}, not {value!r}")
+        raise InputError(f"{name} must be true, false or a number of {what}, not {shown(value)}")
     return _at_most(name, int(value), MOST_SPLITS)
 
 
 def check_count(name: str, value: Any, least: int, most: int | None = None) -> int:
     value = plain_value(value, name)
     if not is_whole(value) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
+        raise InputError(f"{name} must be a whole number of at least {least}, not {shown(value)}")
     return _at_most(name, int(value), most)
 
 
@@ -150,7 +146,7 @@ def check_number(
     value = plain_value(value, name)
     fits = is_number(value) and math.isfinite(value) and least <= value <= most
     if not fits or (above is not None and not value > above):
-        raise InputError(f"{name} must be {what or _range(least, most, above)}, not {value!r}")
+        raise InputError(f"{name} must be {what or _range(least, most, above)}, not {shown(value)}")
     return float(value)
 
 
@@ -187,7 +183,7 @@ def array_of(values: Any, name: str, what: str = "a rectangular table of numbers
     try:
         return np.asarray(values)
     except (TypeError, ValueError, RuntimeError, NotImplementedError, OverflowError, BufferError) as error:
-        raise InputError(f"{name} must be {what}: {_first(error)}") from None
+        raise InputError(f"{name} must be {what}: {first_line(error)}") from None
 
 
 def numbers_of(values: Any, name: str, what: str = "numbers, in rows of one length") -> np.ndarray:
@@ -199,7 +195,7 @@ def numbers_of(values: Any, name: str, what: str = "numbers, in rows of one leng
         try:
             return array.astype(np.float64)
         except (TypeError, ValueError, OverflowError, RuntimeError) as error:
-            raise InputError(f"{name} must be {what}: {_first(error)}") from None
+            raise InputError(f"{name} must be {what}: {first_line(error)}") from None
     if array.dtype.kind not in "fiub":
         raise InputError(f"{name} must be {what}, not {array.dtype}")
     with np.errstate(over="ignore"):
@@ -245,7 +241,7 @@ def _tensor(values: Any, name: str) -> np.ndarray:
             values = values.float()  # NumPy has neither bfloat16 nor the types of 8 bits; float32 holds them exactly
         array: np.ndarray = values.resolve_conj().resolve_neg().numpy()
     except (RuntimeError, NotImplementedError, TypeError, ValueError) as error:
-        raise InputError(f"{name} is a tensor that cannot be read: {_first(error)}") from None
+        raise InputError(f"{name} is a tensor that cannot be read: {first_line(error)}") from None
     return array
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..checks import numbers_of, plain_value
 from ..declarations import function_name
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..similarity.scorer import METRICS as SIMILARITIES
 from ..similarity.scorer import Scorer, Similarity
 from ..texts.objects import samples_of, texts_of_object
@@ -83,7 +83,7 @@ def _called(distance: Callable[[str, str], float], texts: list[str]) -> np.ndarr
     answers = [[plain_value(distance(text, other), "a distance") for other in texts] for text in texts]
     distances = numbers_of(answers, "what the distance function returns", "one number for two texts")
     if distances.ndim != 2:
-        raise InputError(f"the distance function must return one number for two texts, not {answers[0][0]!r}")
+        raise InputError(f"the distance function must return one number for two texts, not {shown(answers[0][0])}")
     _check(distances)
     far = np.flatnonzero(np.diagonal(distances) > _SELF)
     if len(far):

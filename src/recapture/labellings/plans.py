@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from ..checks import check_seed, is_whole, plain_value
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..geometry.labels import Labels
 
 Pvalue = bool | int | Literal["exact", "sampled"]
@@ -116,7 +116,7 @@ def _asked(pvalue: Pvalue, samples: int) -> int | None:
     if isinstance(pvalue, str) and pvalue == "sampled":
         return samples
     if not is_whole(pvalue) or pvalue < 1:
-        raise InputError(f"pvalue must be true, 'exact', 'sampled' or a number of labellings, not {pvalue!r}")
+        raise InputError(f"pvalue must be true, 'exact', 'sampled' or a number of labellings, not {shown(pvalue)}")
     if pvalue > DEMANDED_LIMIT:
         raise InputError(f"at most {DEMANDED_LIMIT:,} labellings can be looked at, not {pvalue:,}")
     return int(pvalue)

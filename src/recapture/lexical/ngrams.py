@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..checks import LONGEST_NGRAM, check_count, is_whole, plain_value
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..texts.json_values import parsed
 from ..texts.sources import Source
 from .tokens import caption_tokens
@@ -329,5 +329,5 @@ def _compressed(path: str | os.PathLike[str]) -> bool:
 def _count(value: Any, ngram: Ngram) -> int:
     value = plain_value(value, f"the count of {' '.join(ngram)!r}")
     if not is_whole(value) or not 0 <= value <= _MOST_DOCUMENTS:
-        raise InputError(f"the count of {' '.join(ngram)!r} must be a whole number, not {value!r}")
+        raise InputError(f"the count of {' '.join(ngram)!r} must be a whole number, not {shown(value)}")
     return int(value)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..declarations import installed_version
-from ..errors import InputError, nearest_names
+from ..errors import InputError, nearest_names, shown
 from .english_stems import english_stem
 
 _REMEMBERED = 200_000
@@ -53,5 +53,5 @@ def _of_language(language: str) -> Any:
         ) from None
     known = {ENGLISH, *snowballstemmer.algorithms()}
     if language not in known:
-        raise InputError(f"there is no stemmer for {language!r}: {nearest_names(language, known)}")
+        raise InputError(f"there is no stemmer for {shown(language)}: {nearest_names(language, known)}")
     return snowballstemmer.stemmer(language).stemWord

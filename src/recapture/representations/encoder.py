@@ -12,7 +12,7 @@ import numpy as np
 
 from ..checks import array_of
 from ..declarations import declared, function_name
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..files import expanded
 from .facts import MadeFor
 
@@ -148,7 +148,7 @@ def resolve_encoder(
     if isinstance(encoder, str):
         return _by_name(encoder, options)
     if isinstance(encoder, type) or not (isinstance(encoder, Encoder) or callable(encoder)):
-        raise InputError(f"an encoder is a name, a folder, a function or an Encoder, not {encoder!r}")
+        raise InputError(f"an encoder is a name, a folder, a function or an Encoder, not {shown(encoder)}")
     if pooling is not None or device is not None or truncate:
         raise InputError(
             "pooling, device and truncate apply to encoders chosen by name; set them on the given encoder instead"

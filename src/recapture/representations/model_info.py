@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Literal
 
-from ..errors import InputError, nearest_names
+from ..errors import InputError, nearest_names, shown
 
 _KINDS = ("sentences", "words", "masked")
 
@@ -42,7 +42,7 @@ def model_info(
     'float32'
     """
     if kind not in _KINDS:
-        raise InputError(f"unknown kind of model {kind!r}: {nearest_names(str(kind), _KINDS)}")
+        raise InputError(f"unknown kind of model {shown(kind)}: {nearest_names(kind, _KINDS)}")
     if kind == "sentences":
         from .encoder import resolve_encoder
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..checks import check_number
 from ..declarations import function_name
-from ..errors import InputError, nearest_names
+from ..errors import InputError, nearest_names, shown
 from ..lexical.align import Match, WeightedWords, align, count_chunks
 from ..lexical.function_words import FUNCTION_WORDS
 from ..lexical.function_words import function_words as function_words_of
@@ -159,7 +159,7 @@ def _tokenizer(tokenize: Any) -> Callable[[str], Sequence[str]]:
     if callable(tokenize):
         return tokenize  # type: ignore[no-any-return]
     if tokenize not in TOKENIZERS:
-        raise InputError(f"there is no tokenizer {tokenize!r}: {nearest_names(str(tokenize), TOKENIZERS)}")
+        raise InputError(f"there is no tokenizer {shown(tokenize)}: {nearest_names(tokenize, TOKENIZERS)}")
     return TOKENIZERS[tokenize]
 
 

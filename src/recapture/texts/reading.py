@@ -13,8 +13,8 @@ from textwrap import shorten
 import numpy as np
 
 from ..declarations import declared
-from ..errors import InputError, nearest_names
-from .sources import Source, first_line
+from ..errors import InputError, first_line, nearest_names
+from .sources import Source
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, Literal, overload
 
 from ...checks import DEEPEST, is_number, plain_value
-from ...errors import InputError
+from ...errors import InputError, shown
 from ...texts.reading import no_field
 from ...texts.records import check_characters, has_field, kind, name_of, value_of
 from ...texts.sources import Source
@@ -144,7 +144,7 @@ def _opened(paths: Paths, input_format: str | None) -> list[tuple[str, Iterator[
     """The files by name, with their rows."""
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths) if isinstance(paths, Iterable) else None
     if listed is None or not all(isinstance(path, (str, os.PathLike)) for path in listed):
-        raise InputError(f"files of scores are named by a path or a list of paths, not by {paths!r}")
+        raise InputError(f"files of scores are named by a path or a list of paths, not by {shown(paths)}")
     if not listed:
         raise InputError("no file of scores was named")
     return [(Source(os.fspath(path)).name, rows_of_file(os.fspath(path), input_format)) for path in listed]

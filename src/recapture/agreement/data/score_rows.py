@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ...checks import plain_value
-from ...errors import InputError, nearest_names
+from ...errors import InputError, nearest_names, shown
 from ...texts.parquet import needed
 from ...texts.reading import damage_told, plan
 from ...texts.records import has_field, json_array, json_lines, kind, value_of
@@ -127,7 +127,7 @@ def _table(source: Source, delimiter: str) -> Iterator[ScoreRow]:
             heads = cells
             again = next((head for head, count in Counter(heads).items() if count > 1), None)
             if again is not None:
-                raise InputError(f"{place}: more than one column is called {again!r}")
+                raise InputError(f"{place}: more than one column is called {shown(again)}")
         elif cells and len(cells) != len(heads):
             raise InputError(f"{place}: the row has {len(cells)} cells, but the header has {len(heads)}")
         elif cells:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ...checks import check_seed, numbers_of, plain_arguments
 from ...declarations import Output
-from ...errors import InputError
+from ...errors import InputError, shown
 from ...geometry.labels import Labels
 from ...labellings.plans import Pvalue
 from ...report.result import Result
@@ -116,7 +116,7 @@ def _given(scores: Any, texts: int) -> np.ndarray:
 def check_rule(over_references: Any, declared: Similarity) -> Rule:
     rule = declared.over_references if over_references is None else over_references
     if rule not in RULES:
-        raise InputError(f"over_references is best or mean, not {rule!r}")
+        raise InputError(f"over_references is best or mean, not {shown(rule)}")
     return cast(Rule, rule)
 
 
