@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Container, Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -35,14 +36,31 @@ _TIMES = (np.timedelta64, np.datetime64)
 """To NumPy a span of time is a whole number; to us it is none."""
 
 
+_FLAG, _TEXT, _OTHER = {"bool", "None"}, {"str", "None"}, {""}
+"""Annotations of which the kind is plain to see."""
+
+
 def plain_arguments(function: Function) -> Function:
-    """A public function whose arguments are plain: NumPy's and torch's single numbers become Python's at the door."""
-    names = list(inspect.signature(function).parameters)
+    """A public function whose arguments are plain: NumPy's and torch's single numbers become Python's at the door.
+
+    What is annotated as a flag or a text, and nothing else, has to be one.
+    """
+    parameters = inspect.signature(function).parameters
+    names = list(parameters)
+    kinds = {name: set(str(parameter.annotation).split(" | ")) for name, parameter in parameters.items()}
+
+    def checked(value: Any, name: str) -> Any:
+        value = plain_value(value, name)
+        if kinds.get(name, _OTHER) <= _FLAG:
+            check_flag(name, value)
+        elif kinds.get(name, _OTHER) <= _TEXT and not (value is None or isinstance(value, str)):
+            raise InputError(f"{name} must be a text, not {shown(value)}")
+        return value
 
     @functools.wraps(function)
     def with_plain(*args: Any, **kwargs: Any) -> Any:
-        places = [plain_value(value, names[min(at, len(names) - 1)]) for at, value in enumerate(args)]
-        return function(*places, **{name: plain_value(value, name) for name, value in kwargs.items()})
+        places = [checked(value, names[min(at, len(names) - 1)]) for at, value in enumerate(args)]
+        return function(*places, **{name: checked(value, name) for name, value in kwargs.items()})
 
     return with_plain  # type: ignore[return-value]
 
@@ -59,7 +77,7 @@ def plain_value(value: Any, name: str = "a number") -> Any:
         value = value[()]
     if isinstance(value, np.generic):
         return _of_numpy(value)
-    if _is_torch(value) and not value.ndim:
+    if is_torch(value) and not value.ndim:
         return _of_torch(value, name)
     return float(value) if isinstance(value, float) else value
 
@@ -91,6 +109,30 @@ def is_whole(value: Any) -> bool:
 def is_number(value: Any) -> bool:
     """Whether this is a real number, infinity and NaN included; True and False are none."""
     return is_whole(value) or isinstance(value, (float, np.floating))
+
+
+def check_flag(name: str, value: Any) -> None:
+    """True or false, also as 1 or 0; None where nothing was said."""
+    if not (value is None or (isinstance(value, int) and value in (0, 1))):
+        raise InputError(f"{name} must be true or false, not {shown(value)}")
+
+
+def check_function(name: str, value: Any, what: str) -> None:
+    if not callable(value):
+        raise InputError(f"{name} must be a function {what}, not {shown(value)}")
+
+
+def is_one_of(value: Any, known: Container[str]) -> bool:
+    """Whether this is a name, and known."""
+    return isinstance(value, str) and value in known
+
+
+def path_of(path: Any, what: str = "a file") -> str:
+    """The path of a file as text, from a text or a path."""
+    found = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(found, str):
+        raise InputError(f"{what} is named by a text or a path, not by {shown(path)}")
+    return found
 
 
 def check_seed(seed: Any) -> int:
@@ -176,7 +218,7 @@ def array_of(values: Any, name: str, what: str = "a rectangular table of numbers
     if isinstance(values, (list, tuple)):
         if any(map(_is_odd, set(map(type, values)))):  # a look at every entry of a long list of numbers would take long
             values = [_entry(row, name, what) for row in values]
-    elif _is_torch(values):
+    elif is_torch(values):
         return _tensor(values, name)
     elif isinstance(values, np.ma.MaskedArray):
         return _unmasked(values)
@@ -210,7 +252,7 @@ def _entry(row: Any, name: str, what: str) -> Any:
     """One row of a list: NumPy would read a tensor number by number, and forget or warn of what is masked."""
     if row is np.ma.masked:
         return np.nan
-    if isinstance(row, np.ma.MaskedArray) or _is_torch(row):
+    if isinstance(row, np.ma.MaskedArray) or is_torch(row):
         return array_of(row, name, what)
     if isinstance(row, (list, tuple)) and any(map(_is_odd, set(map(type, row)))):
         return [_entry(part, name, what) for part in row]
@@ -221,7 +263,7 @@ def _of_torch_kind(kind: type) -> bool:
     return kind.__module__.partition(".")[0] == "torch" and hasattr(kind, "detach")
 
 
-def _is_torch(values: Any) -> bool:
+def is_torch(values: Any) -> bool:
     return _of_torch_kind(type(values))
 
 

@@ -115,7 +115,7 @@ def correlate(
     """
     levels = _chosen("level", level, LEVELS)
     coefficients = _chosen("coefficient", coefficient, ALL_COEFFICIENTS)
-    by_tests = _chosen("test", tests, TESTS) if tests else []
+    by_tests = _chosen("test", tests, TESTS) if tests is not None and len(names_of(tests, "test")) else []
     interval = check_interval(interval)
     resamples, seed = check_resampling(over, resamples, seed)
     check_choice("rule for ties", soft_ties, SOFT_TIES)

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import is_one_of
 from ..declarations import Declaration, Output, Registry
 from ..errors import InputError, nearest_names, shown
 from ..geometry.triangles import Ties
@@ -54,7 +55,7 @@ class Settings:
 
 
 def check_ties(ties: Any) -> None:
-    if ties not in TIES:
+    if not is_one_of(ties, TIES):
         raise InputError(f"unknown rule for ties {shown(ties)}: {nearest_names(ties, TIES)}")
 
 

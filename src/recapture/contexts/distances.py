@@ -71,6 +71,9 @@ def check_texts(references: Sequence[Any], candidates: Sequence[Any]) -> list[st
 def both_sides(references: Any, candidates: Any, least: int = 2) -> tuple[Any, Any]:
     """References and candidates of one context as lists, whatever held them; refused where they are too few."""
     references, candidates = samples_of(references, "references"), samples_of(candidates, "candidates")
+    for side, texts in (("references", references), ("candidates", candidates)):
+        if not isinstance(texts, Sequence) or isinstance(texts, (str, bytes)):
+            raise InputError(f"{side} must be a list of texts, not {shown(texts)}")
     if not len(candidates):
         raise InputError("there are no candidates")
     if len(references) < least:

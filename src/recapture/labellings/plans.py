@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -106,6 +106,14 @@ def chosen_rows(partitions: int, what: str, *, pvalue: Pvalue, samples: int, see
 def _counted(partitions: int) -> str:
     """With all digits, unless nobody would count them."""
     return f"{partitions:,}" if partitions < 10**30 else f"about 10^{math.log10(partitions):.0f}"
+
+
+def check_pvalue(pvalue: Any) -> Any:
+    """What a caller asks for, before anything is computed; False and None ask for nothing."""
+    pvalue = plain_value(pvalue, "pvalue")
+    if pvalue is not None and pvalue is not False:
+        _asked(pvalue, 1)
+    return pvalue
 
 
 def _asked(pvalue: Pvalue, samples: int) -> int | None:

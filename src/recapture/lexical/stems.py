@@ -22,6 +22,8 @@ class Stems(dict[str, str]):
 
     def __init__(self, stemmer: str | Callable[[str], str] | None) -> None:
         super().__init__()
+        if not (stemmer is None or isinstance(stemmer, str) or callable(stemmer)):
+            raise InputError(f"stemmer must be a language or a function from a word to its stem, not {shown(stemmer)}")
         self._stem: Callable[[str], str] = _of_language(stemmer) if isinstance(stemmer, str) else stemmer or str
         self._one_at_a_time = threading.Lock()  # a Snowball stemmer keeps state while it works on a word
 

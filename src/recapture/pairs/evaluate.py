@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast, over
 
 import numpy as np
 
-from ..checks import check_count, check_level, check_seed, plain_arguments
+from ..checks import check_count, check_level, check_seed, is_one_of, is_torch, plain_arguments
 from ..declarations import fill_docstring
 from ..errors import InputError, OptionError, nearest_names, shown
 from ..progress import Progress
@@ -229,9 +229,9 @@ def checked_parameters(
 def _checked_rule(metric: PairMetric, rule: str | None) -> Rule | None:
     if rule is None or metric.over_references is None:
         return metric.over_references
-    if rule not in RULES:
+    if not is_one_of(rule, RULES):
         raise InputError(f"over_references is best or mean, not {shown(rule)}: {nearest_names(rule, RULES)}")
-    return rule
+    return cast(Rule, rule)
 
 
 # What goes in
@@ -309,14 +309,14 @@ def _check_unicode(text: str, position: int, name: str) -> None:
 
 def _kind(value: Any) -> str:
     """What to call a value that is no list. Something long is not printed as a whole."""
-    return type(value).__name__ if isinstance(value, Iterable) else repr(value)
+    return type(value).__name__ if isinstance(value, Iterable) else shown(value)
 
 
 def _list(entries: Any, name: str) -> list[Any]:
     if isinstance(entries, (str, bytes)):
         raise InputError(f"{name} must be a list with one entry per item, not one string")
     listed = entries if isinstance(entries, (Mapping, Set)) else samples_of(entries, name)
-    if not isinstance(listed, Iterable) or isinstance(listed, (str, Mapping, Set)):
+    if not isinstance(listed, Iterable) or isinstance(listed, (str, Mapping, Set)) or is_torch(listed):
         raise InputError(f"{name} must be a list with one entry per item, not {_kind(entries)}")
     return list(listed)
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..checks import array_of
+from ..checks import array_of, plain_arguments
 from ..declarations import declared, function_name
 from ..errors import InputError, shown
 from ..files import expanded
@@ -108,6 +108,7 @@ def list_encoders() -> list[EncoderKind]:
     return sorted(_kinds(), key=lambda kind: kind.name)
 
 
+@plain_arguments
 def resolve_encoder(
     encoder: EncoderLike | None = None,
     *,

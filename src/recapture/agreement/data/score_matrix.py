@@ -187,6 +187,8 @@ def match(first: ScoreMatrix, second: ScoreMatrix, names: tuple[str, str] = ("sc
             both.append(in_order(here or there))
             continue
         shared = in_order(set(here) & set(there))
+        if not (here and there):
+            raise InputError(f"{names[1] if here else names[0]} have no {what}")
         if not shared:
             raise InputError(
                 f"{names[0]} and {names[1]} have no {what} in common: one begins with {here[0]!r}, the other with "

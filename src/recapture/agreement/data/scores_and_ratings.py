@@ -103,7 +103,9 @@ def _with_criteria(
         chosen = list(ratings)
     else:
         columns = [*table, *(ratings or ())]
-        table, ratings, chosen = find_criteria(table, ratings, names_of(criteria or (), columns=columns))
+        table, ratings, chosen = find_criteria(
+            table, ratings, names_of(() if criteria is None else criteria, columns=columns)
+        )
     if not chosen:
         raise InputError("there are no ratings to compare scores with")
     return table, ratings, chosen

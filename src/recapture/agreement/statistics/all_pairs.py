@@ -218,6 +218,7 @@ def compared(
     sides: ScoresAndRatings, criterion: str, level: str, coefficient: str, test: str, **options: Any
 ) -> AllPairs:
     """All metrics by their agreement with one criterion."""
+    check_level_name(level)
     for metric in sides.metrics:
         check_sides(sides, metric, criterion, level)
     pairs = compare_all(*_arrays(sides, criterion, test), level, coefficient, test, **options)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from typing import Any
 
+from ...checks import is_one_of
 from ...errors import InputError, nearest_names, shown
 from ...similarity.sentence_bleu import TOKENIZERS, Tokenizer
 from ..declaration import Output, PairMetric, PairScores
@@ -90,7 +91,7 @@ class CorpusBleuScorer(SacrebleuScorer):
 
 def _prepare(references: Sequence[Sequence[str]], shared: Any, tokenize: Any, lowercase: Any) -> CorpusBleuScorer:
     check_flags(lowercase=lowercase)
-    if tokenize not in TOKENIZERS:
+    if not is_one_of(tokenize, TOKENIZERS):
         raise InputError(f"BLEU has no tokenizer {shown(tokenize)}: {nearest_names(tokenize, TOKENIZERS)}")
     return CorpusBleuScorer(references, tokenize, lowercase)
 
