@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,7 +72,7 @@ def both_sides(references: Any, candidates: Any, least: int = 2) -> tuple[Any, A
     """References and candidates of one context as lists, whatever held them; refused where they are too few."""
     references, candidates = samples_of(references, "references"), samples_of(candidates, "candidates")
     for side, texts in (("references", references), ("candidates", candidates)):
-        if not isinstance(texts, Sequence) or isinstance(texts, (str, bytes)):
+        if not isinstance(texts, Sized) or getattr(texts, "ndim", 1) == 0:  # beside a matrix only lengths matter
             raise InputError(f"{side} must be a list of texts, not {shown(texts)}")
     if not len(candidates):
         raise InputError("there are no candidates")
