@@ -257,3 +257,30 @@ def canonical(value: Any) -> Any:
     if isinstance(value, rc.DocumentFrequencies):
         return [value.documents, value.order, sorted(value.items())]
     return [type(value).__name__, repr(value)]
+
+
+def every_parameter() -> dict[str, dict[str, Callable[[Any], Any]]]:
+    """By function and parameter, numbers or not: a call with that one left open. Models are not needed for any."""
+    functions = {name: getattr(rc, name) for name in rc.__all__ if name not in ABOUT_RESULTS | ON_MODELS}
+    functions |= {"Journal": rc.Journal, "DocumentFrequencies.read": rc.DocumentFrequencies.read}
+    functions |= {"DocumentFrequencies.from_references": rc.DocumentFrequencies.from_references}
+    found: dict[str, dict[str, Callable[[Any], Any]]] = {}
+    for function_name, function in functions.items():
+        if not callable(function):
+            continue
+        parameters = inspect.signature(function).parameters.values()
+        own = OWN.get(function_name, {})
+        fixed = {"path": "there is none", "paths": "there is none", "encoder": "bag-of-words", **GIVEN, **own}
+        open_ones = [each.name for each in parameters if each.kind != each.VAR_KEYWORD]
+        if any("Options" in str(each.annotation) for each in parameters):
+            open_ones += [*PairOptions.__annotations__]
+        required = {each.name: fixed.get(each.name) for each in parameters if each.default is each.empty}
+        required |= {key: value for key, value in own.items() if key in open_ones}
+        required |= {"encoder": "bag-of-words"} if "encoder" in open_ones else {}
+        required |= {"cache": False} if "cache" in open_ones else {}
+        required = {key: value for key, value in required.items() if key in open_ones}
+        found[function_name] = {
+            name: _caller(function, {key: value for key, value in required.items() if key != name}, name)
+            for name in open_ones
+        }
+    return found

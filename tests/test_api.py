@@ -224,7 +224,7 @@ BAD = {
     "k without neighbours": (X, Y, {"k": 2, "metrics": "mmd"}, "k was given, but mmd has no neighbourhoods"),
     "seed": (X, Y, {"seed": -1}, "seed must be"),
     "one name for two": (X, {1: X, "1": Y}, {}, "same name"),
-    "metric that is no name": (X, Y, {"metrics": [3]}, "unknown metric '3'"),
+    "metric that is no name": (X, Y, {"metrics": [3]}, "a metric is named by a text, not by 3"),
     "masked": (np.ma.masked_less(X, 0), Y, {}, "masked values"),
     "ragged": ([[1, 2], [3]], Y, {}, "rectangular"),
 }

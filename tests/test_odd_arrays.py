@@ -1,5 +1,6 @@
 """Arrays of odd kinds: the number that the same values as float64 give, or a sentence."""
 
+import timeit
 import warnings
 
 import numpy as np
@@ -24,6 +25,7 @@ SETS = {
     "prd": lambda one, other: rc.prd(one, other, clusterings=1),
     "mauve": lambda one, other: rc.mauve(one, other, clusterings=1),
     "evaluate": lambda one, other: rc.evaluate(one, other, ON_SPHERES, ceiling=False)["candidate"],
+    "human": lambda one, other: rc.evaluate(Y[::-1] + 0.5, one, ON_SPHERES, human=other, ceiling=3)["candidate"],
 }
 AGREEMENT = {
     "correlate": lambda s, h: rc.correlate(s, h).rows,
@@ -75,7 +77,7 @@ def test_sets(metric):
 def test_sets_of_torch():
     pytest.importorskip("torch")
     for kind, odd in torch_tables().items():
-        for metric in ("mark-evaluate", "mmd", "evaluate"):
+        for metric in ("mark-evaluate", "mmd", "evaluate", "human"):
             check(SETS[metric], odd, X, Y, kind)
 
 
@@ -159,6 +161,31 @@ def test_statistics_of_a_callers_function():
         rc.permutation_test(np.ma.array([1, 2], mask=[0, 1]), np.array([1, 2]), lambda r, c: 0.0)
 
 
+def test_a_second_human_set_of_lists():
+    sets = [rows.tolist() for rows in (X, Y, X[::-1] + 0.5)]
+    found = rc.evaluate(sets[0], sets[1], ON_SPHERES, human=sets[2], ceiling=3)
+    assert canonical(found) == canonical(rc.evaluate(X, Y, ON_SPHERES, human=X[::-1] + 0.5, ceiling=3))
+
+
+@pytest.mark.slow
+def test_samples_of_torch_are_drawn_in_order_of_content():
+    torch = pytest.importorskip("torch")
+    one, other = X[:, 0], Y[:, 0]  # whole numbers below 100, which bfloat16 holds
+
+    def found(*sides):
+        return rc.permutation_test(*sides, lambda r, c: abs(sum(map(float, r)) - sum(map(float, c))), pvalue=19).pvalue
+
+    expected = found(one, other)
+    for make in (
+        lambda rows: torch.tensor(rows).bfloat16(),
+        lambda rows: list(torch.tensor(rows)),
+    ):
+        assert found(make(one), make(other)) == found(make(one[::-1].copy()), make(other)) == expected
+    grown = [torch.tensor(rows, requires_grad=True) for rows in (one, other)]
+    assert rc.permutation_test(*grown, lambda r, c: abs(len(r) - len(c)), pvalue=19).pvalue == 1
+    assert 0 < found(torch.tensor(one).to_sparse(), other) <= 1  # an order that is not known
+
+
 def test_what_cannot_be_an_array():
     class Stubborn:
         def __array__(self, *_, **__):
@@ -172,7 +199,30 @@ def test_what_cannot_be_an_array():
 
 def test_sets_whose_squared_distances_vanish_are_refused():
     """Squares of numbers below 1e-162 are 0 in float64: by distances alone all samples would be one."""
-    for call in SETS.values():
+    for call in (SETS[name] for name in SETS if name != "human"):
         with pytest.raises(InputError, match="and candidate hold no value beyond 1e-150"):
             call(X * 1e-200, Y * 1e-200)
     assert rc.mark_evaluate(X * 0, Y * 0).petersen == 1  # all samples are one
+
+
+def test_lists_are_read_without_a_change_to_the_filters_of_warnings():
+    """Which all threads share: whoever changes and restores them while others do leaves them changed."""
+    hidden = np.ma.array([1, 2], mask=[0, 1])
+    lists = [[1, np.ma.masked], [[1, np.ma.masked]], [hidden], ([hidden],), list(hidden), (1.0, np.ma.masked)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(warnings, "catch_warnings", None)
+            found = [numbers_of(given, "scores").ravel() for given in lists]
+    for numbers in found:
+        np.testing.assert_array_equal(numbers, [1, np.nan])
+
+
+def test_long_lists_are_read_as_fast_as_numpy_reads_them():
+    """Within a factor that leaves room for a busy machine; a look at every entry takes ten times as long."""
+    values = [0.5] * 100_000
+
+    def seconds(read):
+        return min(timeit.repeat(lambda: read(values), number=1, repeat=7))
+
+    assert seconds(lambda given: array_of(given, "p-values")) < 4 * seconds(np.asarray)

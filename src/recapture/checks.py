@@ -10,18 +10,18 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-import warnings
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Container, Iterable
 from typing import Any, TypeVar
 
 import numpy as np
 
-from .errors import InputError
+from .errors import InputError, first_line, shown
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-MOST_DRAWS = 1_000_000
-"""Resamples and the like: what takes years or all memory is a slip of the keyboard."""
+MOST_OF_ANYTHING = 1_000_000
+"""Resamples, clusters, quantiles: what takes years or all memory is a slip of the keyboard."""
 MOST_SPLITS = 100_000
 """Subsamples and splits, each of which is measured."""
 MOST_CLUSTERINGS = 10_000
@@ -36,14 +36,31 @@ _TIMES = (np.timedelta64, np.datetime64)
 """To NumPy a span of time is a whole number; to us it is none."""
 
 
+_FLAG, _TEXT, _OTHER = {"bool", "None"}, {"str", "None"}, {""}
+"""Annotations of which the kind is plain to see."""
+
+
 def plain_arguments(function: Function) -> Function:
-    """A public function whose arguments are plain: NumPy's and torch's single numbers become Python's at the door."""
-    names = list(inspect.signature(function).parameters)
+    """A public function whose arguments are plain: NumPy's and torch's single numbers become Python's at the door.
+
+    What is annotated as a flag or a text, and nothing else, has to be one.
+    """
+    parameters = inspect.signature(function).parameters
+    names = list(parameters)
+    kinds = {name: set(str(parameter.annotation).split(" | ")) for name, parameter in parameters.items()}
+
+    def checked(value: Any, name: str) -> Any:
+        value = plain_value(value, name)
+        if kinds.get(name, _OTHER) <= _FLAG:
+            check_flag(name, value)
+        elif kinds.get(name, _OTHER) <= _TEXT and not (value is None or isinstance(value, str)):
+            raise InputError(f"{name} must be a text, not {shown(value)}")
+        return value
 
     @functools.wraps(function)
     def with_plain(*args: Any, **kwargs: Any) -> Any:
-        places = [plain_value(value, names[min(at, len(names) - 1)]) for at, value in enumerate(args)]
-        return function(*places, **{name: plain_value(value, name) for name, value in kwargs.items()})
+        places = [checked(value, names[min(at, len(names) - 1)]) for at, value in enumerate(args)]
+        return function(*places, **{name: checked(value, name) for name, value in kwargs.items()})
 
     return with_plain  # type: ignore[return-value]
 
@@ -60,7 +77,7 @@ def plain_value(value: Any, name: str = "a number") -> Any:
         value = value[()]
     if isinstance(value, np.generic):
         return _of_numpy(value)
-    if _is_torch(value) and not value.ndim:
+    if is_torch(value) and not value.ndim:
         return _of_torch(value, name)
     return float(value) if isinstance(value, float) else value
 
@@ -77,15 +94,11 @@ def _of_torch(value: Any, name: str) -> Any:
     try:
         return value.item()
     except (RuntimeError, NotImplementedError, TypeError, ValueError) as error:  # such as meta, which holds no number
-        raise InputError(f"{name} is a tensor without a number that could be read: {_first(error)}") from None
+        raise InputError(f"{name} is a tensor without a number that could be read: {first_line(error)}") from None
 
 
 def _digits(value: int) -> int:
     return int(value.bit_length() * math.log10(2)) + 1
-
-
-def _first(error: BaseException) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 def is_whole(value: Any) -> bool:
@@ -98,10 +111,34 @@ def is_number(value: Any) -> bool:
     return is_whole(value) or isinstance(value, (float, np.floating))
 
 
+def check_flag(name: str, value: Any) -> None:
+    """True or false, also as 1 or 0; None where nothing was said."""
+    if not (value is None or (isinstance(value, int) and value in (0, 1))):
+        raise InputError(f"{name} must be true or false, not {shown(value)}")
+
+
+def check_function(name: str, value: Any, what: str) -> None:
+    if not callable(value):
+        raise InputError(f"{name} must be a function {what}, not {shown(value)}")
+
+
+def is_one_of(value: Any, known: Container[str]) -> bool:
+    """Whether this is a name, and known."""
+    return isinstance(value, str) and value in known
+
+
+def path_of(path: Any, what: str = "a file") -> str:
+    """The path of a file as text, from a text or a path."""
+    found = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(found, str):
+        raise InputError(f"{what} is named by a text or a path, not by {shown(path)}")
+    return found
+
+
 def check_seed(seed: Any) -> int:
     seed = plain_value(seed, "seed")
     if not is_whole(seed) or seed < 0:
-        raise InputError(f"seed must be a whole number of at least 0, not {seed!r}")
+        raise InputError(f"seed must be a whole number of at least 0, not {shown(seed)}")
     return int(seed)
 
 
@@ -111,7 +148,7 @@ def check_level(interval: Any) -> float | None:
     if interval is None or interval is False:
         return None
     if not is_number(interval) or not 0 < interval < 1:
-        raise InputError(f"interval must be a level between 0 and 1 such as 0.95, not {interval!r}")
+        raise InputError(f"interval must be a level between 0 and 1 such as 0.95, not {shown(interval)}")
     return float(interval)
 
 
@@ -121,14 +158,14 @@ def check_draws(name: str, value: Any, usual: int, what: str) -> int:
     if isinstance(value, bool):
         return usual if value else 0
     if not is_whole(value) or value < 0:
-        raise InputError(f"{name} must be true, false or a number of {what}, not {value!r}")
+        raise InputError(f"{name} must be true, false or a number of {what}, not {shown(value)}")
     return _at_most(name, int(value), MOST_SPLITS)
 
 
 def check_count(name: str, value: Any, least: int, most: int | None = None) -> int:
     value = plain_value(value, name)
     if not is_whole(value) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
+        raise InputError(f"{name} must be a whole number of at least {least}, not {shown(value)}")
     return _at_most(name, int(value), most)
 
 
@@ -151,7 +188,7 @@ def check_number(
     value = plain_value(value, name)
     fits = is_number(value) and math.isfinite(value) and least <= value <= most
     if not fits or (above is not None and not value > above):
-        raise InputError(f"{name} must be {what or _range(least, most, above)}, not {value!r}")
+        raise InputError(f"{name} must be {what or _range(least, most, above)}, not {shown(value)}")
     return float(value)
 
 
@@ -176,19 +213,19 @@ def array_of(values: Any, name: str, what: str = "a rectangular table of numbers
 
     Missing values of a masked array are NaN (masked whole numbers: float64). What cannot be made an array is refused.
     """
+    if type(values) is np.ndarray:
+        return values
     if isinstance(values, (list, tuple)):
-        # Rows of their own kind: NumPy would read a tensor number by number and forget what is masked.
-        values = [array_of(row, name, what) if _foreign(row) else row for row in values]
-    elif _is_torch(values):
+        if any(map(_is_odd, set(map(type, values)))):  # a look at every entry of a long list of numbers would take long
+            values = [_entry(row, name, what) for row in values]
+    elif is_torch(values):
         return _tensor(values, name)
     elif isinstance(values, np.ma.MaskedArray):
         return _unmasked(values)
     try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Warning: converting a masked element to nan", UserWarning)
-            return np.asarray(values)
+        return np.asarray(values)
     except (TypeError, ValueError, RuntimeError, NotImplementedError, OverflowError, BufferError) as error:
-        raise InputError(f"{name} must be {what}: {_first(error)}") from None
+        raise InputError(f"{name} must be {what}: {first_line(error)}") from None
 
 
 def numbers_of(values: Any, name: str, what: str = "numbers, in rows of one length") -> np.ndarray:
@@ -200,19 +237,34 @@ def numbers_of(values: Any, name: str, what: str = "numbers, in rows of one leng
         try:
             return array.astype(np.float64)
         except (TypeError, ValueError, OverflowError, RuntimeError) as error:
-            raise InputError(f"{name} must be {what}: {_first(error)}") from None
+            raise InputError(f"{name} must be {what}: {first_line(error)}") from None
     if array.dtype.kind not in "fiub":
         raise InputError(f"{name} must be {what}, not {array.dtype}")
     with np.errstate(over="ignore"):
         return np.asarray(array, np.float64)
 
 
-def _foreign(row: Any) -> bool:
-    return _is_torch(row) or isinstance(row, np.ma.MaskedArray)
+def _is_odd(kind: type) -> bool:
+    return issubclass(kind, (list, tuple, np.ma.MaskedArray)) or _of_torch_kind(kind)
 
 
-def _is_torch(values: Any) -> bool:
-    return type(values).__module__.partition(".")[0] == "torch" and hasattr(values, "detach")
+def _entry(row: Any, name: str, what: str) -> Any:
+    """One row of a list: NumPy would read a tensor number by number, and forget or warn of what is masked."""
+    if row is np.ma.masked:
+        return np.nan
+    if isinstance(row, np.ma.MaskedArray) or is_torch(row):
+        return array_of(row, name, what)
+    if isinstance(row, (list, tuple)) and any(map(_is_odd, set(map(type, row)))):
+        return [_entry(part, name, what) for part in row]
+    return row
+
+
+def _of_torch_kind(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] == "torch" and hasattr(kind, "detach")
+
+
+def is_torch(values: Any) -> bool:
+    return _of_torch_kind(type(values))
 
 
 def _tensor(values: Any, name: str) -> np.ndarray:
@@ -231,7 +283,7 @@ def _tensor(values: Any, name: str) -> np.ndarray:
             values = values.float()  # NumPy has neither bfloat16 nor the types of 8 bits; float32 holds them exactly
         array: np.ndarray = values.resolve_conj().resolve_neg().numpy()
     except (RuntimeError, NotImplementedError, TypeError, ValueError) as error:
-        raise InputError(f"{name} is a tensor that cannot be read: {_first(error)}") from None
+        raise InputError(f"{name} is a tensor that cannot be read: {first_line(error)}") from None
     return array
 
 

@@ -18,7 +18,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Generic, Literal, TypeVar
 
-from .errors import InputError, OptionError, nearest_names
+from .errors import InputError, OptionError, nearest_names, shown
 from .versions import VERSION
 
 Direction = Literal["higher", "lower"]
@@ -64,7 +64,7 @@ class Declaration:
         for name in parameters:
             if name not in self.defaults:
                 known = nearest_names(name, self.defaults) if self.defaults else "it has none"
-                raise OptionError(f"{self.name} has no option {name!r}: {known}")
+                raise OptionError(f"{self.name} has no option {shown(name)}: {known}")
         return {**self.defaults, **{name: plain_value(value, name) for name, value in parameters.items()}}
 
     def signature(self, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -147,17 +147,22 @@ class Registry(Generic[Metric]):
     def find(self, name: str) -> Metric:
         """A metric by its name; `mark_evaluate` and `mark-evaluate` are the same."""
         metrics = self.all()
+        if not isinstance(name, str):
+            raise InputError(f"a {self._what} is named by a text, not by {shown(name)}")
         wanted = name.strip().lower().replace("_", "-")
         if wanted not in metrics:
-            raise InputError(f"unknown {self._what} {name!r}: {nearest_names(wanted, metrics)}")
+            raise InputError(f"unknown {self._what} {shown(name)}: {nearest_names(wanted, metrics)}")
         return metrics[wanted]
 
     def choose(self, names: str | Iterable[str] | None) -> list[Metric]:
         """Declarations for names given as a list or as one comma-separated string; the usual ones for None."""
         if names is None:
-            names = self.usual or self.all()
-        listed = names.split(",") if isinstance(names, str) else [str(name) for name in names]
-        chosen = {metric.name: metric for metric in (self.find(name) for name in listed if name.strip())}
+            names = self.usual or list(self.all())
+        if isinstance(names, (bytes, Mapping)) or not isinstance(names, Iterable):
+            raise InputError(f"metrics are named by a text or a list of texts, not by {shown(names)}")
+        listed = names.split(",") if isinstance(names, str) else list(names)
+        named = (name for name in listed if not isinstance(name, str) or name.strip())
+        chosen = {metric.name: metric for metric in map(self.find, named)}
         if not chosen:
             raise InputError("no metric was named")
         return list(chosen.values())
@@ -185,11 +190,13 @@ class Registry(Generic[Metric]):
         """Parameters by metric; what names no chosen metric, or no parameter of it, is refused."""
         own: dict[str, dict[str, Any]] = {metric.name: {} for metric in chosen}
         if options is not None and not isinstance(options, Mapping):
-            raise InputError(f"options are a mapping from metrics to their parameters, not {options!r}")
+            raise InputError(f"options are a mapping from metrics to their parameters, not {shown(options)}")
         for name, parameters in (options or {}).items():
-            metric = self.find(str(name))
+            metric = self.find(name)
             if not isinstance(parameters, Mapping):
-                raise InputError(f"the options of {metric.name} are a mapping from names to values, not {parameters!r}")
+                raise InputError(
+                    f"the options of {metric.name} are a mapping from names to values, not {shown(parameters)}"
+                )
             if metric.name not in own:
                 raise InputError(f"options were given for {metric.name}, which is not among the metrics")
             checked = metric.checked(parameters)

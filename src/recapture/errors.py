@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import difflib
 import re
+import reprlib
 from collections.abc import Iterable, Sequence
 
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """What a terminal obeys instead of showing it, what turns the direction of words that follow, and half characters."""
+
+_LONGEST = 100
+"""Characters of a value in a message."""
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 80
 
 
 def visible(words: str, lines: bool = True) -> str:
@@ -22,6 +28,23 @@ def visible(words: str, lines: bool = True) -> str:
 def _escaped(character: str) -> str:
     code = ord(character)
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+def shown(value: object) -> str:
+    """Whatever a caller gave, on one short line, as messages quote it; of arrays and tables their kind and size."""
+    shape = getattr(value, "shape", None)
+    try:
+        if isinstance(shape, tuple) and shape:
+            return f"{type(value).__name__} of shape {tuple(map(int, shape))}"
+        words = " ".join(_SHORT.repr(value).split())
+    except Exception:  # what cannot be shown is not what the caller should hear about
+        return f"an object of type {type(value).__name__}"
+    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}..."
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, or its kind if it says nothing."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 class InputError(ValueError):
@@ -51,9 +74,10 @@ class UnknownNameError(InputError, KeyError):
     """A result that is not there: a KeyError, as mappings have it, whose message says what there is."""
 
 
-def nearest_names(wanted: str, known: Iterable[str]) -> str:
+def nearest_names(wanted: object, known: Iterable[str]) -> str:
     """' Did you mean ...?' for a misspelt name, or the list of all names when nothing is close."""
     names = sorted(known)
+    wanted = wanted[:_LONGEST] if isinstance(wanted, str) else ""
     close = difflib.get_close_matches(wanted, names, n=3, cutoff=0.65)
     if not close:  # the words of a longer name, such as bleu of sentence-bleu
         parts = set(wanted.split("-"))

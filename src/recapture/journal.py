@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
+from .checks import path_of
 from .files import cache_folder
 from .report.report import plain
 
@@ -68,7 +69,7 @@ class Journal:
     """
 
     def __init__(self, path: Path | str | None) -> None:
-        self.path = None if path is None else Path(path)
+        self.path = None if path is None else Path(path_of(path, "a journal"))
         self._known: dict[str, Any] | None = None
 
     @classmethod

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..checks import check_level as check_interval
 from ..checks import plain_arguments
-from ..errors import InputError, nearest_names
+from ..errors import InputError, nearest_names, shown
 from ..report.report import Report, Reported
 from ..report.result import freeze
 from .data.scores_and_ratings import Directions, Names, Scores, names_of, side_by_side
@@ -115,7 +115,7 @@ def correlate(
     """
     levels = _chosen("level", level, LEVELS)
     coefficients = _chosen("coefficient", coefficient, ALL_COEFFICIENTS)
-    by_tests = _chosen("test", tests, TESTS) if tests else []
+    by_tests = _chosen("test", tests, TESTS) if tests is not None and len(names_of(tests, "test")) else []
     interval = check_interval(interval)
     resamples, seed = check_resampling(over, resamples, seed)
     check_choice("rule for ties", soft_ties, SOFT_TIES)
@@ -212,10 +212,10 @@ class Correlations(Reported):
         asked = {**({} if metric is None else {"metric": metric}), **wanted}
         for name, value in asked.items():
             if name not in ("metric", "criterion", "level", "coefficient"):
-                raise InputError(f"rows are found by metric, criterion, level and coefficient, not by {name!r}")
+                raise InputError(f"rows are found by metric, criterion, level and coefficient, not by {shown(name)}")
             known = {getattr(row, name) for row in self.rows}
             if value not in known:
-                raise InputError(f"there is no {name} {value!r}: {nearest_names(str(value), known)}")
+                raise InputError(f"there is no {name} {value!r}: {nearest_names(value, known)}")
         rows = [row for row in self.rows if all(getattr(row, name) == value for name, value in asked.items())]
         if len(rows) != 1:
             said = ", ".join(f"{name} {value!r}" for name, value in asked.items()) or "anything"
@@ -282,7 +282,7 @@ def _chosen(what: str, given: Names, known: Collection[str]) -> list[str]:
         if what == "level":
             check_level_name(name)
         if name not in known:
-            raise InputError(f"unknown {what} {name!r}: {nearest_names(name, known)}")
+            raise InputError(f"unknown {what} {shown(name)}: {nearest_names(name, known)}")
     if not names:
         raise InputError(f"no {what} was named")
     return names

@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import is_one_of
 from ..declarations import Declaration, Output, Registry
-from ..errors import InputError, nearest_names
+from ..errors import InputError, nearest_names, shown
 from ..geometry.triangles import Ties
 from ..similarity.scorer import METRICS as SIMILARITIES
 from .uncertainty import Asked, ContextScores
@@ -54,8 +55,8 @@ class Settings:
 
 
 def check_ties(ties: Any) -> None:
-    if ties not in TIES:
-        raise InputError(f"unknown rule for ties {ties!r}: {nearest_names(str(ties), TIES)}")
+    if not is_one_of(ties, TIES):
+        raise InputError(f"unknown rule for ties {shown(ties)}: {nearest_names(ties, TIES)}")
 
 
 @dataclass(frozen=True, kw_only=True)

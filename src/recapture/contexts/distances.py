@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..checks import numbers_of, plain_value
 from ..declarations import function_name
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..similarity.scorer import METRICS as SIMILARITIES
 from ..similarity.scorer import Scorer, Similarity
 from ..texts.objects import samples_of, texts_of_object
@@ -71,6 +71,9 @@ def check_texts(references: Sequence[Any], candidates: Sequence[Any]) -> list[st
 def both_sides(references: Any, candidates: Any, least: int = 2) -> tuple[Any, Any]:
     """References and candidates of one context as lists, whatever held them; refused where they are too few."""
     references, candidates = samples_of(references, "references"), samples_of(candidates, "candidates")
+    for side, texts in (("references", references), ("candidates", candidates)):
+        if not isinstance(texts, Sized) or getattr(texts, "ndim", 1) == 0:  # beside a matrix only lengths matter
+            raise InputError(f"{side} must be a list of texts, not {shown(texts)}")
     if not len(candidates):
         raise InputError("there are no candidates")
     if len(references) < least:
@@ -83,7 +86,7 @@ def _called(distance: Callable[[str, str], float], texts: list[str]) -> np.ndarr
     answers = [[plain_value(distance(text, other), "a distance") for other in texts] for text in texts]
     distances = numbers_of(answers, "what the distance function returns", "one number for two texts")
     if distances.ndim != 2:
-        raise InputError(f"the distance function must return one number for two texts, not {answers[0][0]!r}")
+        raise InputError(f"the distance function must return one number for two texts, not {shown(answers[0][0])}")
     _check(distances)
     far = np.flatnonzero(np.diagonal(distances) > _SELF)
     if len(far):

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..checks import check_level, check_seed, plain_arguments
 from ..declarations import installed_version
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..geometry.triangles import Ties
 from ..journal import Journal
 from ..labellings.plans import Pvalue
@@ -122,7 +122,7 @@ def evaluate_contexts(
         Settings(ties, directed, check_seed(seed)),
         Asked(pvalue, seed, nulls=False),
         encoder,
-        options or {},
+        {} if options is None else options,
         {name: value for name, value in loading.items() if value is not None},
         {name: value for name, value in encoding.items() if value is not None},
     )
@@ -149,7 +149,9 @@ class _Run:
         self._asked = asked
         self._encoding = encoding
         wanted = list(dict.fromkeys(metric.similarity for metric in metrics if metric.similarity))
-        options = {name.replace("_", "-"): own for name, own in options.items()}
+        if not isinstance(options, Mapping) or not all(isinstance(own, Mapping) for own in options.values()):
+            raise InputError(f"options are a mapping from metrics to their parameters, not {shown(options)}")
+        options = {str(name).replace("_", "-"): own for name, own in options.items()}
         for name in options:
             if name not in wanted:
                 raise InputError(f"options for {name!r}, but no metric is built on it")

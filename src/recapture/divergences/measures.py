@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..checks import is_number
-from ..errors import InputError, nearest_names
+from ..errors import InputError, nearest_names, shown
 from .logs import LogPairs
 
 INFINITY = math.inf
@@ -218,9 +218,9 @@ def find_measure(name: str) -> Measure:
     wanted = name.strip().lower().replace("-", "_")
     wanted = _SYNONYMS.get(wanted, wanted)
     if wanted in _ELSEWHERE:
-        raise InputError(f"unknown information measure {name!r}: {_ELSEWHERE[wanted]}")
+        raise InputError(f"unknown information measure {shown(name)}: {_ELSEWHERE[wanted]}")
     if wanted not in known:
-        raise InputError(f"unknown information measure {name!r}: {nearest_names(wanted, known)}")
+        raise InputError(f"unknown information measure {shown(name)}: {nearest_names(wanted, known)}")
     return known[wanted]
 
 
@@ -234,7 +234,7 @@ def check_all(measures: Sequence[str | Measure], alpha: float | None = None, bet
                 raise InputError(f"the measure {using[0].name} needs {name}")
             continue
         if not is_number(value) or not abs(value) <= LARGEST:
-            raise InputError(f"{name} must be a number from {-LARGEST:g} to {LARGEST:g}, not {value!r}")
+            raise InputError(f"{name} must be a number from {-LARGEST:g} to {LARGEST:g}, not {shown(value)}")
         if not using:
             names = ", ".join(measure.name for measure in declared)
             raise InputError(f"{name} = {value:g} is used by none of the measures asked for ({names})")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import array_of, plain_arguments, plain_value
+from ..checks import array_of, check_function, plain_arguments, plain_value
 from ..errors import InputError
 from ..geometry.content_order import content_order
 from ..geometry.labels import Labels
@@ -137,7 +137,8 @@ def permutation_test(
     0.1
     """
     references, candidates = _checked_side(references, "references"), _checked_side(candidates, "candidates")
-    chosen = plan(len(references), len(candidates), pvalue=pvalue, seed=seed, symmetric=symmetric)
+    check_function("statistic", statistic, "that returns numbers")
+    chosen = plan(len(references), len(candidates), pvalue=pvalue, seed=seed, symmetric=bool(symmetric))
     places = None
     if not chosen.exact:
         places = np.concatenate([_order(references), len(references) + _order(candidates)])
@@ -166,8 +167,8 @@ def _order(samples: Sequence[object] | np.ndarray) -> np.ndarray:
     if all(isinstance(sample, str) for sample in listed):
         return np.array(sorted(range(len(listed)), key=lambda place: str(listed[place])))
     try:
-        rows = np.asarray(samples).reshape(len(listed), -1)
-    except ValueError:
+        rows = array_of(samples, "samples").reshape(len(listed), -1)
+    except (InputError, ValueError):
         rows = np.empty((0, 0))
     if rows.dtype.kind in "biuf" and rows.size and np.isfinite(rows).all():
         return content_order(rows)

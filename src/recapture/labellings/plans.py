@@ -7,12 +7,12 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from ..checks import check_seed, is_whole, plain_value
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..geometry.labels import Labels
 
 Pvalue = bool | int | Literal["exact", "sampled"]
@@ -108,6 +108,14 @@ def _counted(partitions: int) -> str:
     return f"{partitions:,}" if partitions < 10**30 else f"about 10^{math.log10(partitions):.0f}"
 
 
+def check_pvalue(pvalue: Any) -> Any:
+    """What a caller asks for, before anything is computed; False and None ask for nothing."""
+    pvalue = plain_value(pvalue, "pvalue")
+    if pvalue is not None and pvalue is not False:
+        _asked(pvalue, 1)
+    return pvalue
+
+
 def _asked(pvalue: Pvalue, samples: int) -> int | None:
     """How many sampled labellings the caller named; None where the choice is open or exact."""
     pvalue = plain_value(pvalue, "pvalue")
@@ -116,7 +124,7 @@ def _asked(pvalue: Pvalue, samples: int) -> int | None:
     if isinstance(pvalue, str) and pvalue == "sampled":
         return samples
     if not is_whole(pvalue) or pvalue < 1:
-        raise InputError(f"pvalue must be true, 'exact', 'sampled' or a number of labellings, not {pvalue!r}")
+        raise InputError(f"pvalue must be true, 'exact', 'sampled' or a number of labellings, not {shown(pvalue)}")
     if pvalue > DEMANDED_LIMIT:
         raise InputError(f"at most {DEMANDED_LIMIT:,} labellings can be looked at, not {pvalue:,}")
     return int(pvalue)

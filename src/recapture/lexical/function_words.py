@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..texts.sources import Source, without_line_end
 
 _DETERMINERS = "a an the this that these some any no all other one"
@@ -37,6 +37,8 @@ def function_words(source: str | os.PathLike[str] | Iterable[str] | None) -> fro
         return FUNCTION_WORDS
     if isinstance(source, (str, os.PathLike)):
         source = [without_line_end(line) for _, line in Source(str(source)).lines()]
+    if isinstance(source, bytes) or not isinstance(source, Iterable) or getattr(source, "ndim", 1) == 0:
+        raise InputError(f"function words are a file or a list of words, not {shown(source)}")
     words = list(source)
     for word in words:
         if not isinstance(word, str):

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..checks import is_number, is_whole
-from ..errors import InputError
+from ..errors import InputError, shown
 from .ngrams import Words
 
 MOST_WORDS = 5
@@ -216,9 +216,9 @@ def _discount(counts: np.ndarray) -> float:
 def check_model(order: Any, tokenize: Any) -> None:
     """Raise if a model cannot have these parameters."""
     if not is_whole(order) or not 1 <= order <= MOST_WORDS:
-        raise InputError(f"order must be a whole number from 1 to {MOST_WORDS}, not {order!r}")
+        raise InputError(f"order must be a whole number from 1 to {MOST_WORDS}, not {shown(order)}")
     if tokenize is not None and not callable(tokenize):
-        raise InputError(f"tokenize must be a function from a text to its tokens, not {tokenize!r}")
+        raise InputError(f"tokenize must be a function from a text to its tokens, not {shown(tokenize)}")
 
 
 def _given(discounts: Sequence[float] | None, order: int) -> tuple[float, ...] | None:
@@ -226,7 +226,7 @@ def _given(discounts: Sequence[float] | None, order: int) -> tuple[float, ...] |
         return None
     values = tuple(discounts) if isinstance(discounts, Iterable) else ()
     if len(values) != order or not all(is_number(value) and 0 <= value <= 1 for value in values):
-        raise InputError(f"discounts must be {order} numbers from 0 to 1, one for each order, not {discounts!r}")
+        raise InputError(f"discounts must be {order} numbers from 0 to 1, one for each order, not {shown(discounts)}")
     return tuple(map(float, values))
 
 

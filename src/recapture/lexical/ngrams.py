@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import LONGEST_NGRAM, check_count, is_whole, plain_value
-from ..errors import InputError
+from ..checks import LONGEST_NGRAM, check_count, check_function, is_whole, path_of, plain_value
+from ..errors import InputError, shown
 from ..texts.json_values import parsed
+from ..texts.objects import texts_of_object
 from ..texts.sources import Source
 from .tokens import caption_tokens
 
@@ -111,7 +112,12 @@ class DocumentFrequencies:
 
     def __init__(self, counts: Mapping[Ngram, int], documents: int, order: int = 4) -> None:
         order = check_count("order", order, 1, LONGEST_NGRAM)
+        if not isinstance(counts, Mapping):
+            raise InputError(f"counts are a mapping from n-grams to numbers of documents, not {shown(counts)}")
         listed = list(counts)
+        for ngram in listed:
+            if not isinstance(ngram, tuple) or not all(isinstance(token, str) for token in ngram):
+                raise InputError(f"an n-gram is a tuple of tokens, not {shown(ngram)}")
         words = Words.of(listed)
         longest = check_count("the longest n-gram", words.lengths.max(initial=1), 1, LONGEST_NGRAM)
         documents_with = np.array([_count(counts[ngram], ngram) for ngram in listed], np.int64)
@@ -163,14 +169,18 @@ class DocumentFrequencies:
         2
         """
         order = check_count("order", order, 1, LONGEST_NGRAM)
+        check_function("tokenize", tokenize, "from a text to its tokens")
+        if isinstance(groups, (str, bytes)) or not isinstance(groups, Iterable) or getattr(groups, "ndim", 1) == 0:
+            raise InputError(f"documents are a list of lists of texts, not {shown(groups)}")
         sizes: list[int] = []
 
         def token_lists() -> Iterator[Sequence[str]]:
             for group in groups:
                 if isinstance(group, str):
                     raise InputError(f"document {len(sizes)} is one string: give a list of lists of texts")
-                sizes.append(len(group))
-                yield from map(tokenize, group)
+                texts = texts_of_object(group, f"document {len(sizes)}")
+                sizes.append(len(texts))
+                yield from map(tokenize, texts)
 
         words = Words.of(token_lists())
         if not sizes:
@@ -307,7 +317,7 @@ class DocumentFrequencies:
         -------
         DocumentFrequencies
         """
-        source = Source(os.fspath(path))
+        source = Source(path_of(path))
         try:
             content = source.content().decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -329,5 +339,5 @@ def _compressed(path: str | os.PathLike[str]) -> bool:
 def _count(value: Any, ngram: Ngram) -> int:
     value = plain_value(value, f"the count of {' '.join(ngram)!r}")
     if not is_whole(value) or not 0 <= value <= _MOST_DOCUMENTS:
-        raise InputError(f"the count of {' '.join(ngram)!r} must be a whole number, not {value!r}")
+        raise InputError(f"the count of {' '.join(ngram)!r} must be a whole number, not {shown(value)}")
     return int(value)

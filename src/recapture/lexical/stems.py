@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..declarations import installed_version
-from ..errors import InputError, nearest_names
+from ..errors import InputError, nearest_names, shown
 from .english_stems import english_stem
 
 _REMEMBERED = 200_000
@@ -22,6 +22,8 @@ class Stems(dict[str, str]):
 
     def __init__(self, stemmer: str | Callable[[str], str] | None) -> None:
         super().__init__()
+        if not (stemmer is None or isinstance(stemmer, str) or callable(stemmer)):
+            raise InputError(f"stemmer must be a language or a function from a word to its stem, not {shown(stemmer)}")
         self._stem: Callable[[str], str] = _of_language(stemmer) if isinstance(stemmer, str) else stemmer or str
         self._one_at_a_time = threading.Lock()  # a Snowball stemmer keeps state while it works on a word
 
@@ -53,5 +55,5 @@ def _of_language(language: str) -> Any:
         ) from None
     known = {ENGLISH, *snowballstemmer.algorithms()}
     if language not in known:
-        raise InputError(f"there is no stemmer for {language!r}: {nearest_names(language, known)}")
+        raise InputError(f"there is no stemmer for {shown(language)}: {nearest_names(language, known)}")
     return snowballstemmer.stemmer(language).stemWord

@@ -11,6 +11,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from ..errors import InputError, shown
+
 # A token of nothing but these is dropped; question and exclamation marks only where they stand alone.
 _DROPPED = re.compile(r"""[?!] | ['"`.,:;\-–—]+""", re.VERBOSE).fullmatch
 _PLAIN = str.maketrans(dict.fromkeys("‘’‚‛‹›", "'") | dict.fromkeys("“”„«»", '"') | {"\u00ad": None})
@@ -83,6 +85,8 @@ def caption_tokens(text: str) -> list[str]:
     >>> rc.caption_tokens("The dog doesn't sit, it runs.")
     ['the', 'dog', 'does', "n't", 'sit', 'it', 'runs']
     """
+    if not isinstance(text, str):
+        raise InputError(f"the words of a text were asked for, not of {shown(text)}")
     if not text.isascii():
         text = unicodedata.normalize("NFC", text).translate(_PLAIN)
     if "&" in text:

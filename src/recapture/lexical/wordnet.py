@@ -16,9 +16,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import InputError
+from ..errors import InputError, first_line
 from ..files import expanded
-from ..texts.sources import Source, first_line
+from ..texts.sources import Source
 from .align import SYNONYM, Match
 
 _REMEMBERED = 200_000

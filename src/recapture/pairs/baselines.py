@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..files import expanded
 from ..texts.sources import Source
 
@@ -42,7 +42,7 @@ class Baseline:
 def read_baseline(file: Any, layer: int) -> Baseline:
     """The row of a layer in a file with the columns LAYER,P,R,F (which bert-score calls .tsv, but it has commas)."""
     if not isinstance(file, (str, os.PathLike)):
-        raise InputError(f"rescale must be a file of baselines, not {file!r}")
+        raise InputError(f"rescale must be a file of baselines, not {shown(file)}")
     path = expanded(file)
     content = Source(str(path)).content(_MOST_BYTES)
     try:

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast, over
 
 import numpy as np
 
-from ..checks import check_count, check_level, check_seed, plain_arguments
+from ..checks import check_count, check_level, check_seed, is_one_of, is_torch, plain_arguments
 from ..declarations import fill_docstring
-from ..errors import InputError, OptionError, nearest_names
+from ..errors import InputError, OptionError, nearest_names, shown
 from ..progress import Progress
 from ..report.result import Result
 from ..similarity.scorer import RULES, Rule
@@ -208,7 +208,7 @@ def pair_function(function: Callable[Concatenate[Any, Any, Parameters], Any]) ->
     def checked(*args: Any, **kwargs: Any) -> Any:
         for name in kwargs:
             if name not in names:
-                raise OptionError(f"{function.__name__} has no option {name!r}: {nearest_names(name, names)}")
+                raise OptionError(f"{function.__name__} has no option {shown(name)}: {nearest_names(name, names)}")
         return with_plain(*args, **kwargs)
 
     return cast("PairFunction[Parameters]", checked)
@@ -229,9 +229,9 @@ def checked_parameters(
 def _checked_rule(metric: PairMetric, rule: str | None) -> Rule | None:
     if rule is None or metric.over_references is None:
         return metric.over_references
-    if rule not in RULES:
-        raise InputError(f"over_references is best or mean, not {rule!r}: {nearest_names(str(rule), RULES)}")
-    return rule
+    if not is_one_of(rule, RULES):
+        raise InputError(f"over_references is best or mean, not {shown(rule)}: {nearest_names(rule, RULES)}")
+    return cast(Rule, rule)
 
 
 # What goes in
@@ -288,7 +288,7 @@ def _group(entry: Any, position: int) -> list[str]:
     elif is_missing(entry):
         raise InputError(f"entry {position} of references is missing ({entry}): leave such items out of both sides")
     elif not isinstance(entry, Iterable) or isinstance(entry, (bytes, Mapping)):
-        raise InputError(f"entry {position} of references is neither a text nor a list of texts: {entry!r}")
+        raise InputError(f"entry {position} of references is neither a text nor a list of texts: {shown(entry)}")
     else:
         group = list(entry)
     if not group:
@@ -309,14 +309,14 @@ def _check_unicode(text: str, position: int, name: str) -> None:
 
 def _kind(value: Any) -> str:
     """What to call a value that is no list. Something long is not printed as a whole."""
-    return type(value).__name__ if isinstance(value, Iterable) else repr(value)
+    return type(value).__name__ if isinstance(value, Iterable) else shown(value)
 
 
 def _list(entries: Any, name: str) -> list[Any]:
     if isinstance(entries, (str, bytes)):
         raise InputError(f"{name} must be a list with one entry per item, not one string")
     listed = entries if isinstance(entries, (Mapping, Set)) else samples_of(entries, name)
-    if not isinstance(listed, Iterable) or isinstance(listed, (str, Mapping, Set)):
+    if not isinstance(listed, Iterable) or isinstance(listed, (str, Mapping, Set)) or is_torch(listed):
         raise InputError(f"{name} must be a list with one entry per item, not {_kind(entries)}")
     return list(listed)
 
@@ -373,7 +373,7 @@ def _model_name(model: ModelName | None) -> str:
     if model is None:
         return ""
     if not isinstance(model, (str, os.PathLike)):
-        raise InputError(f"a model is a name or a folder, not {model!r}")
+        raise InputError(f"a model is a name or a folder, not {shown(model)}")
     return str(os.path.abspath(os.path.expanduser(model))) if isinstance(model, os.PathLike) else model  # noqa: PTH100, PTH111
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..progress import Progress
 from .declaration import GroupScorer, PairScores
 from .evaluate import is_empty
@@ -66,7 +66,7 @@ class SacrebleuScorer(GroupScorer):
 def check_flags(**flags: Any) -> None:
     for name, value in flags.items():
         if not isinstance(value, bool):
-            raise InputError(f"{name} must be true or false, not {value!r}")
+            raise InputError(f"{name} must be true or false, not {shown(value)}")
 
 
 def sacrebleu_caption(signature: Mapping[str, Any]) -> str:

@@ -224,7 +224,7 @@ class Results(dict[str, dict[str, Result]], Reported):
     """Whether several metrics have numbers of one name, so that a page's heads have to say whose they are."""
 
     def __missing__(self, candidate: object) -> dict[str, Result]:
-        raise UnknownNameError(f"no results of {candidate!r}; {nearest_names(str(candidate), self)}")
+        raise UnknownNameError(f"no results of {candidate!r}; {nearest_names(candidate, self)}")
 
     def caption(self) -> list[str]:
         """Lines below the table: how many texts, which models, what the rows are, how sure they are."""

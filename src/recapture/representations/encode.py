@@ -12,7 +12,7 @@ from ..checks import check_count, numbers_of, plain_arguments
 from ..errors import InputError
 from ..geometry.sparse_rows import Rows, SparseRows
 from ..progress import Progress
-from ..texts.objects import checked_entries, samples_of
+from ..texts.objects import checked_entries, may_hold_texts, samples_of
 from .batches import CHARACTERS
 from .encoder import Encoder, EncoderLike, resolve_encoder
 from .vector_cache import VectorCache
@@ -136,7 +136,7 @@ def checked_texts(texts: Iterable[str]) -> list[str]:
     if isinstance(texts, (str, bytes)):
         raise InputError("expected a list of texts, got a single one")
     given = samples_of(texts, "the set of texts")
-    if isinstance(given, np.ndarray) or not isinstance(given, Iterable):
+    if not may_hold_texts(given):
         raise InputError(f"expected a list of texts, got {type(texts).__name__}")
     listed = checked_entries(list(given), "")
     if not listed:

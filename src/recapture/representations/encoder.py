@@ -10,9 +10,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..checks import array_of
+from ..checks import array_of, plain_arguments
 from ..declarations import declared, function_name
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..files import expanded
 from .facts import MadeFor
 
@@ -108,6 +108,7 @@ def list_encoders() -> list[EncoderKind]:
     return sorted(_kinds(), key=lambda kind: kind.name)
 
 
+@plain_arguments
 def resolve_encoder(
     encoder: EncoderLike | None = None,
     *,
@@ -148,7 +149,7 @@ def resolve_encoder(
     if isinstance(encoder, str):
         return _by_name(encoder, options)
     if isinstance(encoder, type) or not (isinstance(encoder, Encoder) or callable(encoder)):
-        raise InputError(f"an encoder is a name, a folder, a function or an Encoder, not {encoder!r}")
+        raise InputError(f"an encoder is a name, a folder, a function or an Encoder, not {shown(encoder)}")
     if pooling is not None or device is not None or truncate:
         raise InputError(
             "pooling, device and truncate apply to encoders chosen by name; set them on the given encoder instead"

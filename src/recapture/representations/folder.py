@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, shown
 from .weight_files import fault, is_inside, places, read_json, read_settings
 
 # Everything that can change a vector; other files, such as documentation and other weight formats, are left out.
@@ -122,7 +122,7 @@ def _pooling_modes(file: Path) -> list[str]:
     settings = read_settings(file)
     for name in (*_OLD_POOLING, "include_prompt"):
         if not isinstance(settings.get(name, False), bool):
-            raise InputError(f"{file} must say true or false for {name}, not {settings[name]!r}")
+            raise InputError(f"{file} must say true or false for {name}, not {shown(settings[name])}")
     given = settings.get("pooling_mode")
     if given is None:
         return [new for old, new in _OLD_POOLING.items() if settings.get(old)] or ["mean"]
@@ -206,7 +206,7 @@ def _padding(config: dict[str, Any], file: Path) -> int:
     if number is None:
         return 1
     if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-        raise InputError(f"{file} must give the padding token's number, not {number!r}")
+        raise InputError(f"{file} must give the padding token's number, not {shown(number)}")
     return number
 
 
@@ -215,7 +215,7 @@ def _whole(number: Any, what: str, file: Path | None) -> int | None:
     if number is None:
         return None
     if isinstance(number, bool) or not isinstance(number, (int, float)) or not number > 0 or number % 1:
-        raise InputError(f"{file} must say a whole number above zero for {what}, not {str(number)[:40]!r}")
+        raise InputError(f"{file} must say a whole number above zero for {what}, not {shown(str(number)[:40])}")
     return int(number) if number < _NO_LIMIT else None
 
 

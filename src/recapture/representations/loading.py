@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ..errors import InputError
+from ..errors import InputError, first_line, shown
 from .folder import modules
 from .locate import INSTALL_HINT, Weights
 from .tokenizer_probe import check_tokenizer
@@ -38,7 +38,8 @@ _ON_CALLS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, Impor
 
 def reason_of(error: BaseException) -> str:
     """The first line of an error, behind its kind."""
-    return f"{type(error).__name__}: {error}".splitlines()[0].rstrip(": ")
+    kind, said = type(error).__name__, first_line(error)
+    return kind if said == kind else f"{kind}: {said}".rstrip(": ")
 
 
 @contextlib.contextmanager
@@ -62,7 +63,7 @@ def usable_device(wanted: str | None) -> str:
         if torch.cuda.is_available():
             return "cuda"
         return "mps" if torch.backends.mps.is_available() else "cpu"
-    with in_one_sentence(f"device {wanted!r} cannot be used here"):
+    with in_one_sentence(f"device {shown(wanted)} cannot be used here"):
         torch.zeros(1, device=wanted).item()
     return wanted
 
@@ -75,7 +76,7 @@ def check_device(wanted: str | None) -> None:
         importlib.import_module("torch")
     except ImportError:  # vectors from the cache, on a machine without the library that made them
         if not isinstance(wanted, str) or not _DEVICES.fullmatch(wanted):
-            raise InputError(f"device {wanted!r} cannot be used here: no such kind of device is known") from None
+            raise InputError(f"device {shown(wanted)} cannot be used here: no such kind of device is known") from None
         return
     usable_device(wanted)
 

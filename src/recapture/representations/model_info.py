@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from typing import Any, Literal
 
-from ..errors import InputError, nearest_names
+from ..checks import is_one_of, plain_arguments
+from ..errors import InputError, nearest_names, shown
 
 _KINDS = ("sentences", "words", "masked")
 
 
+@plain_arguments
 def model_info(
     model: str | os.PathLike[str] | None = None,
     kind: Literal["sentences", "words", "masked"] = "sentences",
@@ -41,8 +43,8 @@ def model_info(
     >>> rc.model_info("bag-of-words")["dtype"]
     'float32'
     """
-    if kind not in _KINDS:
-        raise InputError(f"unknown kind of model {kind!r}: {nearest_names(str(kind), _KINDS)}")
+    if not is_one_of(kind, _KINDS):
+        raise InputError(f"unknown kind of model {shown(kind)}: {nearest_names(kind, _KINDS)}")
     if kind == "sentences":
         from .encoder import resolve_encoder
 

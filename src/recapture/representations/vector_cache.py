@@ -21,6 +21,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from ..checks import path_of
 from ..errors import InputError
 from ..files import cache_folder, expanded
 from .database import Database, writing
@@ -63,7 +64,7 @@ class VectorCache:
     """Vectors by text and encoder identity, in a file in the given folder. Where it fails, work goes on without it."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
-        self.path = (cache_folder() if path is None else expanded(path)) / _FILE_NAME
+        self.path = (cache_folder() if path is None else expanded(path_of(path, "the cache folder"))) / _FILE_NAME
         self._database = Database(self.path, _TABLES, _PAGE_SIZE)
         self._unusable = self._said = self._locked = False
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..checks import is_whole
 from ..declarations import installed_version
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..progress import Progress
 from .batches import CPU_TOKENS, GPU_TOKENS, token_batches
 from .encoder import DEFAULT_ENCODER
@@ -113,7 +113,7 @@ class WordStore:
         """The last `count` layers, wanted from now on."""
         if not is_whole(count) or not 1 <= count <= self.layer_count:
             raise InputError(
-                f"layers must be a whole number from 1 to {self.layer_count}, which {self.name} has, not {count!r}"
+                f"layers must be a whole number from 1 to {self.layer_count}, which {self.name} has, not {shown(count)}"
             )
         last = list(range(self.layer_count - count + 1, self.layer_count + 1))
         self.want(last)

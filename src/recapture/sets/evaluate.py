@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
 import numpy as np
 
-from ..checks import check_draws, check_level, check_seed, plain_arguments
+from ..checks import check_draws, check_flag, check_level, check_seed, plain_arguments
 from ..declarations import fill_docstring
 from ..errors import InputError
 from ..geometry.points import PointSet
 from ..labellings.groups import Groups
-from ..labellings.plans import Pvalue
+from ..labellings.plans import Pvalue, check_pvalue
 from ..labellings.step_down import holm_over_families
 from ..progress import Progress
 from ..report.result import Result
@@ -166,6 +166,7 @@ def evaluate(
     0.0
     """
     chosen = METRICS.choose(metrics)
+    seed, pvalue = check_seed(seed), check_pvalue(pvalue)  # all of these before texts are encoded
     check_balance(balance)
     splits = check_splits(ceiling)
     check_level(interval)
@@ -193,7 +194,7 @@ def evaluate(
     vectors = vectors_of(every_set, labels, encoder, blind=blind, **encoding)
     reference, *sets = (PointSet(values, label) for values, label in zip(vectors.sets, labels, strict=True))
     notes = dict(zip(labels, vectors.notes, strict=True))
-    second = sets.pop(0) if human is not None else None
+    whole_human = second = sets.pop(0) if human is not None else None
     notes_on_human: list[str] = []
     if second is not None:
         second, notes_on_human = groups.only_human(reference, second)
@@ -216,7 +217,7 @@ def evaluate(
     human_splits = None
     if splits:
         human_splits = HumanSplits(
-            with_defaults(jobs, check_seed(seed)),
+            with_defaults(jobs, seed),
             reference.ordered,
             [CandidateSamples(len(points), moved.of(name)) for name, points in zip(named, sets, strict=True)],
             splits,
@@ -231,7 +232,8 @@ def evaluate(
         while names[place] in named:
             names[place] += " (human)" if place else " (reference)"
     texts = vectors.identity is not None
-    ready = [reference.values, *([] if second is None else [vectors.sets[1]]), *(points.values for points in sets)]
+    every_point = [reference, *([] if whole_human is None else [whole_human]), *sets]
+    ready = [points.values for points in every_point]
     results.inputs = inputs_of(names, every_set if texts else ready, vectors.facts, texts)
     results.made_for = vectors.made_for
     for name, points in zip(named, sets, strict=True):
@@ -366,6 +368,7 @@ def make_pair(
     paired, of_reference, of_candidate = (
         rest.pop(name, None) for name in ("paired", "reference_groups", "candidate_groups")
     )
+    check_flag("paired", paired)
     rest |= {name: check(rest[name]) for name, check in _CHECKS.items() if name in rest}  # before texts are encoded
     blind = bool(rest.get("ceiling") or rest.get("interval") or _asked(rest.get("pvalue")))
     vectors = vectors_of([reference, candidate], ["reference", "candidate"], encoder, blind=blind)
@@ -472,6 +475,7 @@ _CHECKS: Mapping[str, Callable[[Any], Any]] = {
     "balance": check_balance,
     "ceiling": check_splits,
     "interval": check_level,
+    "pvalue": check_pvalue,
     "seed": check_seed,
 }
 """Of the options that are numbers."""

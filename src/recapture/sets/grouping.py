@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..geometry.distinct import row_digests
 from ..geometry.points import PointSet
 from ..labellings.groups import Groups, groups_by_content
@@ -137,6 +137,8 @@ def _checked(labels: Sequence[Any], samples: int, name: str) -> list[Any]:
     """One label a sample, none missing."""
     if isinstance(labels, (str, bytes)):
         raise InputError(f"groups of {name} must be a list of labels, one a sample, not one string")
+    if isinstance(labels, Mapping) or not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) != 1:
+        raise InputError(f"groups of {name} must be a list of labels, one a sample, not {shown(labels)}")
     listed = [each.item() if isinstance(each, np.generic) else each for each in labels]
     if len(listed) != samples:
         raise InputError(f"{name} has {samples:,} samples and {len(listed):,} group labels: one label a sample")

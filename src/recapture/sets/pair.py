@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import is_whole, plain_value
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..geometry.labels import Labels
 from ..geometry.overlap import Overlap, OverlapAt, overlap
 from ..geometry.points import PointSet
@@ -121,7 +121,7 @@ def check_k(k: Any, *sides: tuple[str, int]) -> int:
     """A neighbourhood size that every side (its name and number of samples) can serve."""
     k = plain_value(k, "k")
     if not is_whole(k):
-        raise InputError(f"k must be a whole number, not {k!r}")
+        raise InputError(f"k must be a whole number, not {shown(k)}")
     if k < 1:
         raise InputError(f"k must be at least 1, not {k}")
     name, count = min(sides, key=lambda side: side[1])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from ..checks import LONGEST_NGRAM, check_count, each_count, plain_arguments
+from ..checks import LONGEST_NGRAM, check_count, check_function, each_count, plain_arguments
 from ..errors import InputError
 from ..lexical.cells import Frequencies
 from ..lexical.ngrams import Words
@@ -103,6 +103,7 @@ def distinct_n(
     (0.6667, 1.0)
     """
     listed = checked_texts(texts)
+    check_function("tokenize", tokenize, "from a text to its tokens")
     wanted = each_count("n", n, 1, LONGEST_NGRAM)
     if not wanted:
         raise InputError("n names no n-gram length")

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, shown
 from .scorer import Scorer, Similarity
 
 
@@ -69,7 +69,7 @@ def common_length(tokens: Sequence[str], places: dict[str, int], width: int) -> 
 
 def _prepare(stemmer: Any) -> RougeLScorer:
     if not isinstance(stemmer, bool):
-        raise InputError(f"stemmer must be true or false, not {stemmer!r}")
+        raise InputError(f"stemmer must be true or false, not {shown(stemmer)}")
     return RougeLScorer(stemmer)
 
 

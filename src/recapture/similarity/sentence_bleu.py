@@ -13,7 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import InputError, nearest_names
+from ..checks import is_one_of
+from ..errors import InputError, nearest_names, shown
 from ..lexical.cells import Cells, Frequencies, Sides, clipped_sums
 from ..lexical.ngrams import Words
 from .batched import BatchedScorer
@@ -67,8 +68,8 @@ def bleu_tokens(tokenize: Any = "13a", lowercase: bool = False) -> tuple[Callabl
     """sacrebleu's way from a text to its tokens, and its signature."""
     from sacrebleu.metrics.bleu import BLEU
 
-    if tokenize not in TOKENIZERS:
-        raise InputError(f"BLEU has no tokenizer {tokenize!r}: {nearest_names(str(tokenize), TOKENIZERS)}")
+    if not is_one_of(tokenize, TOKENIZERS):
+        raise InputError(f"BLEU has no tokenizer {shown(tokenize)}: {nearest_names(tokenize, TOKENIZERS)}")
     metric = BLEU(lowercase=bool(lowercase), tokenize=tokenize, effective_order=True)
     metric.sentence_score("a", ["a"])  # there is no signature before the first score
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import LONGEST_NGRAM, MOST_DRAWS, check_count
+from ..checks import LONGEST_NGRAM, MOST_OF_ANYTHING, check_count
 from ..lexical.cells import Cells, Frequencies, Sides, clipped_sums
 from ..lexical.ngrams import Words
 from .batched import BatchedScorer
@@ -63,7 +63,7 @@ class ChrfScorer(BatchedScorer):
 
 def _prepare(char_order: Any, beta: Any, lowercase: Any) -> ChrfScorer:
     char_order = check_count("char_order", char_order, 1, LONGEST_NGRAM)
-    return ChrfScorer(char_order, check_count("beta", beta, 1, MOST_DRAWS), bool(lowercase))
+    return ChrfScorer(char_order, check_count("beta", beta, 1, MOST_OF_ANYTHING), bool(lowercase))
 
 
 METRIC = Similarity(

@@ -24,7 +24,7 @@ import numpy as np
 
 from ..checks import check_number
 from ..declarations import Output, function_name
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..lexical.cells import Cells, Frequencies, Sides, clipped_sums
 from ..lexical.ngrams import DocumentFrequencies, Runs, Words
 from ..lexical.tokens import caption_tokens
@@ -121,7 +121,7 @@ def _prepare(df: Any, sigma: Any, tokenize: Any) -> CiderScorer:
         raise InputError(f"cider counts n-grams of up to {_ORDERS} tokens, but df stops at {df.order}")
     sigma = check_number("sigma", sigma, _NARROWEST, 1 / _NARROWEST, what=_WIDTH)
     if tokenize is not None and not callable(tokenize):
-        raise InputError(f"tokenize must be a function from a text to its tokens, not {tokenize!r}")
+        raise InputError(f"tokenize must be a function from a text to its tokens, not {shown(tokenize)}")
     return CiderScorer(df, sigma, tokenize or caption_tokens)
 
 

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import check_number
+from ..checks import check_number, is_one_of, path_of
 from ..declarations import function_name
-from ..errors import InputError, nearest_names
+from ..errors import InputError, nearest_names, shown
 from ..lexical.align import Match, WeightedWords, align, count_chunks
 from ..lexical.function_words import FUNCTION_WORDS
 from ..lexical.function_words import function_words as function_words_of
@@ -69,7 +69,7 @@ class MeteorScorer(Scorer):
         self._light = function_words_of(function_words)
         self._values = _Values(self._light, self._delta)
         self._synonyms = None if wordnet is None else _wordnet(wordnet)
-        self._paraphrases = None if paraphrases is None else Paraphrases(paraphrases)
+        self._paraphrases = None if paraphrases is None else Paraphrases(path_of(paraphrases, "a paraphrase table"))
         self._further = [stage for stage in (self._synonyms, self._paraphrases) if stage is not None]
         self._known: dict[str, tuple[WeightedWords, list[Any]]] = {}
         self._room = _REMEMBERED
@@ -158,13 +158,13 @@ def _number(name: str, value: Any, most: float) -> float:
 def _tokenizer(tokenize: Any) -> Callable[[str], Sequence[str]]:
     if callable(tokenize):
         return tokenize  # type: ignore[no-any-return]
-    if tokenize not in TOKENIZERS:
-        raise InputError(f"there is no tokenizer {tokenize!r}: {nearest_names(str(tokenize), TOKENIZERS)}")
+    if not is_one_of(tokenize, TOKENIZERS):
+        raise InputError(f"there is no tokenizer {shown(tokenize)}: {nearest_names(tokenize, TOKENIZERS)}")
     return TOKENIZERS[tokenize]
 
 
 def _wordnet(place: _PathLike) -> WordNet:
-    folder = find_wordnet() if place == "auto" else place
+    folder = find_wordnet() if isinstance(place, str) and place == "auto" else path_of(place, "a WordNet")
     if folder is None:
         raise InputError("no WordNet was found on this machine: name its folder, or set WNHOME or WNSEARCHDIR")
     return WordNet(folder)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..checks import path_of, plain_arguments
 from ..errors import InputError
 from .objects import records_of_object, samples_of, texts_of_object
 from .reading import read_samples
@@ -43,6 +44,7 @@ class Context:
     candidates: tuple[str, ...]
 
 
+@plain_arguments
 def read_contexts(
     path: str | os.PathLike[str],
     *,
@@ -75,7 +77,7 @@ def read_contexts(
     >>> rc.read_contexts("contexts.jsonl")[0].candidates
     ('a dog',)
     """
-    source = Source(os.fspath(path))
+    source = Source(path_of(path))
     if source.suffixes[0] in (".csv", ".tsv", ".parquet"):
         raise InputError(
             f"{source.name} is no file of contexts, which is JSONL; tables of single texts come in pairs, "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from ..checks import path_of
 from ..errors import InputError
 from .parquet import read_column
 from .reading import chosen_format, damage_told
@@ -17,7 +18,7 @@ def read_group_labels(
     format: str | None = None,  # noqa: A002 - the word a user expects
 ) -> list[str]:
     """One label a record, in the order in which `read_samples` gives its texts. Whole numbers become their digits."""
-    source = Source(os.fspath(path))
+    source = Source(path_of(path))
     known = chosen_format(source, format)
     if known.name in ("jsonl", "json"):
         records = json_lines(source) if known.name == "jsonl" else json_array(source)

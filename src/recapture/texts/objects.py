@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import array_of
+from ..checks import array_of, is_torch
 from ..errors import InputError
 
 _NUMBERS = re.compile(r"(u?int\d+|(half_?)?float\d*|double|bool(ean)?)(\[pyarrow\])?", re.IGNORECASE)
@@ -64,9 +64,14 @@ def texts_of_object(samples: Any, name: str) -> list[str]:
     if isinstance(samples, (str, bytes)):
         raise InputError(f"{name} must be a list of texts, not one string")
     given = samples_of(samples, name)
-    if isinstance(given, np.ndarray) or not isinstance(given, Iterable):
+    if not may_hold_texts(given):
         raise InputError(f"{name} must be a list of texts, not {type(samples).__name__}")
     return checked_entries(list(given), name)
+
+
+def may_hold_texts(given: Any) -> bool:
+    """Whether this can be a list of texts: arrays and tensors of numbers cannot, and some do not even list them."""
+    return isinstance(given, Iterable) and not isinstance(given, np.ndarray) and not is_torch(given)
 
 
 def checked_entries(texts: list[Any], name: str, what: str = "text") -> list[str]:

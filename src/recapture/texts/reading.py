@@ -12,9 +12,10 @@ from textwrap import shorten
 
 import numpy as np
 
+from ..checks import is_one_of, path_of, plain_arguments
 from ..declarations import declared
-from ..errors import InputError, nearest_names
-from .sources import Source, first_line
+from ..errors import InputError, first_line, nearest_names, shown
+from .sources import Source
 
 
 @dataclass(frozen=True)
@@ -121,11 +122,12 @@ def read_samples(
     `field` names the column, key or array to take where the format has such names.
     Raises InputError with file, line and reason for anything that cannot be used.
     """
-    source = Source(os.fspath(path))
+    source = Source(path_of(path))
     chosen = chosen_format(source, format)
     return chosen.read(source, field) if chosen.is_text else _read_binary(source, chosen, field)
 
 
+@plain_arguments
 def read(
     path: str | os.PathLike[str],
     *,
@@ -203,8 +205,8 @@ def chosen_format(source: Source, name: str | None) -> Format:
     formats = _formats()
     if name is None:
         return next((known for known in formats.values() if source.suffixes[0] in known.suffixes), formats["lines"])
-    if name not in formats:
-        raise InputError(f"no format {name!r}; {nearest_names(name, formats)}")
+    if not is_one_of(name, formats):
+        raise InputError(f"no format {shown(name)}; {nearest_names(name, formats)}")
     return formats[name]
 
 

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from ..errors import InputError
+from ..errors import InputError, first_line
 from ..progress import Waiting
 
 _UNPACK: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open}
@@ -180,8 +180,3 @@ def _ends(path: str, known: os.stat_result) -> bool:
 
 def without_line_end(line: str) -> str:
     return line[:-1].removesuffix("\r") if line.endswith("\n") else line
-
-
-def first_line(error: Exception) -> str:
-    """What an error says, or its kind if it says nothing."""
-    return next(iter(str(error).splitlines()), type(error).__name__)

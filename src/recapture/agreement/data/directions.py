@@ -11,7 +11,7 @@ import numpy as np
 
 from ...checks import numbers_of
 from ...declarations import Direction
-from ...errors import InputError, nearest_names
+from ...errors import InputError, nearest_names, shown
 from .score_matrix import listed
 
 
@@ -43,14 +43,14 @@ def chosen_directions(
     """
     metrics = list(metrics)
     if given is not None and not isinstance(given, (str, Mapping)):
-        raise InputError(f"directions are 'higher', 'lower' or a mapping from names to these, not {given!r}")
+        raise InputError(f"directions are 'higher', 'lower' or a mapping from names to these, not {shown(given)}")
     ways: dict[str, Direction | None] = {name: declared_direction(name) or "higher" for name in criteria}
     ways |= {name: declared_direction(name) for name in metrics}
     words = dict.fromkeys(metrics, given) if isinstance(given, str) else dict(given or {})
     said: dict[str, tuple[str, str]] = {}
     for name in words:
         if words[name] not in ("higher", "lower"):
-            raise InputError(f"the direction of {name!r} must be 'higher' or 'lower', not {words[name]!r}")
+            raise InputError(f"the direction of {name!r} must be 'higher' or 'lower', not {shown(words[name])}")
         fits = [name] if name in ways else [column for column in ways if fnmatchcase(column, name)]
         if not fits:
             raise InputError(f"a direction is given for {name!r}, which is no column: {nearest_names(name, ways)}")

@@ -12,8 +12,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal, overload
 
-from ...checks import DEEPEST, is_number, plain_value
-from ...errors import InputError
+from ...checks import DEEPEST, is_number, plain_arguments, plain_value
+from ...errors import InputError, shown
 from ...texts.reading import no_field
 from ...texts.records import check_characters, has_field, kind, name_of, value_of
 from ...texts.sources import Source
@@ -74,6 +74,7 @@ def read_scores(
 ) -> tuple[ScoreMatrix, ScoreMatrix]: ...
 
 
+@plain_arguments
 def read_scores(
     paths: Paths,
     *,
@@ -129,7 +130,7 @@ def read_scores(
     >>> scores["bleu"].tolist()
     [[0.3, 0.5], [0.2, nan]]
     """
-    kept = RowFilter(where or {})
+    kept = RowFilter({} if where is None else where)
     fields = system_field, item_field
     scores = gathered(_opened(paths, input_format), *fields, kept, average)
     if human_files is None:
@@ -142,9 +143,10 @@ def read_scores(
 
 def _opened(paths: Paths, input_format: str | None) -> list[tuple[str, Iterator[ScoreRow]]]:
     """The files by name, with their rows."""
-    listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths) if isinstance(paths, Iterable) else None
+    several = isinstance(paths, Iterable) and getattr(paths, "ndim", 1) != 0
+    listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths) if several else None
     if listed is None or not all(isinstance(path, (str, os.PathLike)) for path in listed):
-        raise InputError(f"files of scores are named by a path or a list of paths, not by {paths!r}")
+        raise InputError(f"files of scores are named by a path or a list of paths, not by {shown(paths)}")
     if not listed:
         raise InputError("no file of scores was named")
     return [(Source(os.fspath(path)).name, rows_of_file(os.fspath(path), input_format)) for path in listed]

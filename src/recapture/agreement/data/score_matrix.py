@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...checks import array_of, numbers_of
-from ...errors import InputError, nearest_names
+from ...errors import InputError, nearest_names, shown
 from ...report.result import freeze
 
 
@@ -80,7 +80,7 @@ class ScoreMatrix:
         single = [name for name, array in arrays.items() if not array.ndim]
         if single:
             given = next(column for name, column in columns.items() if str(name) == single[0])
-            raise InputError(f"{single[0]!r} must be numbers, systems x inputs, not {given!r}")
+            raise InputError(f"{single[0]!r} must be numbers, systems x inputs, not {shown(given)}")
         first = next(iter(arrays.values()))
         widths = [array.shape[1] for array in arrays.values() if array.ndim == 2]
         systems = [str(at) for at in range(len(first))] if systems is None else list(map(str, systems))
@@ -187,6 +187,8 @@ def match(first: ScoreMatrix, second: ScoreMatrix, names: tuple[str, str] = ("sc
             both.append(in_order(here or there))
             continue
         shared = in_order(set(here) & set(there))
+        if not (here and there):
+            raise InputError(f"{names[1] if here else names[0]} have no {what}")
         if not shared:
             raise InputError(
                 f"{names[0]} and {names[1]} have no {what} in common: one begins with {here[0]!r}, the other with "

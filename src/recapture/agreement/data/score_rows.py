@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ...checks import plain_value
-from ...errors import InputError, nearest_names
+from ...errors import InputError, nearest_names, shown
 from ...texts.parquet import needed
 from ...texts.reading import damage_told, plan
 from ...texts.records import has_field, json_array, json_lines, kind, value_of
@@ -31,6 +31,8 @@ class RowFilter:
     """Values by field, any of several; asked of the files that have the field at all."""
 
     def __init__(self, wanted: Mapping[str, Any]) -> None:
+        if not isinstance(wanted, Mapping):
+            raise InputError(f"rows are kept by a mapping from fields to values, not by {shown(wanted)}")
         self.wanted = {
             field: [_word(one) for one in value] if isinstance(value, (list, tuple, set)) else [_word(value)]
             for field, value in wanted.items()
@@ -99,7 +101,8 @@ def _word(value: Any) -> str:
 
 def rows_of_file(path: str, input_format: str | None) -> Iterator[ScoreRow]:
     """The suffix tells the format, unless it is named; standard input is jsonl unless it is."""
-    ((source, known, _),) = plan([path], [input_format or ("jsonl" if path == "-" else None)], None)
+    usual = "jsonl" if path == "-" else None
+    ((source, known, _),) = plan([path], [usual if input_format is None else input_format], None)
     if known.name in ("jsonl", "json"):
         return _objects(source, json_lines if known.name == "jsonl" else json_array)
     if known.name in ("csv", "tsv"):
@@ -127,7 +130,7 @@ def _table(source: Source, delimiter: str) -> Iterator[ScoreRow]:
             heads = cells
             again = next((head for head, count in Counter(heads).items() if count > 1), None)
             if again is not None:
-                raise InputError(f"{place}: more than one column is called {again!r}")
+                raise InputError(f"{place}: more than one column is called {shown(again)}")
         elif cells and len(cells) != len(heads):
             raise InputError(f"{place}: the row has {len(cells)} cells, but the header has {len(heads)}")
         elif cells:

@@ -10,8 +10,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...checks import plain_value
 from ...declarations import Direction
-from ...errors import InputError, nearest_names
+from ...errors import InputError, nearest_names, shown
 from .directions import chosen_directions, contrary, declared_direction, no_direction, oriented
 from .score_matrix import Matched, ScoreMatrix, in_order, listed, match
 
@@ -102,7 +103,9 @@ def _with_criteria(
         chosen = list(ratings)
     else:
         columns = [*table, *(ratings or ())]
-        table, ratings, chosen = find_criteria(table, ratings, names_of(criteria or (), columns=columns))
+        table, ratings, chosen = find_criteria(
+            table, ratings, names_of(() if criteria is None else criteria, columns=columns)
+        )
     if not chosen:
         raise InputError("there are no ratings to compare scores with")
     return table, ratings, chosen
@@ -267,9 +270,13 @@ def as_matrix(given: Scores, name: str, like: ScoreMatrix | None = None) -> Scor
 def names_of(given: Names, what: str = "column", columns: Iterable[str] = ()) -> list[str]:
     """Names given as a list or as one; commas stand between several, unless a column has that comma in its name."""
     if isinstance(given, (bytes, Mapping)) or not isinstance(given, Iterable):
-        raise InputError(f"a {what} is named by a text, several by a list of texts, not by {given!r}")
+        raise InputError(f"a {what} is named by a text, several by a list of texts, not by {shown(given)}")
     known = set(columns)
-    texts = [given] if isinstance(given, str) else list(map(str, given))
+    several = [plain_value(name, f"a {what}") for name in ([given] if isinstance(given, str) else given)]
+    wrong = [name for name in several if not isinstance(name, (str, int, float))]
+    if wrong:
+        raise InputError(f"a {what} is named by a text, not by {shown(wrong[0])}")
+    texts = list(map(str, several))
     names = [name.strip() for text in texts for name in ([text] if text in known else text.split(","))]
     return list(dict.fromkeys(name for name in names if name))
 

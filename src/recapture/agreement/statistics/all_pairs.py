@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...errors import InputError, OptionError
+from ...errors import InputError, OptionError, shown
 from ...labellings.combine import holm
 from ..data.scores_and_ratings import ScoresAndRatings
 from .argument_checks import check_choice, check_share
@@ -126,7 +126,7 @@ def compare_all(
     if test == "williams" and level in _NO_WILLIAMS:
         raise InputError(_NO_WILLIAMS[level])
     if test == "williams" and coefficient not in COEFFICIENTS:
-        raise InputError(f"Williams' test is for {', '.join(COEFFICIENTS)}, not for {coefficient!r}")
+        raise InputError(f"Williams' test is for {', '.join(COEFFICIENTS)}, not for {shown(coefficient)}")
     options = _checked(test, options)
     cells = common_cells(list(metrics.values()), human, level, coefficient)
     places = {name: at for at, name in enumerate(metrics)}
@@ -208,7 +208,7 @@ def _checked(test: str, options: Mapping[str, Any]) -> dict[str, Any]:
     }
     for name in options:
         if name not in known[test]:
-            raise OptionError(f"{test} has no option {name!r}: it has {', '.join(known[test])}")
+            raise OptionError(f"{test} has no option {shown(name)}: it has {', '.join(known[test])}")
     if test == "williams":
         return {}
     return {known[test][0]: "both", "resamples": 1000, "seed": 0, **options}
@@ -218,6 +218,7 @@ def compared(
     sides: ScoresAndRatings, criterion: str, level: str, coefficient: str, test: str, **options: Any
 ) -> AllPairs:
     """All metrics by their agreement with one criterion."""
+    check_level_name(level)
     for metric in sides.metrics:
         check_sides(sides, metric, criterion, level)
     pairs = compare_all(*_arrays(sides, criterion, test), level, coefficient, test, **options)

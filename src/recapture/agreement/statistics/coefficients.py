@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...checks import numbers_of
-from ...errors import InputError, nearest_names
+from ...errors import InputError, nearest_names, shown
 from .kendall import row_taus
 from .system_means import exponents
 
@@ -94,7 +94,7 @@ def row_correlations(first: np.ndarray, second: np.ndarray, coefficient: str) ->
 
 def check_coefficient(coefficient: str) -> None:
     if not isinstance(coefficient, str) or coefficient not in ALL_COEFFICIENTS:
-        raise InputError(f"unknown coefficient {coefficient!r}: {nearest_names(str(coefficient), ALL_COEFFICIENTS)}")
+        raise InputError(f"unknown coefficient {shown(coefficient)}: {nearest_names(coefficient, ALL_COEFFICIENTS)}")
 
 
 def _varied(first: np.ndarray, second: np.ndarray, coefficient: str) -> np.ndarray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...checks import MOST_DRAWS, check_count, check_number, plain_arguments
+from ...checks import MOST_OF_ANYTHING, check_count, check_number, plain_arguments
 from ...declarations import Direction
 from ...errors import InputError
 from ..data.directions import as_floats, oriented
@@ -89,7 +89,7 @@ def score_distributions(
     if quantiles is None:
         inner = np.array([check_number("threshold", threshold)])
     else:
-        quantiles = check_count("quantiles", quantiles, 2, MOST_DRAWS)
+        quantiles = check_count("quantiles", quantiles, 2, MOST_OF_ANYTHING)
         inner = np.unique(np.quantile(ratings, np.arange(1, quantiles) / quantiles))
     place = np.searchsorted(inner, ratings, side="right")
     bounds = [float(ratings.min()), *inner.tolist(), float(ratings.max())]

@@ -23,8 +23,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...checks import check_number, numbers_of, plain_arguments
-from ...errors import InputError, nearest_names
+from ...checks import check_number, is_one_of, numbers_of, plain_arguments
+from ...errors import InputError, nearest_names, shown
 
 Variant = Literal["a", "b", "c", "gamma", "10", "13", "14", "eq", "acc-eq"]
 _SHORT = 100
@@ -178,8 +178,8 @@ VARIANTS: Mapping[str, Callable[[PairCounts], np.ndarray]] = {
 
 def row_taus(human: np.ndarray, metric: np.ndarray, variant: str = "b", epsilon: float = 0.0) -> np.ndarray:
     """One number for each row of two equal shapes without NaN."""
-    if variant not in VARIANTS:
-        raise InputError(f"unknown variant {variant!r} of Kendall's tau: {nearest_names(variant, VARIANTS)}")
+    if not is_one_of(variant, VARIANTS):
+        raise InputError(f"unknown variant {shown(variant)} of Kendall's tau: {nearest_names(variant, VARIANTS)}")
     epsilon = check_number("epsilon", epsilon, 0)
     if epsilon > 0 and variant == "c":
         raise InputError("tau-c counts different values, which an epsilon does not give: take another variant")

@@ -18,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from ...errors import InputError, nearest_names
+from ...errors import InputError, nearest_names, shown
 from .coefficients import row_correlations, vector_correlation
 from .system_means import system_means
 
@@ -90,6 +90,6 @@ def shared_inputs(metrics: list[np.ndarray], human: np.ndarray) -> np.ndarray:
 
 def check_level_name(level: str) -> None:
     if not isinstance(level, str) or level not in LEVELS:
-        other = _SAME_LEVEL.get(str(level).lower())
-        near = f"did you mean {other}?" if other else nearest_names(str(level), LEVELS)
-        raise InputError(f"unknown level {level!r}: {near}")
+        other = _SAME_LEVEL.get(level.lower()) if isinstance(level, str) else None
+        near = f"did you mean {other}?" if other else nearest_names(level, LEVELS)
+        raise InputError(f"unknown level {shown(level)}: {near}")

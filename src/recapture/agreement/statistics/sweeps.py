@@ -17,9 +17,9 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...checks import MOST_DRAWS, check_count, check_seed, plain_arguments
+from ...checks import MOST_OF_ANYTHING, check_count, check_seed, is_one_of, plain_arguments
 from ...declarations import Direction
-from ...errors import InputError
+from ...errors import InputError, shown
 from ...report.report import Report, Reported, Table, short
 from ..data.directions import as_floats, oriented
 from ..data.score_matrix import counted
@@ -162,8 +162,8 @@ def sweep(
     0.0
     """
     check_level_name(level)
-    if rule not in _RULES:
-        raise InputError(f"rule must be {' or '.join(_RULES)}, not {rule!r}")
+    if not is_one_of(rule, _RULES):
+        raise InputError(f"rule must be {' or '.join(_RULES)}, not {shown(rule)}")
     check_choice("direction", direction, ("higher", "lower"))
     check_coefficient(coefficient)
     if not isinstance(scores_by_setting, Mapping):
@@ -237,11 +237,11 @@ def _choice(values: Mapping[Setting, float], rule: str) -> Setting:
 def _splits(
     over: str, folds: int | None, repeats: int, shape: Sequence[int], level: str, seed: int
 ) -> list[np.ndarray]:
-    if over not in ("inputs", "systems"):
-        raise InputError(f"over must be inputs or systems, not {over!r} (groups are given as mappings)")
+    if not is_one_of(over, ("inputs", "systems")):
+        raise InputError(f"over must be inputs or systems, not {shown(over)} (groups are given as mappings)")
     count = shape[1] if over == "inputs" else shape[0]
     number = (5 if over == "inputs" else 2) if folds is None else folds
-    number, repeats = check_count("folds", number, 2), check_count("repeats", repeats, 1, MOST_DRAWS)
+    number, repeats = check_count("folds", number, 2), check_count("repeats", repeats, 1, MOST_OF_ANYTHING)
     seed = check_seed(seed)
     least = 1 if over == "inputs" else FEWEST if level == "system" else 2
     if count < least * number:

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ...checks import check_number, is_whole, plain_arguments
-from ...errors import InputError
+from ...errors import InputError, shown
 from .argument_checks import check_alternative
 
 _MOST_SYSTEMS = 10**15
@@ -65,7 +65,7 @@ def williams_test(
     """
     check_alternative(alternative, ("two-sided", "greater", "less"))
     if not is_whole(n):
-        raise InputError(f"n must be a whole number of systems, not {n!r}")
+        raise InputError(f"n must be a whole number of systems, not {shown(n)}")
     if n < 4:
         raise InputError(f"Williams' test needs at least four systems, but there are {n}")
     if n > _MOST_SYSTEMS:

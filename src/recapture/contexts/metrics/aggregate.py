@@ -12,9 +12,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...checks import check_seed, numbers_of, plain_arguments
+from ...checks import check_seed, is_one_of, numbers_of, plain_arguments
 from ...declarations import Output
-from ...errors import InputError
+from ...errors import InputError, shown
 from ...geometry.labels import Labels
 from ...labellings.plans import Pvalue
 from ...report.result import Result
@@ -115,8 +115,8 @@ def _given(scores: Any, texts: int) -> np.ndarray:
 
 def check_rule(over_references: Any, declared: Similarity) -> Rule:
     rule = declared.over_references if over_references is None else over_references
-    if rule not in RULES:
-        raise InputError(f"over_references is best or mean, not {rule!r}")
+    if not is_one_of(rule, RULES):
+        raise InputError(f"over_references is best or mean, not {shown(rule)}")
     return cast(Rule, rule)
 
 

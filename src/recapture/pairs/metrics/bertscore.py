@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...checks import is_whole
-from ...errors import InputError
+from ...errors import InputError, shown
 from ...similarity.scorer import Rule
 from ..baselines import Baseline, read_baseline
 from ..declaration import INFINITY, Output, PairMetric, TextPairScorer
@@ -201,9 +201,9 @@ def _prepare(
     references: Sequence[Sequence[str]], shared: Shared, encoder: Any, layer: Any, idf: Any, rescale: Any
 ) -> BERTScorer:
     if layer is not None and not is_whole(layer):
-        raise InputError(f"layer must be a whole number, not {layer!r}")
+        raise InputError(f"layer must be a whole number, not {shown(layer)}")
     if not isinstance(idf, bool):
-        raise InputError(f"idf must be true or false, not {idf!r}")
+        raise InputError(f"idf must be true or false, not {shown(idf)}")
     return BERTScorer(references, shared, encoder, layer, idf, rescale)
 
 

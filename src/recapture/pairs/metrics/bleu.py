@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from typing import Any
 
-from ...errors import InputError, nearest_names
+from ...checks import is_one_of
+from ...errors import InputError, nearest_names, shown
 from ...similarity.sentence_bleu import TOKENIZERS, Tokenizer
 from ..declaration import Output, PairMetric, PairScores
 from ..evaluate import Answer, Candidates, References, pair_function, run_metric
@@ -90,8 +91,8 @@ class CorpusBleuScorer(SacrebleuScorer):
 
 def _prepare(references: Sequence[Sequence[str]], shared: Any, tokenize: Any, lowercase: Any) -> CorpusBleuScorer:
     check_flags(lowercase=lowercase)
-    if tokenize not in TOKENIZERS:
-        raise InputError(f"BLEU has no tokenizer {tokenize!r}: {nearest_names(str(tokenize), TOKENIZERS)}")
+    if not is_one_of(tokenize, TOKENIZERS):
+        raise InputError(f"BLEU has no tokenizer {shown(tokenize)}: {nearest_names(tokenize, TOKENIZERS)}")
     return CorpusBleuScorer(references, tokenize, lowercase)
 
 

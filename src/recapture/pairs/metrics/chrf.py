@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...checks import LONGEST_NGRAM, MOST_DRAWS, check_count
+from ...checks import LONGEST_NGRAM, MOST_OF_ANYTHING, check_count
 from ..declaration import Output, PairMetric
 from ..evaluate import Answer, Candidates, References, pair_function, run_metric
 from ..sacrebleu_scorer import SacrebleuScorer, check_flags, sacrebleu_caption
@@ -73,7 +73,7 @@ def _prepare(
 ) -> SacrebleuScorer:
     char_order = check_count("char_order", char_order, 1, LONGEST_NGRAM)
     word_order = check_count("word_order", word_order, 0, LONGEST_NGRAM)
-    beta = check_count("beta", beta, 1, MOST_DRAWS)
+    beta = check_count("beta", beta, 1, MOST_OF_ANYTHING)
     check_flags(lowercase=lowercase)
     from sacrebleu.metrics.chrf import CHRF
 

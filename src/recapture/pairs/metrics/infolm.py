@@ -21,7 +21,7 @@ import numpy as np
 from ...checks import check_number
 from ...divergences.evaluation import evaluate
 from ...divergences.measures import Measure, check_all, declarations
-from ...errors import InputError
+from ...errors import InputError, shown
 from ...similarity.scorer import Rule
 from ..declaration import Output, PairMetric, TextPairScorer
 from ..evaluate import Answer, Candidates, ModelName, References, Shared, pair_function, run_metric
@@ -233,7 +233,7 @@ def _checked(parameters: Mapping[str, Any]) -> tuple[list[Measure], list[float]]
     if isinstance(names, str):
         names = [name for name in names.split(",") if name.strip()]
     elif not isinstance(names, Sequence) or not all(isinstance(value, str) for value in names):
-        raise InputError(f"measure must be a name or a list of names, not {names!r}")
+        raise InputError(f"measure must be a name or a list of names, not {shown(names)}")
     measures = declarations(names)
     check_all(measures, parameters["alpha"], parameters["beta"])
     temperature = parameters["temperature"]
@@ -271,7 +271,7 @@ def _prepare(
 ) -> InfoLMScorer:
     measures, temperatures = _checked({"measure": measure, "temperature": temperature, "alpha": alpha, "beta": beta})
     if not isinstance(idf, bool):
-        raise InputError(f"idf must be true or false, not {idf!r}")
+        raise InputError(f"idf must be true or false, not {shown(idf)}")
     return InfoLMScorer(references, shared, measures, temperatures, idf, alpha, beta, model)
 
 

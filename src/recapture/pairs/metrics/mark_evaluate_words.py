@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import MOST_DRAWS, check_count
+from ...checks import MOST_OF_ANYTHING, check_count
 from ...population import mark_evaluate_scores
 from ...sets.metrics.mark_evaluate import METRIC as OF_SETS
 from ...similarity.scorer import Rule
@@ -105,7 +105,7 @@ class MarkEvaluateScorer(WordSetScorer):
 def _prepare(
     references: Sequence[Sequence[str]], shared: Shared, k: Any, layers: Any, encoder: Any
 ) -> MarkEvaluateScorer:
-    return MarkEvaluateScorer(shared, check_count("k", k, 1, MOST_DRAWS), layers, encoder)
+    return MarkEvaluateScorer(shared, check_count("k", k, 1, MOST_OF_ANYTHING), layers, encoder)
 
 
 METRIC = PairMetric(

@@ -32,7 +32,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ...checks import is_whole
-from ...errors import InputError
+from ...errors import InputError, shown
 from ...geometry.parallel import engine_options, one_blas_thread
 from ...geometry.transport import Problem, transport_costs
 from ...similarity.scorer import Rule
@@ -299,9 +299,9 @@ def _prepare(
     references: Sequence[Sequence[str]], shared: Shared, ngram: Any, layers: Any, idf: Any, encoder: Any
 ) -> MoverScorer:
     if not is_whole(ngram) or ngram not in (1, 2):
-        raise InputError(f"ngram must be 1 or 2, not {ngram!r}")
+        raise InputError(f"ngram must be 1 or 2, not {shown(ngram)}")
     if not isinstance(idf, bool):
-        raise InputError(f"idf must be true or false, not {idf!r}")
+        raise InputError(f"idf must be true or false, not {shown(idf)}")
     return MoverScorer(references, shared, ngram, layers, idf, encoder)
 
 

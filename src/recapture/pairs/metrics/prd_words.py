@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import MOST_CLUSTERINGS, MOST_DRAWS, check_count, check_seed
+from ...checks import MOST_CLUSTERINGS, MOST_OF_ANYTHING, check_count, check_seed
 from ...geometry.small_prd import small_histograms
 from ...sets.metrics.prd import METRIC as OF_SETS
 from ...sets.metrics.prd import MOST_ANGLES, f_scores
@@ -123,7 +123,7 @@ def _prepare(
     layers: Any,
     encoder: Any,
 ) -> PRDScorer:
-    clusters = check_count("clusters", clusters, 1, MOST_DRAWS)
+    clusters = check_count("clusters", clusters, 1, MOST_OF_ANYTHING)
     angles = check_count("angles", angles, 3, MOST_ANGLES)
     clusterings = check_count("clusterings", clusterings, 1, MOST_CLUSTERINGS)
     return PRDScorer(shared, clusters, angles, clusterings, check_seed(seed), layers, encoder)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import MOST_DRAWS, check_count
+from ...checks import MOST_OF_ANYTHING, check_count
 from ...sets.metrics.precision_recall import METRIC as OF_SETS
 from ...similarity.scorer import Rule
 from ..declaration import Output, PairMetric
@@ -96,7 +96,7 @@ class PrecisionRecallScorer(WordSetScorer):
 def _prepare(
     references: Sequence[Sequence[str]], shared: Shared, k: Any, layers: Any, encoder: Any
 ) -> PrecisionRecallScorer:
-    return PrecisionRecallScorer(shared, check_count("k", k, 1, MOST_DRAWS), layers, encoder)
+    return PrecisionRecallScorer(shared, check_count("k", k, 1, MOST_OF_ANYTHING), layers, encoder)
 
 
 METRIC = PairMetric(

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...errors import InputError
+from ...errors import InputError, shown
 from ...similarity.rouge_l import bit_places, common_length
 from ..declaration import GroupScorer, Output, PairMetric, PairScores
 from ..evaluate import Answer, Candidates, References, pair_function, run_metric
@@ -113,7 +113,7 @@ def _rates(shared: int, wanted: int, held: int) -> tuple[float, float, float]:
 
 def _prepare(references: Sequence[Sequence[str]], shared: Any, stemmer: Any) -> RougeScorer:
     if not isinstance(stemmer, bool):
-        raise InputError(f"stemmer must be true or false, not {stemmer!r}")
+        raise InputError(f"stemmer must be true or false, not {shown(stemmer)}")
     return RougeScorer(stemmer)
 
 

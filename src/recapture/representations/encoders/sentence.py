@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...declarations import installed_version
-from ...errors import InputError, nearest_names
+from ...errors import InputError, nearest_names, shown
 from ..batches import CHARACTERS
 from ..encoder import DEFAULT_ENCODER, EncoderKind, EncoderOptions
 from ..facts import MadeFor, TextFacts
@@ -54,7 +54,9 @@ class SentenceEncoder:
         check_device(device)
         own_pooling = pooling_mode(weights.folder)
         if pooling is not None and own_pooling is None:
-            raise InputError(f"the encoder {weights.name} has no pooling step, so its pooling cannot be {pooling!r}")
+            raise InputError(
+                f"the encoder {weights.name} has no pooling step, so its pooling cannot be {shown(pooling)}"
+            )
         self.name = weights.name
         self._weights = weights
         self._pooling = pooling or own_pooling
@@ -308,7 +310,7 @@ def _prepare_tokenizer(tokenizer: Any) -> str:
 
 def _make(name: str, options: EncoderOptions) -> SentenceEncoder:
     if options.pooling is not None and options.pooling not in POOLINGS:
-        raise InputError(f"no pooling called {options.pooling!r}; {nearest_names(options.pooling, POOLINGS)}")
+        raise InputError(f"no pooling called {shown(options.pooling)}; {nearest_names(options.pooling, POOLINGS)}")
     return SentenceEncoder(find_weights(name, options.offline), options.pooling, options.device, options.truncate)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...errors import InputError
+from ...errors import InputError, shown
 from ...files import expanded
 from ..encoder import EncoderKind, EncoderOptions
 from ..facts import MadeFor, TextFacts
@@ -142,7 +142,7 @@ def _make(name: str, options: EncoderOptions) -> WordVectors:
     if options.device is not None:
         raise InputError("word vectors have no device; leave device out or choose a sentence encoder")
     if options.pooling not in (None, "mean"):
-        raise InputError(f"word vectors are always averaged, so pooling cannot be {options.pooling!r}")
+        raise InputError(f"word vectors are always averaged, so pooling cannot be {shown(options.pooling)}")
     if options.truncate:
         raise InputError("word vectors take texts of any length; leave truncate out or choose a sentence encoder")
     place = _place(name)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...checks import MOST_CLUSTERINGS, MOST_DRAWS, check_count, check_number
+from ...checks import MOST_CLUSTERINGS, MOST_OF_ANYTHING, check_count, check_number
 from ...geometry.clusters import ClusterRows, unit_rows
 from ...geometry.histograms import Clusterings, Histograms
 from ...geometry.kmeans import DESCRIPTION, kmeans
@@ -171,7 +171,7 @@ def _prepare(
     pair: Pair, clusters: int | None, variance: float, scaling: float, weights: int, clusterings: int, seed: int
 ) -> tuple[Clusterings, Callable[..., dict[str, np.ndarray]]]:
     wanted = _clusters(pair) if clusters is None else clusters
-    wanted = check_count("clusters", wanted, 2, MOST_DRAWS)
+    wanted = check_count("clusters", wanted, 2, MOST_OF_ANYTHING)
     weights = check_count("weights", weights, 2, _MOST_WEIGHTS)
     clusterings = check_count("clusterings", clusterings, 1, MOST_CLUSTERINGS)
     variance = check_number("variance", variance, most=1, above=0)

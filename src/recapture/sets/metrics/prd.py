@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...checks import MOST_CLUSTERINGS, MOST_DRAWS, check_count
+from ...checks import MOST_CLUSTERINGS, MOST_OF_ANYTHING, check_count
 from ...geometry.clusters import ClusterRows
 from ...geometry.histograms import Clusterings, Histograms, Score
 from ...geometry.kmeans import DESCRIPTION, kmeans
@@ -126,7 +126,7 @@ def f_scores(histograms: Histograms, angles: int) -> dict[str, np.ndarray]:
 
 
 def _prepare(pair: Pair, clusters: int, angles: int, clusterings: int, seed: int) -> tuple[Clusterings, Score]:
-    clusters = check_count("clusters", clusters, 1, MOST_DRAWS)
+    clusters = check_count("clusters", clusters, 1, MOST_OF_ANYTHING)
     angles = check_count("angles", angles, 3, MOST_ANGLES)
     clusterings = check_count("clusterings", clusterings, 1, MOST_CLUSTERINGS)
 
