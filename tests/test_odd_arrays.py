@@ -1,6 +1,5 @@
 """Arrays of odd kinds: the number that the same values as float64 give, or a sentence."""
 
-import timeit
 import warnings
 
 import numpy as np
@@ -216,13 +215,3 @@ def test_lists_are_read_without_a_change_to_the_filters_of_warnings():
             found = [numbers_of(given, "scores").ravel() for given in lists]
     for numbers in found:
         np.testing.assert_array_equal(numbers, [1, np.nan])
-
-
-def test_long_lists_are_read_as_fast_as_numpy_reads_them():
-    """Within a factor that leaves room for a busy machine; a look at every entry takes ten times as long."""
-    values = [0.5] * 100_000
-
-    def seconds(read):
-        return min(timeit.repeat(lambda: read(values), number=1, repeat=7))
-
-    assert seconds(lambda given: array_of(given, "p-values")) < 4 * seconds(np.asarray)
