@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 TEXTS = ["the cat sat on the mat .", "a red dog", "the old bird sang under a tree and then slept", ""]
-SLOWEST = 60.0
+SLOWEST = 60
 """Seconds that one use of a folder may take, on any machine: beyond that it hangs."""
 
 _ODD = [

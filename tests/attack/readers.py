@@ -36,7 +36,7 @@ from recapture.texts.group_labels import read_group_labels
 
 ROUNDS = 300
 """In a short run."""
-SECONDS = 10.0
+SECONDS = 60.0
 MEGABYTES = 500
 
 TEXTS = ["The rain stopped before noon.", "Her boat was the last to leave.", "", "naïve “quotes”, a comma; 雨"]
