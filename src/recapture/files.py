@@ -171,17 +171,6 @@ def check_writable(path: str | os.PathLike[str], keep: Iterable[str | os.PathLik
         Path(name).unlink()
 
 
-def check_stdout(keep: Iterable[str | os.PathLike[str]]) -> None:
-    """Refuse to write results to standard output where that is a file among the inputs (`>> input`)."""
-    with contextlib.suppress(OSError):
-        found = os.fstat(1)
-        known = (found.st_dev, found.st_ino)
-        source = next((place for place in keep if _identity(Path(place)) == known), None)
-        if source is not None:
-            place = os.fspath(source)
-            raise InputError(f"standard output goes to {place}, an input: > empties it, and >> would add to it")
-
-
 def _identity(path: Path) -> tuple[int, int] | None:
     """What all names of a regular file have in common; None where there is none."""
     try:

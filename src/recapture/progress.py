@@ -29,7 +29,8 @@ class Progress:
     """How far some work has come; shown where and as often as is fit."""
 
     def __init__(self, title: str, total: int, unit: str = "it") -> None:
-        self.title, self.total, self.unit = visible(title, lines=False), total, unit
+        self.title = title if title.isprintable() else visible(title, lines=False)
+        self.total, self.unit = total, unit
         self._shown: _Shown | None = None
 
     def __enter__(self) -> Progress:

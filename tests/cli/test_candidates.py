@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from recapture.cli.app import run
-from recapture.cli.candidates import _with_option_before_each
+from recapture.cli.options import _with_option_before_each
 from recapture.texts.sampling import sample_places
 
 ROWS = np.random.default_rng(0).normal(size=(60, 4))

@@ -70,7 +70,7 @@ def test_interrupted_while_libraries_load(files, module):
 
 
 def test_asked_to_end(files):
-    done = at_import("recapture.journal", int(signal.SIGTERM))
+    done = at_import("recapture.sets.evaluate", int(signal.SIGTERM))
     assert done.returncode == 143 and "Traceback" not in done.stderr
 
 

@@ -25,7 +25,7 @@ import pytest
 
 import recapture as rc
 from recapture.errors import InputError
-from recapture.texts import read_samples, sources, tables
+from recapture.texts import read_samples, reading, tables
 from recapture.texts.aligned import read_aligned
 from recapture.texts.group_labels import read_group_labels
 
@@ -98,7 +98,7 @@ class TestTables:
         path = put(tmp_path / "a.csv", "id,text\n" + f"1,{'a' * 200_000}\n" * 3)
         gc.collect()  # readers that other tests have left in the middle
         before = csv.field_size_limit()
-        first, second = (tables.table_rows(sources.Source(path), ",", []) for _ in range(2))
+        first, second = (tables.table_rows(reading.Source(path), ",", []) for _ in range(2))
         next(first), next(second)
         assert len(list(first)) == 3  # ends before the other has met its long cells
         assert len(list(second)) == 3
@@ -305,7 +305,7 @@ class TestParquet:
 
 class TestFloods:
     def test_a_line_without_end(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sources, "LONGEST_LINE", 2_000_000)
+        monkeypatch.setattr(reading, "LONGEST_LINE", 2_000_000)
         for name, content in (("a.txt", b"a" * 3_000_000), ("a.jsonl.gz", gzip.compress(b" " * 3_000_000))):
             path = put(tmp_path / name, content)
             assert refusal(path).startswith(f"{path} line 1 is longer than 2 MB; RECAPTURE_NO_LIMITS=1")
@@ -313,7 +313,7 @@ class TestFloods:
         assert len(read_samples(tmp_path / "a.txt").content[0]) == 3_000_000
 
     def test_lines_without_end(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sources, "MOST_BYTES", 10_000)
+        monkeypatch.setattr(reading, "MOST_BYTES", 10_000)
         path = put(tmp_path / "a.txt.gz", gzip.compress(b"\n" * 1000))
         # An empty line counts 1 byte and the 64 that its text costs: the 154th passes 10,000.
         assert "(line 154)" in refusal(path)

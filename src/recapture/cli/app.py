@@ -94,14 +94,12 @@ for command in (score, pairs, contexts, correlate, embed, list_command, cache):
 
 def run(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    from ..journal import kept_until_the_end
-
     streams = sys.stdout, sys.stderr
     for stream in streams:
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character gets a question mark, not an error
             stream.reconfigure(errors="replace")
     try:
-        with warnings.catch_warnings(), kept_until_the_end():
+        with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             app.main(args=arguments, prog_name="recapture", standalone_mode=False)
             sys.stdout.flush()

@@ -91,6 +91,7 @@ def contexts(
     """
     from ..contexts.declaration import METRICS, usual_metrics
     from ..contexts.evaluate import evaluate_contexts
+    from ..journal import kept_until_the_end
 
     inputs = _inputs(file, reference, candidate, group, field)
     named = {"--id-field": id_field, "--references-field": references_field, "--candidates-field": candidates_field}
@@ -110,20 +111,21 @@ def contexts(
         listed = read_contexts(file, name=id_field, references=references_field, candidates=candidates_field)
     else:
         listed = read_grouped(*inputs, group=str(group), field=field)
-    results = evaluate_contexts(
-        listed,
-        [metric.name for metric in chosen],
-        pvalue=pvalue,
-        interval=interval,
-        ties=ties,
-        directed=directed,
-        encoder=encoder,
-        options=_options({"cider": {"df": cider_df}, "meteor": {"wordnet": wordnet, "paraphrases": paraphrases}}),
-        seed=seed,
-        resume=not no_resume,
-        **chosen_encoding(**encoding),
-    )
-    deliver(results, form, output, results.notes, {per_item: results.to_jsonl()} if per_item else {})
+    with kept_until_the_end():  # finished contexts are safe until what is made of them is written
+        results = evaluate_contexts(
+            listed,
+            [metric.name for metric in chosen],
+            pvalue=pvalue,
+            interval=interval,
+            ties=ties,
+            directed=directed,
+            encoder=encoder,
+            options=_options({"cider": {"df": cider_df}, "meteor": {"wordnet": wordnet, "paraphrases": paraphrases}}),
+            seed=seed,
+            resume=not no_resume,
+            **chosen_encoding(**encoding),
+        )
+        deliver(results, form, output, results.notes, {per_item: results.to_jsonl()} if per_item else {})
 
 
 def _inputs(

@@ -1,12 +1,14 @@
-"""What several commands share: options, names of files, and how results reach the user."""
+"""What several commands share: options, the files that they name, and how results reach the user."""
 
 from __future__ import annotations
 
 import contextlib
+import glob
 import io
 import json
 import os
 import shutil
+import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +18,7 @@ import click
 
 from ..checks import shortened, typed_number
 from ..errors import InputError, nearest_names, visible
-from ..texts import format_names
+from ..texts.reading import format_names, has_known_suffix
 
 if TYPE_CHECKING:
     from ..report.report import Reported
@@ -166,27 +168,34 @@ def check_targets(output: str | None, per_item: str | None = None, candidates: S
 
     candidates: the files that --candidate means, where it may name patterns and folders.
     """
-    from ..files import cache_folder, check_stdout, check_writable
-
     if "-" in (output, per_item):
         raise InputError("--output and --per-item name files; without --output results go to stdout")
-    models = os.environ.get("RECAPTURE_MODELS")
-    keep: list[str | Path] = [
-        *_read_by(click.get_current_context()),
-        *candidates,
-        cache_folder(),
-        *([models] if models else []),
-    ]
-    for written in (output, per_item):
-        if written:
-            check_writable(written, keep)
+    inputs = [*_read_by(click.get_current_context()), *candidates]
+    written = [path for path in (output, per_item) if path]
+    if written:
+        from ..files import cache_folder, check_writable
+
+        models = os.environ.get("RECAPTURE_MODELS")
+        for path in written:
+            check_writable(path, [*inputs, cache_folder(), *([models] if models else [])])
     if output and per_item and Path(output).resolve() == Path(per_item).resolve():
         raise InputError(f"--output and --per-item both name {output}")
     if not output:
-        check_stdout(keep)
+        _check_stdout(inputs)
     if not output and isinstance(sys.stdout, io.TextIOWrapper):
         with contextlib.suppress(ValueError):  # a stream that is no file, as in tests
             os.write(sys.stdout.fileno(), b"")  # a closed stdout is found before the work, too
+
+
+def _check_stdout(inputs: Sequence[str]) -> None:
+    """Refuse to write results to standard output where that is a file among the inputs (`>> input`)."""
+    for path in inputs:
+        try:
+            target, source = os.fstat(1), os.fstat(0) if path == "-" else Path(path).stat()
+        except (OSError, ValueError):  # whoever reads it says why it cannot be read
+            continue
+        if stat.S_ISREG(target.st_mode) and os.path.samestat(source, target):
+            raise InputError(f"standard output goes to {path}, an input: > empties it, and >> would add to it")
 
 
 def _read_by(context: click.Context) -> Iterator[str]:
@@ -197,6 +206,75 @@ def _read_by(context: click.Context) -> Iterator[str]:
         if reads and parameter.name not in ("output", "per_item", "candidate"):
             value = context.params.get(parameter.name or "")
             yield from value if isinstance(value, tuple) else [value] if isinstance(value, str) else []
+
+
+_CANDIDATE = ("-c", "--candidate")
+
+
+class WithCandidates(click.Command):
+    """A command where further names after -c are candidates, too, as a shell leaves them of `-c runs/*.txt`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, _with_option_before_each(args))
+
+
+def _with_option_before_each(arguments: Sequence[str]) -> list[str]:
+    """`-c a b -c c` as `-c a -c b -c c`: in the order of the command line, on which --name depends.
+
+    A name that begins with - ends them, but for the - of standard input.
+    """
+    written: list[str] = []
+    names = value = False
+    for place, argument in enumerate(arguments):
+        if argument == "--":  # what follows is not for options
+            return [*written, *arguments[place:]]
+        if value:
+            names, value = True, False
+        elif argument in _CANDIDATE:
+            value = True
+        elif argument.startswith("-") and argument != "-":
+            names = argument.startswith("--candidate=") or (argument.startswith("-c") and argument[1] != "-")
+        elif names:
+            written.append(_CANDIDATE[0])
+        written.append(argument)
+    return written
+
+
+def candidate_files(paths: Sequence[str], input_format: str | None = None) -> tuple[str, ...]:
+    """The files that names mean: themselves, all that match a pattern, or those of a folder.
+
+    A folder means its own files whose ending a format has (all of them where the format is named), in the order of
+    their names and without hidden ones. Files that are left out are said.
+    """
+    return tuple(file for path in paths for file in _files(path, input_format))
+
+
+def _files(path: str, input_format: str | None) -> list[str]:
+    if path == "-":
+        return [path]
+    if os.path.isdir(path):  # noqa: PTH112 - a name too long, for one, is no folder: whoever reads it says so
+        return _of_folder(path, input_format)
+    if os.path.exists(path) or not glob.has_magic(path):  # noqa: PTH110
+        return [path]
+    found = sorted(name for name in glob.glob(path, recursive=True) if not os.path.isdir(name))  # noqa: PTH112, PTH207 - paths as written
+    if not found:
+        raise InputError(f"no file matches {path!r}")
+    return found
+
+
+def _of_folder(path: str, input_format: str | None) -> list[str]:
+    try:
+        files = sorted(entry.path for entry in os.scandir(path) if entry.is_file() and not entry.name.startswith("."))
+    except OSError as error:
+        raise InputError(f"the folder {path} cannot be read: {error.strerror}") from None
+    known = files if input_format else [file for file in files if has_known_suffix(file)]
+    if not known:
+        others = f"; {len(files)} others have endings of no format" if files else ""
+        raise InputError(f"the folder {path} holds no file of texts or vectors{others}")
+    left = [Path(file).name for file in files if file not in known]
+    if left:
+        say(f"{path}: left out {', '.join(left[:5])}{', ...' if len(left) > 5 else ''}: no format has such an ending")
+    return known
 
 
 def candidate_names(paths: tuple[str, ...], chosen: tuple[str, ...]) -> list[str]:
@@ -227,7 +305,6 @@ def deliver(
 
     also: further files to write, by path; all are written or none. how: for the method that writes the form.
     """
-    from ..files import whole_files
     from ..report.report import FORMS as METHODS
 
     if form == "table":
@@ -236,7 +313,7 @@ def deliver(
     text = getattr(result, METHODS[form])(**(how or {}))
     files = {**(also or {}), **({output: text} if output else {})}
     left = None
-    with whole_files(files):
+    with _written(files):
         if not output:
             try:
                 click.echo(text if form != "json" else _encodable(text), nl=False)
@@ -249,6 +326,15 @@ def deliver(
         say(note)
     if left is not None:
         raise left
+
+
+def _written(files: Mapping[str, str]) -> contextlib.AbstractContextManager[None]:
+    """A block after which the files are there, all or none."""
+    if not files:
+        return contextlib.nullcontext()
+    from ..files import whole_files
+
+    return whole_files(files)
 
 
 def _encodable(text: str) -> str:

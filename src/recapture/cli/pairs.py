@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from ..errors import InputError
-from .candidates import WithCandidates, candidate_files
 from .options import (
     FORMS,
+    WithCandidates,
+    candidate_files,
     candidate_names,
     check_stdin,
     check_targets,

@@ -11,9 +11,10 @@ from ..sets.evaluate import DRAWS
 from ..texts import read_samples, read_together
 from ..texts.group_labels import read_group_labels
 from ..texts.sampling import sample_places
-from .candidates import WithCandidates, candidate_files
 from .options import (
     FORMS,
+    WithCandidates,
+    candidate_files,
     candidate_names,
     check_stdin,
     check_targets,

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable
 
 from ..errors import InputError, shown
-from ..texts.sources import Source, without_line_end
+from ..texts.reading import Source, without_line_end
 
 _DETERMINERS = "a an the this that these some any no all other one"
 _PRONOUNS = "i my you he him his she her it its we our they them their who which what there"

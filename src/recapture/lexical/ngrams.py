@@ -17,7 +17,7 @@ from ..checks import LONGEST_NGRAM, check_count, check_function, is_whole, path_
 from ..errors import InputError, shown
 from ..texts.json_values import parsed
 from ..texts.objects import texts_of_object
-from ..texts.sources import Source
+from ..texts.reading import Source
 from .tokens import caption_tokens
 
 _MOST_DOCUMENTS = 10**15

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from ..errors import InputError
-from ..texts.sources import Source
+from ..texts.reading import Source
 from .align import PARAPHRASE, Match
 
 _REMEMBERED = 20_000

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from ..errors import InputError, first_line
 from ..files import expanded
-from ..texts.sources import Source
+from ..texts.reading import Source
 from .align import SYNONYM, Match
 
 _REMEMBERED = 200_000

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import InputError, shown
 from ..files import expanded
-from ..texts.sources import Source
+from ..texts.reading import Source
 
 _COLUMNS = ["layer", "p", "r", "f"]
 _MOST_BYTES = 10_000_000

@@ -276,7 +276,9 @@ def is_empty(text: str) -> bool:
 
 
 def _texts(texts: Any, name: str) -> list[str]:
-    listed = checked_entries(_list(texts, name), name, "entry")
+    listed = _list(texts, name)
+    if not all(isinstance(text, str) for text in listed):
+        listed = checked_entries(listed, name, "entry")
     for position, text in enumerate(listed):
         _check_unicode(text, position, name)
     return listed
@@ -285,6 +287,8 @@ def _texts(texts: Any, name: str) -> list[str]:
 def _group(entry: Any, position: int) -> list[str]:
     if isinstance(entry, str):
         group = [entry]
+    elif isinstance(entry, list):
+        group = entry
     elif is_missing(entry):
         raise InputError(f"entry {position} of references is missing ({entry}): leave such items out of both sides")
     elif not isinstance(entry, Iterable) or isinstance(entry, (bytes, Mapping)):
@@ -313,6 +317,8 @@ def _kind(value: Any) -> str:
 
 
 def _list(entries: Any, name: str) -> list[Any]:
+    if isinstance(entries, list):
+        return entries
     if isinstance(entries, (str, bytes)):
         raise InputError(f"{name} must be a list with one entry per item, not one string")
     listed = entries if isinstance(entries, (Mapping, Set)) else samples_of(entries, name)
@@ -584,6 +590,8 @@ def _result(
 def _warnings(
     job: PairJob, groups: Sequence[Sequence[str]], candidates: Sequence[str], unscored: int, corpus: bool
 ) -> Iterator[str]:
+    if not (unscored or any(map(is_empty, candidates)) or any(is_empty(text) for group in groups for text in group)):
+        return
     fate = _fate(job, corpus)
     total = sum(map(len, groups))
     bare = {place for place, group in enumerate(groups) if all(map(is_empty, group))}

@@ -166,15 +166,18 @@ class Table:
     def _visible(self, lines: bool = True) -> Table:
         """With escapes in the place of characters that a terminal or a page would obey; lines: see `visible`."""
 
+        def safe(words: str) -> str:
+            return words if words.isprintable() else visible(words, lines)
+
         def shown(cell: str) -> Cell:
-            return Cell(visible(cell, lines), getattr(cell, "style", ""))
+            return Cell(safe(cell), getattr(cell, "style", ""))
 
         return replace(
             self,
             heads=[shown(head) for head in self.heads],
             rows=[[shown(cell) for cell in row] for row in self.rows],
-            caption=[visible(line, lines) for line in self.caption],
-            title=visible(self.title, lines),
+            caption=[safe(line) for line in self.caption],
+            title=safe(self.title),
         )
 
     def _blocks(self, width: int | None) -> list[list[int]]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..progress import Progress
-from ..texts.sources import Source, no_limits, too_much
+from ..texts.reading import Source, no_limits, too_much
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _BLANKS = b" \t\r\n\x0b\x0c"

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
-from .reading import Format, no_field, plan, read_samples
+from .reading import Format, Source, no_field, plan, read_samples
 from .records import check_characters, has_field, json_array, json_lines, kind, name_of, texts_of, value_of
-from .sources import Source
 
 REFERENCE_FIELDS = ("references", "reference", "text")
 """Where references are looked for unless a field is named; the first that a record has."""

@@ -10,8 +10,7 @@ from typing import IO
 import numpy as np
 
 from ..errors import InputError
-from .reading import Format, Samples, check_vectors, pick_field, vector_samples
-from .sources import MOST_BYTES, Source, no_limits, too_much
+from .reading import MOST_BYTES, Format, Samples, Source, check_vectors, no_limits, pick_field, too_much, vector_samples
 
 USUAL_NAMES = ("embeddings", "vectors")
 _SAFETENSORS_TYPES = {f"{kind}{8 * size}": f"<{kind.lower()}{size}" for kind in "FIU" for size in (1, 2, 4, 8)}

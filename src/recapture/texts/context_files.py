@@ -10,9 +10,8 @@ from typing import Any
 from ..checks import path_of, plain_arguments
 from ..errors import InputError
 from .objects import records_of_object, samples_of, texts_of_object
-from .reading import read_samples
+from .reading import Source, read_samples
 from .records import name_of, objects, texts_of, value_of
-from .sources import Source
 
 _ID = "id"
 """The usual field; only this one may be missing."""

@@ -7,9 +7,8 @@ import os
 from ..checks import path_of
 from ..errors import InputError
 from .parquet import read_column
-from .reading import chosen_format, damage_told
+from .reading import Source, chosen_format, damage_told
 from .records import json_array, json_lines, kind, name_of, value_of
-from .sources import Source
 
 
 def read_group_labels(

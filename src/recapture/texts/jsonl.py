@@ -9,8 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from .json_values import parsed
-from .reading import Format, Samples, no_field, text_samples, vector_samples
-from .sources import Source, without_line_end
+from .reading import Format, Samples, Source, no_field, text_samples, vector_samples, without_line_end
 
 _TEXT, _NUMBERS = "a text", "a list of numbers"
 

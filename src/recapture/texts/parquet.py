@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .reading import Format, Samples, pick_field, text_samples, vector_samples
-from .sources import MOST_BYTES, Source, no_limits, too_much
+from .reading import MOST_BYTES, Format, Samples, Source, no_limits, pick_field, text_samples, too_much, vector_samples
 
 
 def _read(source: Source, field: str | None) -> Samples:

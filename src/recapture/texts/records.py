@@ -9,8 +9,7 @@ from typing import Any
 from ..checks import is_whole, plain_value
 from ..errors import InputError
 from .json_values import parsed
-from .reading import no_field
-from .sources import Source, without_line_end
+from .reading import Source, no_field, without_line_end
 
 
 def json_lines(source: Source) -> Iterator[tuple[int, str, Any]]:

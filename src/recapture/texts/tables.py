@@ -12,8 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 from ..errors import InputError
-from .reading import Format, Samples, pick_field, text_samples
-from .sources import Source
+from .reading import Format, Samples, Source, pick_field, text_samples
 
 # The module's own limit of 128 KiB per cell is less than a long document; this is the most every platform takes.
 _LONGEST_CELL = 2**31 - 1

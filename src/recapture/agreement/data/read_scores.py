@@ -14,9 +14,8 @@ from typing import Any, Literal, overload
 
 from ...checks import DEEPEST, is_number, plain_arguments, plain_value
 from ...errors import InputError, shown
-from ...texts.reading import no_field
+from ...texts.reading import Source, no_field
 from ...texts.records import check_characters, has_field, kind, name_of, value_of
-from ...texts.sources import Source
 from .score_matrix import ScoreMatrix, from_cells
 from .score_rows import RowFilter, ScoreRow, rows_of_file
 

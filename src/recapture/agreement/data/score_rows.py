@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 from ...checks import plain_value
 from ...errors import InputError, nearest_names, shown
 from ...texts.parquet import needed
-from ...texts.reading import damage_told, plan
+from ...texts.reading import Source, damage_told, plan
 from ...texts.records import has_field, json_array, json_lines, kind, value_of
-from ...texts.sources import Source
 from ...texts.tables import table_rows
 
 _MOST = 1000
