@@ -63,6 +63,8 @@ class SetMetric(Declaration):
     measured one by one."""
     settle: Callable[[PointSet, Mapping[str, Any]], Mapping[str, Any]] | None = None
     """(reference, parameters) -> parameters that all parts of sets share, where each pair would choose its own."""
+    costly_labellings: bool = False
+    """Whether thousands of labellings take minutes: systems are then compared by half-samples alone, unless asked."""
     band_note: str = ""
     """What a reader must know of this metric's human band."""
     floors: Callable[..., Mapping[str, float]] | None = None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import compress
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
 import numpy as np
@@ -22,9 +23,9 @@ from ..report.result import Result
 from ..texts.objects import samples_of
 from . import uncertainty
 from .declaration import METRICS, Measurement, SetMetric
-from .grouping import Labelled, SetGroups, Sized
+from .grouping import ContentGroups, Labelled, SetGroups, Sized
 from .human import SPLITS, CandidateSamples, HumanSplits, HumanTerms
-from .inputs import copies_note, inputs_of, same_as_reference
+from .inputs import Inputs, copies_note, inputs_of, same_as_reference
 from .pair import Pair, check_k
 from .table import SetResults
 from .uncertainty import Sureness
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     import os
 
     from ..representations.encoder import EncoderLike
+    from ..representations.facts import MadeFor
     from ..representations.vector_cache import VectorCache
     from ..representations.vectors import SampleSet
 
@@ -165,18 +167,87 @@ def evaluate(
     >>> results["far"]["precision-recall"].precision
     0.0
     """
-    chosen = METRICS.choose(metrics)
     seed, pvalue = check_seed(seed), check_pvalue(pvalue)  # all of these before texts are encoded
     check_balance(balance)
     splits = check_splits(ceiling)
     check_level(interval)
+    if human is not None and not splits:
+        raise InputError("a second human set was given, but no ceiling is asked for")
+    prepared = prepare_sets(
+        references,
+        candidates,
+        metrics,
+        encoder,
+        k,
+        blind=bool(splits or interval or _asked(pvalue)),
+        human=human,
+        reference_groups=reference_groups,
+        candidate_groups=candidate_groups,
+        human_groups=human_groups,
+        paired=paired,
+        options=options,
+        reference_name=reference_name,
+        encoding={
+            "pooling": pooling,
+            "device": device,
+            "batch_size": batch_size,
+            "offline": offline,
+            "cache": cache,
+            "truncate": truncate or None,  # what was not asked for is not said: vectors would refuse it
+        },
+    )
+    return evaluate_prepared(prepared, balance=balance, interval=interval, pvalue=pvalue, splits=splits, seed=seed)
+
+
+@dataclass(frozen=True)
+class PreparedSets:
+    """Sets in one space, checked, with all that metrics and tests need."""
+
+    jobs: list[Job]
+    reference: PointSet
+    candidates: dict[str, PointSet]
+    human: PointSet | None
+    """A second human set, without what the reference has, too."""
+    groups: SetGroups
+    moved: ContentGroups
+    """The groups of all sets in order of content."""
+    identity: dict[str, Any] | None
+    """What encoded them; None for arrays that came ready."""
+    texts: dict[str, Any]
+    """The sets as they were given, by the names that `inputs` has."""
+    inputs: Inputs
+    made_for: MadeFor | None
+    notes: dict[str, list[str]]
+    """On each candidate, with those on the reference."""
+
+
+def prepare_sets(
+    references: SampleSet,
+    candidates: SampleSet | Mapping[str, SampleSet],
+    metrics: str | Iterable[str] | None,
+    encoder: EncoderLike | None,
+    k: int | None,
+    *,
+    blind: bool,
+    human: SampleSet | None = None,
+    reference_groups: Labelled | None = None,
+    candidate_groups: Labelled | Mapping[str, Labelled] | None = None,
+    human_groups: Labelled | None = None,
+    paired: bool = False,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    reference_name: str = "reference",
+    encoding: Mapping[str, Any] = MappingProxyType({}),
+) -> PreparedSets:
+    """From what a caller gives to sets of vectors; arguments as for `evaluate`.
+
+    blind: whether an encoder that learns learns from all texts. encoding: for `encode`, None where nothing was said.
+    """
+    chosen = METRICS.choose(metrics)
     named = _named(candidates)
     from ..representations.vectors import holds_texts, vectors_of
 
     given: list[Any] = [references, *([] if human is None else [human]), *named.values()]
     of_reference = reference_name if reference_name == "reference" else f"reference {reference_name}"
-    if human is not None and not splits:
-        raise InputError("a second human set was given, but no ceiling is asked for")
     labels = [of_reference, *([] if human is None else ["human"]), *map(_label, named)]
     every_set = [samples_of(each, label) for each, label in zip(given, labels, strict=True)]
     sizes = [Sized(label, _size(samples, label)) for label, samples in zip(labels, every_set, strict=True)]
@@ -187,72 +258,95 @@ def evaluate(
     own = METRICS.own_parameters(chosen, options)
     groups = SetGroups(paired, sizes[0], reference_groups, None if human is None else sizes[1], human_groups)
     groups.add(dict(zip(named, sizes[-len(named) :], strict=True)), candidate_groups)
-    asked = {"pooling": pooling, "device": device, "batch_size": batch_size, "offline": offline, "cache": cache}
-    asked |= {"truncate": truncate or None}  # what was not asked for is not said: vectors would refuse it
-    encoding = {name: value for name, value in asked.items() if value is not None}
-    blind = bool(splits or interval or _asked(pvalue))
-    vectors = vectors_of(every_set, labels, encoder, blind=blind, **encoding)
+    asked = {name: value for name, value in encoding.items() if value is not None}
+    vectors = vectors_of(every_set, labels, encoder, blind=blind, **asked)
     reference, *sets = (PointSet(values, label) for values, label in zip(vectors.sets, labels, strict=True))
     notes = dict(zip(labels, vectors.notes, strict=True))
-    whole_human = second = sets.pop(0) if human is not None else None
-    notes_on_human: list[str] = []
+    every_point = [reference, *sets]
+    second = sets.pop(0) if human is not None else None
+    on_human: list[str] = []
     if second is not None:
-        second, notes_on_human = groups.only_human(reference, second)
-        notes_on_human += notes["human"]
+        second, on_human = groups.only_human(reference, second)
+        on_human += notes["human"]
     jobs = [
         Job(metric, ({"k": k} if k is not None and metric.uses_neighbours else {}) | own[metric.name])
         for metric in chosen
     ]
     for points in sets:
         _check_reach(reference, points)
-    pairs = {name: Pair(reference, points) for name, points in zip(named, sets, strict=True)}
-    reasons = {name: [_unable(job, pair) for job in jobs] for name, pair in pairs.items()}
-    if all(reason for of_pair in reasons.values() for reason in of_pair):
-        raise InputError(next(iter(reasons.values()))[0])
-    # Candidates too small for some metric do not make the others' subsamples small.
-    measurable = [len(pair.candidate) for name, pair in pairs.items() if not any(reasons[name])]
-    smallest = min([len(reference), *(measurable or map(len, sets))])
-    # All that is drawn at random is drawn from sets in order of content.
-    moved = groups.by_content(reference, second, dict(zip(named, sets, strict=True)))
-    human_splits = None
-    if splits:
-        human_splits = HumanSplits(
-            with_defaults(jobs, seed),
-            reference.ordered,
-            [CandidateSamples(len(points), moved.of(name)) for name, points in zip(named, sets, strict=True)],
-            splits,
-            seed,
-            human=None if second is None else second.ordered,
-            groups=moved.reference,
-            human_groups=moved.human,
-        )
-    results = SetResults()
     names = [reference_name, *([] if human is None else ["human"]), *named]
     for place in range(len(names) - len(named)):
         while names[place] in named:
             names[place] += " (human)" if place else " (reference)"
     texts = vectors.identity is not None
-    every_point = [reference, *([] if whole_human is None else [whole_human]), *sets]
     ready = [points.values for points in every_point]
-    results.inputs = inputs_of(names, every_set if texts else ready, vectors.facts, texts)
-    results.made_for = vectors.made_for
-    for name, points in zip(named, sets, strict=True):
-        notes[points.name] += copies_note(results.inputs[name], points)
-    for points in sets:
+    inputs = inputs_of(names, every_set if texts else ready, vectors.facts, texts)
+    by_name = dict(zip(named, sets, strict=True))
+    for name, points in by_name.items():
+        notes[points.name] += copies_note(inputs[name], points)
         if same_as_reference(reference, points):
             notes[points.name].append(
                 f"{points.name} holds the samples of {of_reference}, in the same order: is it the same file?"
             )
+    return PreparedSets(
+        jobs,
+        reference,
+        by_name,
+        second,
+        groups,
+        groups.by_content(reference, second, by_name),
+        vectors.identity,
+        dict(zip(names, every_set, strict=True)),
+        inputs,
+        vectors.made_for,
+        {name: [*notes[reference.name], *notes[points.name], *on_human] for name, points in by_name.items()},
+    )
+
+
+def evaluate_prepared(
+    prepared: PreparedSets,
+    *,
+    balance: bool | int = False,
+    interval: float | None = None,
+    pvalue: Pvalue = False,
+    splits: int = 0,
+    seed: int = 0,
+) -> SetResults:
+    """Results of every candidate. splits: of the reference, for what human texts score (0: none)."""
+    jobs, reference, sets, moved = prepared.jobs, prepared.reference, prepared.candidates, prepared.moved
+    pairs = {name: Pair(reference, points) for name, points in sets.items()}
+    reasons = {name: [_unable(job, pair) for job in jobs] for name, pair in pairs.items()}
+    if all(reason for of_pair in reasons.values() for reason in of_pair):
+        raise InputError(next(iter(reasons.values()))[0])
+    # Candidates too small for some metric do not make the others' subsamples small.
+    measurable = [len(pair.candidate) for name, pair in pairs.items() if not any(reasons[name])]
+    smallest = min([len(reference), *(measurable or map(len, sets.values()))])
+    # All that is drawn at random is drawn from sets in order of content.
+    human_splits = None
+    if splits:
+        human_splits = HumanSplits(
+            with_defaults(jobs, seed),
+            reference.ordered,
+            [CandidateSamples(len(points), moved.of(name)) for name, points in sets.items()],
+            splits,
+            seed,
+            human=None if prepared.human is None else prepared.human.ordered,
+            groups=moved.reference,
+            human_groups=moved.human,
+        )
+    results = SetResults()
+    results.inputs = prepared.inputs
+    results.made_for = prepared.made_for
     while pairs:
         name = next(iter(pairs))
         pair = pairs.pop(name)  # its neighbourhoods are not kept while others are measured
         able = [not reason for reason in reasons[name]]
-        terms = human_splits.terms(list(named).index(name), pair.ordered) if human_splits else ()
+        terms = human_splits.terms(list(sets).index(name), pair.ordered) if human_splits else ()
         measured = iter(
             measure_pair(
                 list(compress(jobs, able)),
                 pair,
-                vectors.identity,
+                prepared.identity,
                 balance=balance,
                 balance_size=min(smallest, len(pair.candidate)),
                 interval=interval,
@@ -260,13 +354,13 @@ def evaluate(
                 ceiling=list(compress(terms, able)),
                 groups=moved.pooled.get(name),
                 seed=seed,
-                notes=[*notes[reference.name], *notes[pair.candidate.name], *notes_on_human],
+                notes=prepared.notes[name],
             )
             if any(able)
             else ()
         )
         results[name] = {
-            job.metric.name: _no_result(job, pair, vectors.identity, reason) if reason else next(measured)
+            job.metric.name: _no_result(job, pair, prepared.identity, reason) if reason else next(measured)
             for job, reason in zip(jobs, reasons[name], strict=True)
         }
     return _held_together(results)

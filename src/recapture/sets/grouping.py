@@ -53,7 +53,7 @@ class SetGroups:
         if human is not None and paired:
             raise InputError("a second human set has no pairs; give prompts as groups of all sets instead")
         self._paired, self._codes = paired, dict[Any, int]()
-        self._candidates: dict[str, np.ndarray] = {}
+        self.candidates: dict[str, np.ndarray] = {}
         self._reference_set = reference
         self.reference = np.arange(reference.size) if paired else self._coded(reference_labels, reference)
         self.human = None if human is None else self._coded(human_labels, human)
@@ -77,13 +77,13 @@ class SetGroups:
                     )
                 if known.get(name) is not None:
                     raise InputError("paired samples are groups already: leave out either")
-                self._candidates[name] = np.arange(points.size)
+                self.candidates[name] = np.arange(points.size)
                 continue
             coded = self._coded(known.get(name), points)
             if (coded is None) != (self.reference is None):
                 raise InputError(self._lacking(points.name, coded is not None))
             if coded is not None:
-                self._candidates[name] = coded
+                self.candidates[name] = coded
                 if self.reference is not None and max(len(set(self.reference)), len(set(coded))) == 1:
                     both = f"{self._reference_set.name} and {points.name}"
                     raise InputError(
@@ -113,7 +113,7 @@ class SetGroups:
             return ContentGroups(None, None, {})
         ranks = reference.ranks
         pooled = {
-            name: groups_by_content(self.reference, ranks, self._candidates[name], points.ranks)
+            name: groups_by_content(self.reference, ranks, self.candidates[name], points.ranks)
             for name, points in candidates.items()
         }
         of_human = None

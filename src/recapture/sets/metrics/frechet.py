@@ -116,6 +116,7 @@ METRIC = SetMetric(
     direction="lower",
     measure=_measure,
     relabel=_relabel,
+    costly_labellings=True,
     rounding=_rounding,
     swapped={"value": "value"},
     # Both halves share the whole set's trace, so splits vary less than sets do (docs/uncertainty.md has figures).

@@ -1,0 +1,183 @@
+"""From differences between two systems to p-values that hold for all numbers and all pairs of systems.
+
+Two questions are kept apart. Do A and B write alike? Their samples are relabelled, people's stay where they are, and
+the difference A - B under all labellings says how often chance alone makes it so large: exact. Are A and B equally
+close to people? Systems may differ and yet be equally close (each has lost another topic), so relabelling answers only
+the first question: the spread of A - B over resampled data (half-samples, or a bootstrap over items) has to agree.
+
+- within a pair, over its numbers: step-down max-T on the pair's own labellings (Westfall and Young 1993), and on normal
+  variables with the correlations of the resampled differences (Hothorn, Bretz and Westfall 2008, Simultaneous Inference
+  in General Parametric Models);
+- across pairs: Holm (1979), by the closed test over families (`labellings/step_down`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+
+import numpy as np
+
+from ..labellings.permutation import moves
+from ..labellings.step_down import holm_over_families, step_down
+
+PairOfSystems = tuple[str, str]
+_DRAWS = 20_000
+"""Normal vectors that tell how large the largest of several correlated numbers gets by chance."""
+_FEW = 100
+"""Exceedances below which their share is rough: Bonferroni's bound, which is sharp there, is taken instead."""
+_BLOCK = 2_000
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One number of system A minus that of system B.
+
+    Attributes
+    ----------
+    value : float
+        A - B.
+    low, high : float
+        Its interval, from the spread over resampled data; NaN where there is none.
+    pvalue : float
+        Of "A and B are equally close to people".
+    adjusted : float
+        That p-value, adjusted for all numbers of the comparison and all pairs of systems.
+    distinct : float
+        p-value of "A and B write alike", by relabelling; NaN where no labellings were looked at.
+    """
+
+    value: float
+    low: float
+    high: float
+    pvalue: float
+    adjusted: float
+    distinct: float
+
+    def turned(self) -> Difference:
+        """B - A."""
+        return replace(self, value=-self.value, low=-self.high, high=-self.low)
+
+    @property
+    def sure(self) -> bool:
+        """Whether the interval excludes 0: what is said of a difference needs this beside its p-value."""
+        return self.low > 0 or self.high < 0
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was found about one pair of systems; arrays have one row a number."""
+
+    values: np.ndarray
+    """(numbers,) A - B"""
+    resampled: np.ndarray
+    """(numbers, draws) A - B over resampled data"""
+    nulls: np.ndarray
+    """(numbers, labellings) A - B under labellings, the observed one first; rows of NaN where a number has none"""
+    extra: np.ndarray
+    """(numbers,) standard error that resampling does not show, such as that of clusterings"""
+    rounding: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    """(numbers,) how far rounding alone may move a difference"""
+
+
+def differences(
+    evidence: Mapping[PairOfSystems, Evidence], names: Sequence[str], level: float, seed: int
+) -> dict[PairOfSystems, dict[str, Difference]]:
+    """Every difference of every pair, with p-values that hold for all of them together.
+
+    level: of the intervals, such as 0.95.
+    """
+    from scipy.stats import norm
+
+    reach = float(norm.ppf((1 + level) / 2))
+    alike = {pair: _by_labelling(each) for pair, each in evidence.items()}
+    close = {pair: _by_resampling(each, seed) for pair, each in evidence.items()}
+    adjusted_alike = dict(zip(evidence, holm_over_families([each[1] for each in alike.values()]), strict=True))
+    adjusted_close = dict(zip(evidence, holm_over_families([each[1] for each in close.values()]), strict=True))
+    found = {}
+    for pair, each in evidence.items():
+        error = _errors(each)
+        distinct, equal = alike[pair][0], close[pair][0]
+        # What has no labellings is judged by the spread alone; what no resample moves has nothing to be judged by.
+        pvalue = np.fmax(equal, distinct)
+        adjusted = np.fmax(adjusted_close[pair], np.where(np.isnan(distinct), np.nan, adjusted_alike[pair]))
+        found[pair] = {
+            name: Difference(
+                float(each.values[place]),
+                float(each.values[place] - reach * error[place]),
+                float(each.values[place] + reach * error[place]),
+                float(pvalue[place]),
+                float(adjusted[place]),
+                float(distinct[place]),
+            )
+            for place, name in enumerate(names)
+        }
+    return found
+
+
+def pairs_of(systems: Sequence[str]) -> list[PairOfSystems]:
+    """Every two systems once, in their order."""
+    return list(combinations(systems, 2))
+
+
+def _errors(evidence: Evidence) -> np.ndarray:
+    """Standard errors of the differences; NaN where no resample moves a number by more than rounding."""
+    spread = np.std(evidence.resampled, axis=1, ddof=1)
+    moving = [moves(row, slack) for row, slack in zip(evidence.resampled, evidence.rounding, strict=True)]
+    return np.where(moving, np.hypot(spread, evidence.extra), np.nan)
+
+
+def _by_labelling(evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
+    """Two-sided p-values of "both write alike", plain and adjusted for all numbers of the pair."""
+    plain, adjusted = np.full(len(evidence.values), np.nan), np.ones(len(evidence.values))
+    tested = np.flatnonzero(~np.isnan(evidence.nulls).any(axis=1))
+    if not len(tested):
+        return plain, adjusted
+    sizes = np.abs(evidence.nulls[tested])
+    slack = 1e-9 * sizes[:, 0] + evidence.rounding[tested]
+    moving = [moves(row, each) for row, each in zip(evidence.nulls[tested], evidence.rounding[tested], strict=True)]
+    plain[tested] = np.where(moving, np.mean(sizes >= (sizes[:, 0] - slack)[:, None], axis=1), 1.0)
+    adjusted[tested] = np.maximum(step_down(list(sizes), moving), plain[tested])
+    return plain, adjusted
+
+
+def _by_resampling(evidence: Evidence, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two-sided p-values of "both are equally close", plain and adjusted for all numbers of the pair."""
+    from scipy.stats import norm
+
+    error = _errors(evidence)
+    known = np.flatnonzero(~np.isnan(error))
+    plain, adjusted = np.ones(len(error)), np.ones(len(error))
+    if not len(known):
+        return plain, adjusted
+    reached = np.abs(evidence.values[known]) / error[known]
+    plain[known] = 2 * norm.sf(reached)
+    adjusted[known] = _largest_of_normals(reached, plain[known], _correlations(evidence.resampled[known]), seed)
+    return plain, adjusted
+
+
+def _correlations(rows: np.ndarray) -> np.ndarray:
+    if len(rows) == 1:
+        return np.ones((1, 1))
+    return np.asarray(np.corrcoef(rows))
+
+
+def _largest_of_normals(reached: np.ndarray, plain: np.ndarray, correlations: np.ndarray, seed: int) -> np.ndarray:
+    """Step-down p-values of normal variables with these correlations: how often is the largest so large?"""
+    order = np.argsort(-reached, kind="stable")
+    values, vectors = np.linalg.eigh(correlations[np.ix_(order, order)])
+    factor = vectors * np.sqrt(np.clip(values, 0, None))
+    rng = np.random.default_rng([seed, 2])
+    above = np.zeros(len(order), np.int64)
+    for start in range(0, _DRAWS, _BLOCK):
+        drawn = np.abs(rng.standard_normal((min(_BLOCK, _DRAWS - start), len(order))) @ factor.T)
+        # From the smallest number upwards: the largest of this one and all that reached less.
+        largest = np.maximum.accumulate(drawn[:, ::-1], axis=1)[:, ::-1]
+        above += np.count_nonzero(largest >= reached[order], axis=0)
+    shares = above / _DRAWS
+    bonferroni = np.minimum(1.0, plain[order] * np.arange(len(order), 0, -1))
+    stepped = np.where(above < _FEW, np.maximum(bonferroni, plain[order]), np.maximum(shares, plain[order]))
+    adjusted = np.empty(len(order))
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(stepped))
+    return adjusted
