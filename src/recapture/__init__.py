@@ -86,6 +86,8 @@ if TYPE_CHECKING:
     from .similarity.diversity import self_bleu as self_bleu
     from .similarity.pairwise_scores import pairwise_scores as pairwise_scores
     from .similarity.scorer import list_pairwise as list_pairwise
+    from .systems.compare import compare as compare
+    from .systems.comparison import Comparison as Comparison
     from .texts import read as read
     from .texts.context_files import Context as Context
     from .texts.context_files import read_contexts as read_contexts
@@ -121,6 +123,8 @@ _HOME = {
     "evaluate": "sets.evaluate",
     "list_metrics": "sets.declaration",
     "mark_evaluate_sweep": "sets.metrics.mark_evaluate",
+    "compare": "systems.compare",
+    "Comparison": "systems.comparison",
     "read": "texts",
     "read_contexts": "texts.context_files",
     "aggregate": "contexts.metrics.aggregate",

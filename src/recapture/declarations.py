@@ -34,6 +34,8 @@ class Output:
     range: tuple[float, float] = (0.0, 1.0)
     main: bool = True
     """Whether tables show it; what they leave out is in JSON and CSV."""
+    aspect: Literal["", "fidelity", "variety"] = ""
+    """One side of closeness: are candidates like references (fidelity), or are all kinds of references there?"""
 
 
 @dataclass(frozen=True, kw_only=True)

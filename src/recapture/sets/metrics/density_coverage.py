@@ -79,8 +79,8 @@ METRIC = SetMetric(
     name="density-coverage",
     title="Density and coverage",
     outputs=(
-        Output("density", "reference spheres around a candidate, over k", (0.0, INFINITY)),
-        Output("coverage", "share of reference spheres that hold a candidate"),
+        Output("density", "reference spheres around a candidate, over k", (0.0, INFINITY), aspect="fidelity"),
+        Output("coverage", "share of reference spheres that hold a candidate", aspect="variety"),
     ),
     direction="higher",
     measure=_measure,

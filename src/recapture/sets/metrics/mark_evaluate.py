@@ -205,8 +205,8 @@ METRIC = SetMetric(
     title="Mark-Evaluate",
     outputs=(
         Output("petersen", "Petersen: one marking, one recapture"),
-        Output("quality", "Schnabel(reference, candidate)"),
-        Output("diversity", "Schnabel(candidate, reference)"),
+        Output("quality", "Schnabel(reference, candidate)", aspect="fidelity"),
+        Output("diversity", "Schnabel(candidate, reference)", aspect="variety"),
         Output("capture", "CAPTURE, model M0"),
     ),
     direction="higher",

@@ -168,8 +168,8 @@ METRIC = SetMetric(
     name="prd",
     title="Precision and recall for distributions",
     outputs=(
-        Output("f8", "F_8: mostly recall (variety)"),
-        Output("f1_8", "F_1/8: mostly precision (quality)"),
+        Output("f8", "F_8: mostly recall (variety)", aspect="variety"),
+        Output("f1_8", "F_1/8: mostly precision (quality)", aspect="fidelity"),
     ),
     direction="higher",
     measure=_measure,

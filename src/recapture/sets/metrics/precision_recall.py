@@ -82,8 +82,8 @@ METRIC = SetMetric(
     name="precision-recall",
     title="Improved precision and recall",
     outputs=(
-        Output("precision", "share of candidates inside a reference sphere"),
-        Output("recall", "share of references inside a candidate sphere"),
+        Output("precision", "share of candidates inside a reference sphere", aspect="fidelity"),
+        Output("recall", "share of references inside a candidate sphere", aspect="variety"),
     ),
     direction="higher",
     measure=_measure,

@@ -1,0 +1,201 @@
+"""`compare`: which system is closest to people, how sure that is, and what cannot be told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..checks import check_level, check_seed, plain_arguments
+from ..errors import InputError
+from ..sets.evaluate import PreparedSets, check_splits, evaluate_prepared, prepare_sets
+from ..sets.table import SetResults
+from .comparison import Comparison
+from .evidence import differences, pairs_of
+from .of_sets import HALF_SAMPLES, LABELLINGS, SetSystems, SystemNumbers
+from .set_sentences import sentences_on
+
+if TYPE_CHECKING:
+    import os
+
+    from ..representations.encoder import EncoderLike
+    from ..representations.vector_cache import VectorCache
+    from ..representations.vectors import SampleSet
+    from ..sets.grouping import Labelled
+
+ROWS = ("mark-evaluate.quality", "mark-evaluate.diversity", "density-coverage.coverage", "mmd")
+"""What is measured and shown unless the caller names metrics."""
+
+
+@plain_arguments
+def compare(
+    reference: SampleSet,
+    systems: Mapping[str, SampleSet],
+    metrics: str | Iterable[str] | None = None,
+    encoder: EncoderLike | None = None,
+    k: int | None = None,
+    *,
+    level: float = 0.05,
+    interval: float = 0.95,
+    ceiling: bool | int = True,
+    human: SampleSet | None = None,
+    reference_groups: Labelled | None = None,
+    groups: Mapping[str, Labelled] | None = None,
+    human_groups: Labelled | None = None,
+    paired: bool = False,
+    labelled: Iterable[str] | None = None,
+    seed: int = 0,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    pooling: str | None = None,
+    device: str | None = None,
+    batch_size: int | None = None,
+    offline: bool | None = None,
+    truncate: bool = False,
+    cache: bool | str | os.PathLike[str] | VectorCache | None = None,
+    reference_name: str = "reference",
+) -> Comparison:
+    """Several systems against one reference set and against each other.
+
+    Parameters
+    ----------
+    reference : list of str or array of shape (samples, dimensions)
+        People's texts, or ready vectors.
+    systems : mapping of str to list of str or array
+        Each system's texts or vectors, by name: two or more.
+    metrics : str or iterable of str, optional
+        Names of metrics of two sets (default: a few that between them notice most kinds of damage).
+    encoder, k
+        As for `evaluate`.
+    level : float, default 0.05
+        Of the tests: how often some difference may be claimed where there is none.
+    interval : float, default 0.95
+        Of the intervals of differences.
+    ceiling, human, human_groups
+        As for `evaluate`: what human texts score.
+    reference_groups, groups
+        One label a sample of the reference, and of each system by name: samples of one document, prompt or author move
+        together.
+    paired : bool, default False
+        Whether sample i of the reference and of all systems answers one prompt.
+    labelled : iterable of str, optional
+        Metrics whose labellings are looked at (default: all but frechet, which would take minutes).
+    seed : int, default 0
+        For all that is drawn at random.
+    options, pooling, device, batch_size, offline, truncate, cache, reference_name
+        As for `evaluate`.
+
+    Returns
+    -------
+    Comparison
+        `.verdict` (sentences), `.ranks`, `.differences[(a, b)][number]` with `.value`, `.low`, `.high`, `.pvalue`,
+        `.adjusted` and `.distinct`, `.tied(a, b)`, `.values`, `.results`, `.alike`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import recapture as rc
+    >>> people, near, far = np.random.default_rng(0).standard_normal((3, 100, 8))
+    >>> compared = rc.compare(people, {"near": near, "far": far + 1}, "mmd")
+    >>> compared.ranks
+    {'near': 1, 'far': 2}
+    """
+    level, interval, seed = _checked(level), float(check_level(interval) or 0.95), check_seed(seed)
+    splits = check_splits(ceiling)
+    if not isinstance(systems, Mapping) or len(systems) < 2:
+        raise InputError("systems must be a mapping with two systems or more, {name: texts}")
+    prepared = prepare_sets(
+        reference,
+        systems,
+        list(dict.fromkeys(row.partition(".")[0] for row in ROWS)) if metrics is None else metrics,
+        encoder,
+        k,
+        blind=True,
+        human=human,
+        reference_groups=reference_groups,
+        candidate_groups=groups,
+        human_groups=human_groups,
+        paired=paired,
+        options=options,
+        reference_name=reference_name,
+        encoding={
+            "pooling": pooling,
+            "device": device,
+            "batch_size": batch_size,
+            "offline": offline,
+            "cache": cache,
+            "truncate": truncate or None,
+        },
+    )
+    named = None if labelled is None else [labelled] if isinstance(labelled, str) else list(labelled)
+    return compare_prepared(
+        prepared, level, interval, splits, seed, labelled=named, shown=ROWS if metrics is None else None
+    )
+
+
+def compare_prepared(
+    prepared: PreparedSets,
+    level: float,
+    interval: float,
+    splits: int,
+    seed: int,
+    *,
+    labelled: list[str] | None = None,
+    shown: Iterable[str] | None = None,
+) -> Comparison:
+    """The same for sets that are vectors already."""
+    against = SetSystems(prepared, seed, labelled=labelled)
+    numbers = against.measured()
+    found = differences(against.evidence(numbers, level), numbers.names, interval, seed)
+    results = evaluate_prepared(prepared, pvalue=True, splits=splits, seed=seed)
+    part = min(against.size, len(prepared.reference) // 2)
+    alike = {pair: dict(zip(numbers.names, each.tolist(), strict=True)) for pair, each in against.alike(part).items()}
+    human = _human_parts(results, numbers)
+    settings = {
+        "size": against.size,
+        "part": part,
+        "interval": interval,
+        "half_samples": HALF_SAMPLES,
+        "labellings": LABELLINGS,
+        "seed": seed,
+        "smallest_adjusted": len(pairs_of(list(against.systems))) / (LABELLINGS + 1),
+        "said": _said(against, interval, seed),
+    }
+    return Comparison(
+        "sets",
+        results,
+        dict(zip(numbers.names, numbers.directions, strict=True)),
+        {name: dict(zip(numbers.names, each.tolist(), strict=True)) for name, each in numbers.values.items()},
+        found,
+        level,
+        settings,
+        sentences_on(results, found, level),
+        {("human", "human"): human, **alike} if human else alike,
+        None if shown is None else [name for name in shown if name in numbers.names],
+    )
+
+
+def _human_parts(results: SetResults, numbers: SystemNumbers) -> dict[str, float]:
+    """What two human parts score, by number; empty where nothing was split."""
+    first = next(iter(results.values()))
+    means = {
+        metric if len(result.values) == 1 else f"{metric}.{name}": band.mean
+        for metric, result in first.items()
+        for name, band in result.human.items()
+    }
+    return {name: means[name] for name in numbers.names} if all(name in means for name in numbers.names) else {}
+
+
+def _said(against: SetSystems, interval: float, seed: int) -> list[str]:
+    pairs = len(pairs_of(list(against.systems)))
+    across = f", {pairs} pairs of systems by Holm" if pairs > 1 else ""
+    return [
+        f"value: the first less the second; [low, high]: {interval:.0%} interval from the spread over {HALF_SAMPLES} "
+        f"half-samples of all sets (seed {seed})",
+        f"p: of being equally close to people; p alike: of writing alike, by at least {LABELLINGS} relabellings; p "
+        f"adjusted: for all numbers by Westfall-Young's max-T{across}",
+    ]
+
+
+def _checked(level: Any) -> float:
+    if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0 < level < 1:
+        raise InputError(f"level must be a number between 0 and 1 such as 0.05, not {level!r}")
+    return float(level)

@@ -1,0 +1,262 @@
+"""The answer: every number of every system, every difference, who is closer to people, and what cannot be told."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from ..errors import UnknownNameError, nearest_names
+from ..report.report import ARROWS, Cell, Report, Reported, Table, short, short_p
+from ..report.result import Results
+from .evidence import Difference, PairOfSystems, pairs_of
+
+
+class Differences(Mapping[PairOfSystems, Mapping[str, Difference]]):
+    """{(a, b): {number: a - b}}; (b, a) is there, too, with the sign turned."""
+
+    def __init__(self, found: Mapping[PairOfSystems, Mapping[str, Difference]]) -> None:
+        self._found = {pair: NumbersOfPair(numbers) for pair, numbers in found.items()}
+
+    def __getitem__(self, pair: PairOfSystems) -> Mapping[str, Difference]:
+        if pair in self._found:
+            return self._found[pair]
+        if isinstance(pair, tuple) and pair[::-1] in self._found:
+            turned = {name: each.turned() for name, each in self._found[pair[::-1]].items()}
+            return NumbersOfPair(turned)
+        known = sorted({name for each in self._found for name in each})
+        raise UnknownNameError(f"no difference of {pair!r}: give two of {', '.join(known)}")
+
+    def __iter__(self) -> Iterator[PairOfSystems]:
+        for a, b in self._found:
+            yield a, b
+            yield b, a
+
+    def __len__(self) -> int:
+        return 2 * len(self._found)
+
+    def __repr__(self) -> str:
+        return f"Differences({', '.join(f'{a} - {b}' for a, b in self._found)})"
+
+
+class NumbersOfPair(dict[str, Difference]):
+    """{number: difference}; a metric with one number also goes by NAME.value."""
+
+    def __missing__(self, name: object) -> Difference:
+        if isinstance(name, str) and name.endswith(".value") and name[: -len(".value")] in self:
+            return self[name[: -len(".value")]]
+        raise UnknownNameError(f"no number {name!r}; {nearest_names(name, self)}")
+
+
+class Comparison(Reported):
+    """What `compare` returns.
+
+    Attributes
+    ----------
+    systems : list of str
+    numbers : dict of str to str
+        Every number's name and which way is better: "higher" or "lower".
+    values : dict of str to dict of str to float
+        By system and number, all systems at one size.
+    differences : Differences
+        {(a, b): {number: Difference}}, see `Difference`.
+    results : Results
+        Each system against people: see `evaluate`, `evaluate_pairs` or `evaluate_contexts`.
+    alike : dict
+        {(a, b): {number: value}} of systems against each other; ("human", "human"): of two human parts of that size.
+    level : float
+        Of the tests.
+    settings : dict
+        How it was made: sizes, labellings, resamples, the smallest adjusted p-value that could have been.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        results: Results,
+        numbers: Mapping[str, str],
+        values: Mapping[str, Mapping[str, float]],
+        differences: Mapping[PairOfSystems, Mapping[str, Difference]],
+        level: float,
+        settings: Mapping[str, Any],
+        sentences: Sequence[str] = (),
+        alike: Mapping[PairOfSystems, Mapping[str, float]] | None = None,
+        shown: Sequence[str] | None = None,
+    ) -> None:
+        """sentences: what else the verdict says, after who is closest. shown: the numbers of tables (None: all)."""
+        self.kind, self.results, self.level = kind, results, level
+        self.numbers, self.values = dict(numbers), {name: dict(each) for name, each in values.items()}
+        self.systems = list(values)
+        self.differences = Differences(differences)
+        self.settings = dict(settings)
+        self.alike = {pair: dict(each) for pair, each in (alike or {}).items()}
+        self._sentences, self._shown = list(sentences), list(numbers if shown is None else shown)
+
+    def tied(self, a: str, b: str) -> bool:
+        """Whether no number tells the two apart, at the level of the comparison."""
+        return all(each.adjusted >= self.level for each in self.differences[a, b].values())
+
+    def closer(self, a: str, b: str) -> list[str]:
+        """The numbers by which a is closer to people than b, surely: adjusted p below the level, interval without 0."""
+        return [
+            name
+            for name, each in self.differences[a, b].items()
+            if each.adjusted < self.level and each.sure and (each.value > 0) == (self.numbers[name] == "higher")
+        ]
+
+    def beats(self, a: str, b: str) -> bool:
+        """Whether a is closer to people than b by some number, and b than a by none."""
+        return a != b and bool(self.closer(a, b)) and not self.closer(b, a)
+
+    @cached_property
+    def ranks(self) -> dict[str, int]:
+        """1 and how many systems beat this one; systems that nobody beats share the first place."""
+        return {name: 1 + sum(self.beats(other, name) for other in self.systems) for name in self.systems}
+
+    @property
+    def clusters(self) -> list[list[str]]:
+        """Systems of one rank together, the best first."""
+        return [
+            [name for name in self.systems if self.ranks[name] == rank] for rank in sorted(set(self.ranks.values()))
+        ]
+
+    @property
+    def verdict(self) -> list[str]:
+        """At most five sentences, from tested facts."""
+        return [self._closest(), *self._sentences][:5]
+
+    def _closest(self) -> str:
+        first = self.clusters[0]
+        rest = [name for name in self.systems if name not in first]
+        percent = f"{self.level:.0%}".replace("%", " %")
+        crossed = [(a, b) for a, b in pairs_of(first) if self.closer(a, b) and self.closer(b, a)]
+        if crossed:
+            a, b = crossed[0]
+            said = f"{_joined(first)} are closest to people" if rest else "no system is closest to people"
+            said += f", each in its own way: {a} by {_listed(self.closer(a, b))}, {b} by {_listed(self.closer(b, a))}"
+        elif not rest:
+            said = f"{_joined(first)} are tied: no number tells which is closer to people (level {percent})"
+        elif len(first) > 1:
+            said = f"{_joined(first)} are closest to people, and tied"
+        else:
+            said = f"{first[0]} is closest to people"
+        return "; ".join([said[0].upper() + said[1:] if crossed and not rest else said, *map(self._beaten, rest)]) + "."
+
+    def _beaten(self, name: str) -> str:
+        by = [other for other in self.systems if self.beats(other, name)]
+        best = next((other for other in self.clusters[0] if other in by), by[0])
+        number = min(self.closer(best, name), key=lambda each: self.differences[best, name][each].adjusted)
+        found = self.differences[best, name][number]
+        much = f"{number} {_signed(-found.value)}, p {short_p(found.adjusted)}"
+        return f"{name} is further away than {_joined(by)} ({much})"
+
+    def report(self) -> Report:
+        records = {
+            "values": [
+                {"system": system, "number": name, "value": value, "rank": self.ranks[system]}
+                for system, of_system in self.values.items()
+                for name, value in of_system.items()
+            ],
+            "differences": [
+                {"a": a, "b": b, "number": name, **vars(each)}
+                for a, b in pairs_of(self.systems)
+                for name, each in self.differences[a, b].items()
+            ],
+        }
+        results = {
+            "values": self.values,
+            "differences": [
+                {"a": a, "b": b, "numbers": {name: vars(each) for name, each in self.differences[a, b].items()}}
+                for a, b in pairs_of(self.systems)
+            ],
+            "ranks": self.ranks,
+            "clusters": self.clusters,
+            "alike": [{"a": a, "b": b, "numbers": numbers} for (a, b), numbers in self.alike.items()],
+            "results": self.results.report().results,
+        }
+        more = {"verdict": self.verdict, "level": self.level, "settings": self.settings}
+        tables = [self._systems_table(), self._differences_table(), *self._alike_table()]
+        notes = self.results.notes
+        return Report(
+            f"compare {self.kind}", tables, notes, notes, records, results, self.results.report().signature, more
+        )
+
+    def to_table(self, width: int | None = None, color: bool = False) -> str:
+        return "\n".join(self.verdict) + "\n\n" + super().to_table(width, color)
+
+    def __str__(self) -> str:
+        return self.to_table()
+
+    __repr__ = __str__
+
+    def to_markdown(self) -> str:
+        return "\n".join(f"{sentence}" for sentence in self.verdict) + "\n\n" + super().to_markdown()
+
+    def _systems_table(self) -> Table:
+        rows = []
+        for name in self._shown:
+            best = self._best(name)
+            cells = [
+                Cell(short(self.values[system][name]), "bold" if system in best else "") for system in self.systems
+            ]
+            rows.append([name, ARROWS[self.numbers[name]], *cells])
+        rows.insert(0, ["rank", "", *(str(self.ranks[system]) for system in self.systems)])
+        size = self.settings.get("size")
+        at = f"all systems at {size:,} samples; " if size else ""
+        caption = [
+            f"{at}bold: closer to people than every other system by this number, adjusted p below {self.level:g}"
+        ]
+        return Table(["number", "", *self.systems], rows, caption, 2, title="Systems", listed=True)
+
+    def _best(self, name: str) -> list[str]:
+        """The systems that are surely closer than all others by this number."""
+        return [
+            system
+            for system in self.systems
+            if len(self.systems) > 1
+            and all(name in self.closer(system, other) for other in self.systems if other != system)
+        ]
+
+    def _differences_table(self) -> Table:
+        rows = []
+        for a, b in pairs_of(self.systems):
+            for name in self._shown:
+                each = self.differences[a, b][name]
+                winner = a if name in self.closer(a, b) else b if name in self.closer(b, a) else "tied"
+                rows.append([
+                    f"{a} - {b}", name, winner, _signed(each.value), f"[{_signed(each.low)}, {_signed(each.high)}]",
+                    _p(each.adjusted), _p(each.pvalue), _p(each.distinct),
+                ])  # fmt: skip
+        return Table(
+            ["difference", "number", "closer", "value", "interval", "p adjusted", "p", "p alike"],
+            rows,
+            [*self.settings.get("said", ())],
+            3,
+            title="Differences",
+            listed=True,
+        )
+
+    def _alike_table(self) -> list[Table]:
+        if not self.alike:
+            return []
+        rows = [[f"{a}, {b}", *(short(each[name]) for name in self._shown)] for (a, b), each in self.alike.items()]
+        size = self.settings.get("part")
+        caption = [f"parts of {size:,} samples, the first in people's place; human, human: two parts of the reference"]
+        return [Table(["of", *self._shown], rows, caption, 1, title="How alike systems are to each other", listed=True)]
+
+
+def _signed(value: float) -> str:
+    return "-" if math.isnan(value) else f"+{short(value)}" if value > 0 else short(value)
+
+
+def _p(value: float) -> str:
+    return "-" if math.isnan(value) else short_p(value)
+
+
+def _joined(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
