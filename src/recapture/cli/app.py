@@ -14,6 +14,7 @@ from ..checks import shortened
 from ..errors import InputError
 from ..versions import VERSION
 from .cache import cache
+from .compare import compare
 from .contexts import contexts
 from .correlate import correlate
 from .embed import embed
@@ -88,7 +89,7 @@ def app() -> None:
     """
 
 
-for command in (score, pairs, contexts, correlate, embed, list_command, cache):
+for command in (compare, score, pairs, contexts, correlate, embed, list_command, cache):
     app.add_command(command)
 
 

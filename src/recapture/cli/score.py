@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
 
 import click
+import numpy as np
 
 from ..errors import InputError
 from ..sets.evaluate import DRAWS
-from ..texts import read_samples, read_together
 from ..texts.group_labels import read_group_labels
+from ..texts.reading import read_samples, read_together
 from ..texts.sampling import sample_places
 from .options import (
     FORMS,
@@ -27,6 +29,68 @@ from .options import (
     output_format,
     say,
 )
+
+
+class SetFiles(NamedTuple):
+    """What the files of a command hold."""
+
+    name: str
+    """What messages call the reference."""
+    references: list[str] | np.ndarray
+    candidates: dict[str, list[str] | np.ndarray]
+    human: list[str] | np.ndarray | None
+    reference_groups: list[str] | None
+    groups: dict[str, list[str]] | None
+    human_groups: list[str] | None
+
+
+def read_sets(
+    reference: str,
+    candidates: Sequence[str],
+    names: Sequence[str],
+    *,
+    human: str | None,
+    field: str | None,
+    input_format: str | None,
+    reference_field: str | None,
+    reference_format: str | None,
+    group: str | None,
+    sample: int | None,
+    seed: int,
+) -> SetFiles:
+    """The reference, every candidate by its name, and a second human set; with groups, and cut to a sample."""
+    files = [reference, *candidates, *([human] if human else [])]
+    check_stdin(*files)
+    if group is not None and "-" in files:
+        raise InputError("--group reads files twice, which standard input does not allow")
+    formats = [reference_format, *[input_format] * len(candidates), reference_format][: len(files)]
+    if reference_field is None:
+        sets = read_together(files[: 1 + len(candidates)], formats[: 1 + len(candidates)], field=field)
+    else:
+        sets = [
+            read_samples(reference, field=reference_field, format=reference_format),
+            *read_together(candidates, formats[1 : 1 + len(candidates)], field=field),
+        ]
+    for note in dict.fromkeys(note for samples in sets for note in samples.notes):
+        say(note)
+    if human:
+        sets.append(read_samples(human, field=reference_field or field, format=reference_format))
+    labels: list[list[str]] = []
+    if group is not None:
+        labels = [read_group_labels(path, group, known) for path, known in zip(files, formats, strict=True)]
+    if sample is not None:
+        places = [sample_places(len(samples), sample, seed) for samples in sets]
+        sets = [samples.take(chosen) for samples, chosen in zip(sets, places, strict=True)]
+        labels = [[own[place] for place in chosen] for own, chosen in zip(labels, places, strict=False)]
+    return SetFiles(
+        sets[0].source,
+        sets[0].content,
+        {name: samples.content for name, samples in zip(names, sets[1:], strict=False)},
+        sets[-1].content if human else None,
+        labels[0] if labels else None,
+        dict(zip(names, labels[1:], strict=False)) if labels else None,
+        labels[-1] if labels and human else None,
+    )
 
 
 @click.command(cls=WithCandidates)
@@ -115,36 +179,22 @@ def score(
         raise InputError(f"--arrays goes with --format json, not {form}")
     _check_kind(metrics)
     chosen = [metric.name for metric in METRICS.choose(metrics)]
-    names = candidate_names(candidate, name)
-    check_stdin(reference, *candidate, *([human] if human else []))
-    if group is not None and "-" in (reference, *candidate, human):
-        raise InputError("--group reads files twice, which standard input does not allow")
-    formats = [reference_format, *[input_format] * len(candidate)]
-    if reference_field is None:
-        references, *candidates = read_together([reference, *candidate], formats, field=field)
-    else:
-        references = read_samples(reference, field=reference_field, format=reference_format)
-        candidates = read_together(candidate, formats[1:], field=field)
-    for note in dict.fromkeys(note for samples in (references, *candidates) for note in samples.notes):
-        say(note)
-    humans = None if human is None else read_samples(human, field=reference_field or field, format=reference_format)
-    files = [reference, *candidate, *([] if human is None else [human])]
-    formats = [reference_format, *[input_format] * len(candidate), reference_format][: len(files)]
-    sets = [references, *candidates, *([] if humans is None else [humans])]
-    groups: list[list[str]] = []
-    if group is not None:
-        groups = [read_group_labels(path, group, known) for path, known in zip(files, formats, strict=True)]
-    if sample is not None:
-        places = [sample_places(len(samples), sample, seed) for samples in sets]
-        sets = [samples.take(chosen_places) for samples, chosen_places in zip(sets, places, strict=True)]
-        groups = [
-            [labels[place] for place in chosen_places] for labels, chosen_places in zip(groups, places, strict=False)
-        ]
-        references, candidates = sets[0], sets[1 : 1 + len(candidates)]
-        humans = sets[-1] if humans is not None else None
+    sets = read_sets(
+        reference,
+        candidate,
+        candidate_names(candidate, name),
+        human=human,
+        field=field,
+        input_format=input_format,
+        reference_field=reference_field,
+        reference_format=reference_format,
+        group=group,
+        sample=sample,
+        seed=seed,
+    )
     results = evaluate(
-        references.content,
-        {name: samples.content for name, samples in zip(names, candidates, strict=True)},
+        sets.references,
+        sets.candidates,
         metrics=chosen,
         encoder=encoder,
         k=k,
@@ -153,12 +203,12 @@ def score(
         pvalue=pvalue,
         ceiling=not no_ceiling,
         seed=seed,
-        human=None if humans is None else humans.content,
-        reference_groups=groups[0] if groups else None,
-        candidate_groups=dict(zip(names, groups[1 : 1 + len(names)], strict=True)) if groups else None,
-        human_groups=groups[-1] if groups and humans is not None else None,
+        human=sets.human,
+        reference_groups=sets.reference_groups,
+        candidate_groups=sets.groups,
+        human_groups=sets.human_groups,
         paired=paired,
-        reference_name=references.source,
+        reference_name=sets.name,
         **chosen_encoding(**encoding),
     )
     if sample is not None:
