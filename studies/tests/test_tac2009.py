@@ -156,7 +156,7 @@ def test_the_study_against_a_plain_loop(data, tiny_bert, own_cache):
         assert row[column] == f"{np.mean(values):.3f} ± {half:.3f}", column
     assert findings.settings["empty"] == 1  # the made-up data have one
     assert "6 of them people's own" in findings.verdict[0] and "1 summaries are empty" in findings.verdict[0]
-    assert {row["encoder"] for row in tables["by-encoder"]} == {"last 3 layers", "last 1 layers"}
+    assert {row["encoder"] for row in tables["by-encoder"]} == {"the last 3 layers", "the last layer"}
     assert {row["counted"] for row in tables["who-is-counted"]} == set(tac2009.WHO)
     assert {row["source"] for row in tables["beside-the-paper"] if row["metric"] == "pr-words precision"} == {
         "here", "here, k = 3", "paper"

@@ -26,3 +26,8 @@ def spreads(by_name: Mapping[str, Mapping[str, float]], printed: Mapping[str, fl
     """Of several numbers: those that both sides have."""
     told = {name: spread(values, printed[name]) for name, values in by_name.items() if name in printed}
     return "; ".join(f"{name}: {words}" for name, words in told.items() if words)
+
+
+def last_layers(count: int) -> str:
+    """How much of an encoder is read."""
+    return "the last layer" if count == 1 else f"the last {count} layers"
