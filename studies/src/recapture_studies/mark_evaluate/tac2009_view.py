@@ -154,12 +154,26 @@ def order_claims(differences: Rows, columns: Mapping[Coefficient, Sequence[str]]
     if own:
         parts = _parts(cells, OWN, RIVALS[:2], [*columns["kendall"], *columns["spearman"]])
         if parts:
-            claims.append(Claim(_ABOVE, together(parts), _told(cells, RIVALS[:2]), data, why, own=True))
-    impar = [name for name in RIVALS[3:] if ("me-words capture", name) in cells]
+            claims.append(
+                Claim(
+                    _ABOVE,
+                    together(parts),
+                    _told(cells, RIVALS[:2], [*columns["kendall"], *columns["spearman"]]),
+                    data,
+                    why,
+                    own=True,
+                )
+            )
+    # At its authors' k = 3 where it was scored so.
+    impar = [name for name in RIVALS[:2:-1] if ("me-words capture", name) in cells]
     parts = _parts(cells, OWN, RIVALS[2:3], columns["pearson"])
     parts += _parts(cells, OWN[2:], impar[:1], columns["pearson"])
     if parts and impar:
-        claims.append(Claim(_PEARSON, together(parts), _told(cells, [RIVALS[2], impar[0]]), data, why, own=own))
+        claims.append(
+            Claim(
+                _PEARSON, together(parts), _told(cells, [RIVALS[2], impar[0]], columns["pearson"]), data, why, own=own
+            )
+        )
     return claims
 
 
@@ -178,12 +192,12 @@ def _parts(
     ]
 
 
-def _told(cells: Mapping[tuple[str, ...], Mapping[str, str]], rivals: Sequence[str]) -> str:
+def _told(cells: Mapping[tuple[str, ...], Mapping[str, str]], rivals: Sequence[str], columns: Sequence[str]) -> str:
     """Each estimator's lead, from the column where it is least to the one where it is most."""
     pieces = []
     for (one, other), row in cells.items():
         if other in rivals:
-            leads = [number(cell) for head, cell in row.items() if head not in ("metric", "less")]
+            leads = [number(row[column]) for column in columns]
             known = [lead for lead in leads if not math.isnan(lead)]
             if known:
                 pieces.append(f"{one} less {other}: {min(known):+.3f} to {max(known):+.3f}")
