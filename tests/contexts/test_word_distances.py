@@ -247,6 +247,19 @@ def test_one_context_too(counted, tiny_bert):
         assert len(times) == DISTINCT and set(times.values()) == {1}, what
 
 
+def test_texts_that_look_alike_are_one(counted, tiny_bert):
+    """Two spellings of the same pieces, in different contexts: the model would see the same."""
+    spelt = [{"id": "1", "references": HUMAN[:2], "candidates": MODEL[:1]}]
+    spelt.append({"id": "2", "references": [text.upper() for text in HUMAN[:2]], "candidates": (f" {MODEL[0]} ",)})
+    names = "trm-bertscore,trm-infolm"
+    results = rc.evaluate_contexts(
+        spelt, names, encoder=str(tiny_bert), model=tiny_bert, resume=False, cache=False, pvalue=True
+    )
+    assert results.contexts[0]["scores"] == results.contexts[1]["scores"]
+    for what, times in counted.items():
+        assert len(times) == 3 and set(times.values()) == {1}, what
+
+
 def test_texts_that_no_later_context_has_are_let_go(counted, tiny_bert, monkeypatch):
     """Memory holds the texts of a chunk and those still to come, not those of the whole run."""
     most = []
