@@ -371,7 +371,7 @@ def _names(_: click.Context, __: click.Parameter, text: str | None) -> list[str]
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
-def word_options(several: bool) -> Any:
+def word_options(several: bool) -> Callable[[Command], Command]:
     """Options of metrics on word pieces that more than one command has. several: whether InfoLM may have many measures
     and temperatures."""
     listed = ", comma-separated" if several else ""
