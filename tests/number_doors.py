@@ -164,6 +164,10 @@ def _of_function(name: str, function: Callable[..., Any], model: Path | None) ->
             arguments |= {"encoder": "bag-of-words", "cache": False}
             arguments |= {"references": TEXTS, "candidates": OTHERS, "metrics": "frechet"} if name == "evaluate" else {}
             arguments |= {"metrics": "trm-embedding"} if name == "evaluate_contexts" else {}
+        if (name, parameter_name) == ("evaluate_contexts", "batch_tokens"):  # of models of word pieces
+            if model is None:
+                continue
+            arguments |= {"metrics": "trm-bertscore", "encoder": str(model)}
         yield Door(name, parameter_name, base, told, _caller(function, arguments, parameter_name))
 
 
@@ -227,7 +231,7 @@ def _with_table(name: str, model: Path | None) -> dict[str, Any]:
     if name == "cider":
         return {"df": rc.DocumentFrequencies.from_references([TEXTS, OTHERS])}
     if name in ON_MODELS:
-        return {"idf_from": TEXTS, **_model_of(name, model)}
+        return {"idf": False, **_model_of(name, model)}
     return {"encoder": "bag-of-words"} if name == "embedding" else {}
 
 

@@ -64,18 +64,19 @@ class _Learnt(NamedTuple):
 
     @classmethod
     def of(cls, given: Any, wanted: bool, name: str) -> _Learnt:
-        if isinstance(given, _Learnt):
-            return given
         if not wanted:
+            if given is not None and not isinstance(given, _Learnt):
+                raise InputError(f"{name} was given {_TEXTS}, but no idf to count there")
             return cls([], None)
+        if isinstance(given, _Learnt):
+            _check_unicode(given.texts)
+            return given
         if given is None:
             raise InputError(
                 f"{name} weighs pieces by how few references have them: give idf_from= those texts, or idf=False"
             )
         texts = texts_of_object(given, _TEXTS)
-        wrong = next((place for place, text in enumerate(texts) if not is_unicode(text)), None)
-        if wrong is not None:
-            raise InputError(f"text {wrong} of {_TEXTS} is not valid Unicode: half of a surrogate pair")
+        _check_unicode(texts)
         digest = hashlib.blake2b(digest_size=16)
         for text in texts:
             digest.update(hashlib.blake2b(text.encode()).digest())
@@ -142,9 +143,7 @@ class PairwiseScorer(Scorer):
         Rounding must not make a difference between texts that the model cannot tell apart: their edges tie.
         """
         filled = list(dict.fromkeys(text for text in texts if not is_empty(text)))
-        for text in filled:
-            if not is_unicode(text):
-                raise InputError(f"the text {shown(text)} is not valid Unicode: half of a surrogate pair")
+        _check_unicode(filled)
         looks = self._scorer.looks(filled)
         spelt = {text: self._by_look.setdefault(look, text) for text, look in zip(filled, looks, strict=True)}
         return [spelt.get(text, "") for text in texts]
@@ -204,6 +203,12 @@ class PairwiseScorer(Scorer):
         """The rule for texts that cannot be compared, one of them empty for instance; NaN where there is no number."""
         column: np.ndarray = self._job.apart(pairs)[:, self._place] if pairs else np.empty(0)
         return column
+
+
+def _check_unicode(texts: Iterable[str]) -> None:
+    for text in texts:
+        if not is_unicode(text):
+            raise InputError(f"the text {shown(text)} is not valid Unicode: half of a surrogate pair")
 
 
 def _spelled(texts: Sequence[str], pairs: np.ndarray) -> list[TextPair]:
