@@ -76,6 +76,8 @@ class ContextMetric(Declaration):
     """Whether sides of different sizes cannot be compared by it."""
     no_pvalue: str = ""
     """Why it has no p-value; empty where it has one."""
+    tuned: Callable[[Mapping[str, Any]], ContextMetric] | None = None
+    """(parameters) -> the same metric with parameters of its own, where it has any."""
 
     @property
     def tested(self) -> bool:

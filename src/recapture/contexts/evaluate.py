@@ -92,9 +92,10 @@ def evaluate_contexts(
     model : str or path, optional
         The masked language model of InfoLM, by name or folder (default: recapture-minilm-head).
     options : mapping of str to mapping, optional
-        A pairwise metric's own, by its name: {"meteor": {"wordnet": folder}, "infolm": {"measure": "l2"}}. CIDEr-D
-        takes its document frequencies from all references given here unless options say otherwise, and so do
-        BERTScore, MoverScore and InfoLM with idf (`idf_from` has other texts).
+        A pairwise metric's own, or those of a metric of two sets, by its name: {"meteor": {"wordnet": folder}, "infolm":
+        {"measure": "l2"}, "mmd": {"form": "printed"}}. CIDEr-D takes its document frequencies from all references given
+        here unless options say otherwise, and so do BERTScore, MoverScore and InfoLM with idf (`idf_from` has other
+        texts).
     seed : int, default 0
         For all that is drawn at random.
     resume : bool, default True
@@ -158,7 +159,6 @@ class _Run:
         of_words: Mapping[str, Any],
     ) -> None:
         self.contexts = contexts
-        self.metrics = metrics
         self._settings = settings
         self._asked = asked
         self._encoding = encoding
@@ -166,8 +166,14 @@ class _Run:
         if not isinstance(options, Mapping) or not all(isinstance(own, Mapping) for own in options.values()):
             raise InputError(f"options are a mapping from metrics to their parameters, not {shown(options)}")
         options = {str(name).replace("_", "-"): own for name, own in options.items()}
+        tunable = [metric.name for metric in metrics if metric.tuned]
+        self._tuned = {name: dict(own) for name, own in options.items() if name in tunable}
+        self.metrics = metrics = [
+            metric.tuned(self._tuned[metric.name]) if metric.tuned and metric.name in self._tuned else metric
+            for metric in metrics
+        ]
         for name in options:
-            if name not in wanted:
+            if name not in wanted and name not in tunable:
                 raise InputError(f"options for {name!r}, but no metric is built on it")
         if asked.wanted and not any(metric.tested for metric in metrics):
             raise InputError("; ".join(without_pvalues({metric.name: metric.no_pvalue for metric in metrics})))
@@ -270,6 +276,7 @@ class _Run:
             "pvalue": self._asked.pvalue,
             **asdict(self._settings),
             "pairwise": {name: dict(scorer.settings) for name, scorer in self._scorers.items()},
+            **({"options": self._tuned} if self._tuned else {}),
             "encoder": dict(self._encoder.identity()) if self._encoder is not None else None,
             "versions": {"recapture": VERSION, **{name: installed_version(name) for name in libraries}},
         }
