@@ -65,7 +65,7 @@ def contexts(
     group: str | None,
     field: str | None,
     interval: float | None,
-    pvalue: bool | int | Literal["exact", "sampled"],
+    pvalue: bool | int | Literal["exact", "sampled", "analytic"],
     ties: Any,
     directed: bool,
     cider_df: str | None,

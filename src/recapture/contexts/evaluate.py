@@ -29,7 +29,7 @@ from .declaration import METRICS, Batch, ContextMetric, Settings, check_ties, us
 from .distances import NO_SCORE
 from .pairwise import PAIRWISE
 from .table import ContextResults, totals_of, without_pvalues
-from .uncertainty import Asked, ContextScores, pvalue_name, relabelled_name, smallest_name
+from .uncertainty import Analytic, Asked, ContextScores, check_analytic, pvalue_name, relabelled_name, smallest_name
 
 if TYPE_CHECKING:
     import os
@@ -81,8 +81,8 @@ def evaluate_contexts(
         pairwise metric (see `list_pairwise`); every metric of two sets (see `list_metrics`); self-bleu, distinct-1,
         distinct-2. Default: triangle ranks over METEOR, CIDEr-D and embeddings, MMD, Fréchet, MAUVE, METEOR, CIDEr-D,
         without those that need an encoder where none can run.
-    pvalue : bool, int, "exact" or "sampled", default False
-        As for `triangle_rank`.
+    pvalue : bool, int, "exact", "sampled" or "analytic", default False
+        As for `triangle_rank`; "analytic" goes with triangle ranks alone.
     interval : float, optional
         A level such as 0.95, for intervals of the means over contexts.
     ties, directed
@@ -199,8 +199,10 @@ class _Run:
 
     def _check_partitions(self) -> None:
         """Refuse p-values that some context cannot have before the first one is scored."""
-        self._asked.plan(1, 1, symmetric=False)
         tested = [metric for metric in self.metrics if metric.tested]
+        analytic = self._asked.analytic and all(metric.ranks_triangles for metric in tested)
+        if not analytic:
+            self._asked.plan(1, 1, symmetric=False)
         seen: set[tuple[int, int]] = set()
         for context in self.contexts:
             sizes = len(context.references), len(context.candidates)
@@ -208,7 +210,10 @@ class _Run:
                 continue
             seen.add(sizes)
             try:
-                self._asked.plan(*sizes, symmetric=False)
+                if analytic:
+                    check_analytic(*sizes, self._settings.ties)
+                else:
+                    self._asked.plan(*sizes, symmetric=False)
             except InputError as error:
                 raise InputError(f"context {context.id}: {error}") from None
 
@@ -353,7 +358,7 @@ class _Run:
             needed = dict.fromkeys(metric.similarity for metric in able if metric.similarity)
             own = [vectors[context.id] for context in group if context.id in vectors]
             squares = {name: np.stack(self._squares(name, texts, own)) for name in needed}
-            batch = Batch(references, candidates, texts, squares, own)
+            batch = Batch(references, candidates, texts, squares, own, [context.id for context in group])
             for metric in able:
                 part, scorable = batch, list(range(len(group)))
                 if metric.similarity:
@@ -430,4 +435,5 @@ def _flat(scored: ContextScores) -> dict[str, Any]:
     if scored.tests:
         test = next(iter(scored.tests.values()))
         flat |= {"exact": test.exact, "labellings": test.labellings, "tied": test.equal}
+        flat |= {"projected": test.projected} if isinstance(test, Analytic) else {}
     return {**flat, **scored.details}
