@@ -29,7 +29,17 @@ from .declaration import METRICS, Batch, ContextMetric, Settings, check_ties, us
 from .distances import NO_SCORE
 from .pairwise import PAIRWISE
 from .table import ContextResults, totals_of, without_pvalues
-from .uncertainty import Analytic, Asked, ContextScores, check_analytic, pvalue_name, relabelled_name, smallest_name
+from .uncertainty import (
+    ENOUGH_ANALYTIC,
+    Analytic,
+    Asked,
+    ContextScores,
+    check_analytic,
+    pvalue_name,
+    relabelled_name,
+    rough,
+    smallest_name,
+)
 
 if TYPE_CHECKING:
     import os
@@ -302,6 +312,12 @@ class _Run:
                 f"{', '.join(alone)}: sides differ in size in {uneven:,} contexts, and more texts look less varied; "
                 "compare dispersion instead"
             )
+        if self._asked.analytic:
+            sizes = [(len(context.references), len(context.candidates)) for context in self.contexts]
+            few = sum(rough(*each) for each in sizes if min(each))
+            if few:
+                what = f"fewer than {ENOUGH_ANALYTIC} texts a side"
+                warnings.append(f"analytic p-values are rough in {few:,} contexts with {what}")
         return [*warnings, *(warning for scorer in self._scorers.values() for warning in scorer.warnings(texts))]
 
     def score(self, resume: bool) -> list[Record]:

@@ -17,9 +17,10 @@ from ..labellings.plans import Plan, Pvalue, plan
 
 LEVEL = 0.05
 """Of the shares of contexts whose p-values are small."""
-LEAST_ANALYTIC = 20
-"""Fewest texts a side for an analytic p-value: with fewer it is off by up to .02 at 10 v 10, .05 at 8 v 8 and .18 at
-5 v 5, where looking at labellings takes no time."""
+LEAST_ANALYTIC = 5
+"""Fewest texts a side for an analytic p-value."""
+ENOUGH_ANALYTIC = 20
+"""Texts a side from which on it needs no warning: with fewer, looking at labellings takes no time."""
 _NULL_CELLS = 1 << 21
 """Statistics (contexts x labellings) held at a time."""
 
@@ -90,6 +91,11 @@ def check_analytic(references: int, candidates: int, ties: str) -> None:
             f"{references} references and {candidates} candidates are too few for an analytic p-value, which needs "
             f"{LEAST_ANALYTIC} a side: leave the choice open"
         )
+
+
+def rough(references: int, candidates: int) -> bool:
+    """Whether an analytic p-value of sides of these sizes is one to be warned of."""
+    return min(references, candidates) < ENOUGH_ANALYTIC
 
 
 def describe(test: Test, seed: int) -> dict[str, Any]:

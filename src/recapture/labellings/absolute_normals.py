@@ -66,7 +66,7 @@ def _beyond(limit: float, centre: np.ndarray, steps: np.ndarray) -> np.ndarray:
     if start >= limit:  # lengths near 0 count, too
         lower, fell = _crossing(limit, centre, steps, np.zeros_like(far))
         beyond = np.where(met & fell, beyond + 1 - _longer(lower), 1.0)
-    return beyond
+    return np.where(slope > 0, beyond, float(start >= limit))
 
 
 def _crossing(limit: float, centre: np.ndarray, steps: np.ndarray, length: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

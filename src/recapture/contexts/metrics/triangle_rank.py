@@ -37,7 +37,17 @@ from ...versions import VERSION
 from ..declaration import Batch, ContextMetric, Settings, check_ties
 from ..distances import Distance, as_distances, both_sides, square
 from ..pairwise import PAIRWISE
-from ..uncertainty import Analytic, Asked, ContextScores, Test, check_analytic, describe, tests_of
+from ..uncertainty import (
+    ENOUGH_ANALYTIC,
+    Analytic,
+    Asked,
+    ContextScores,
+    Test,
+    check_analytic,
+    describe,
+    rough,
+    tests_of,
+)
 from .dispersion import central_and_dispersion
 
 PROJECTED = 2 / 3
@@ -77,8 +87,8 @@ def triangle_rank(
     pvalue : bool, int, "exact", "sampled" or "analytic", default False
         Test whether both sides come from one distribution: True looks at all partitions up to 200,000, beyond that at
         9,999 seeded ones; a number asks for that many, or all where there are no more; "exact" always looks at all,
-        "sampled" always at 9,999 seeded ones. "analytic" looks at none: for 20 texts a side or more, the limit law of
-        the statistic over all of them, in seconds where 9,999 take hours (1,000 texts).
+        "sampled" always at 9,999 seeded ones. "analytic" looks at none: the limit law of the statistic over all of
+        them, for 20 texts a side or more, in seconds where 9,999 take hours (1,000 texts).
     seed : int, default 0
         For partitions that are drawn at random.
     **options
@@ -107,16 +117,16 @@ def triangle_rank(
     scored = score_triangles(edges.distances[None], n, ties, directed, Asked(pvalue, seed))[0]
     test = scored.tests.get("value")
     form = scored.details["form"]
+    warnings = [f"one candidate makes no pair: the value is {form} alone"] if m == 1 and not directed else []
+    if isinstance(test, Analytic) and rough(n, m):
+        warnings.append(f"an analytic p-value of fewer than {ENOUGH_ANALYTIC} texts a side is rough")
     return Result(
         metric="triangle-rank",
         values=scored.values,
         direction="lower",
         ranges={"value": (0.0, _largest(ties, form))},
         sizes={"reference": n, "candidate": m},
-        warnings=(
-            *((f"one candidate makes no pair: the value is {form} alone",) if m == 1 and not directed else ()),
-            *edges.warnings,
-        ),
+        warnings=(*warnings, *edges.warnings),
         signature={
             "metric": "triangle-rank",
             "form": form,
