@@ -350,3 +350,33 @@ def test_scores_of_words_need_no_vectors():
     same, other = ([context["meteor"]["value"] for context in scoring.scores(references, candidates, pvalue=False)]
                    for candidates in (references, references[::-1]))  # fmt: skip
     assert min(same) > 0.9 and other == [0.0, 0.0]
+
+
+@pytest.mark.slow
+def test_the_analytic_p_value_keeps_its_promise_on_normal_samples(tmp_path, own_cache, monkeypatch):
+    """No more false alarms than a binomial allows (all but one chance in 10,000); near exact p-values even at 5 v 5;
+    a second run finds everything done."""
+    from scipy.stats import binom
+
+    from recapture_studies.made_up import build as build_all
+
+    build_all(tmp_path, ["brown_genres"])
+    findings, tables = quick("analytic-p", tmp_path)
+    normal = [row for row in tables["false-alarms"] if row["sides from"].startswith("normal")]
+    assert len(normal) == 3 and len(tables["false-alarms"]) == 5
+    for row in normal:
+        assert row["refused"] == "0%" and float(row["p ≤ .05"].rstrip("%")) <= 100 * binom.ppf(1 - 1e-4, 20, 0.05) / 20
+    for row in tables["beside-relabelling"]:
+        if row["sides from"].startswith("normal"):
+            assert float(row["correlation"]) > 0.95 and float(row["largest gap"]) < 0.25
+    # On a circle no point stands out, whatever the seed.
+    assert findings.settings["refused on a circle"] >= 0.8
+    (claim,) = claims_of("analytic-p", findings).values()
+    assert claim.verdict.rule == "alarms" and claim.holds == "holds"
+    monkeypatch.setattr("recapture.triangle_rank", None)
+    assert quick("analytic-p", tmp_path)[1] == tables
+
+
+def test_the_analytic_study_says_where_sentences_are_missing(tmp_path):
+    with pytest.raises(InputError, match="brown_genres is not there"):
+        quick("analytic-p", tmp_path)

@@ -190,7 +190,7 @@ def _sums(distances: np.ndarray) -> _Sums:
     expected = whole * np.outer(mean, mean)
     same = same - expected
     # The three credits of a triangle add up to 1 where each edge has one length: f of all three singles is then 0.
-    return _Sums(mean, *unpacked, same, -same / 2 if symmetric else turned - expected)
+    return _Sums(mean, unpacked[0], unpacked[1], same, -same / 2 if symmetric else turned - expected)
 
 
 def _tables(symmetric: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -137,7 +137,7 @@ def triangle_rank(
         },
         details={**scored.details, **central_and_dispersion(edges.distances, n)},
         pvalues={"value": test.pvalue} if test else {},
-        nulls={"value": test.null * scored.details["unit"]} if test and not isinstance(test, Analytic) else {},
+        nulls={"value": test.null * scored.details["unit"]} if isinstance(test, Permutation) else {},
         inference={"pvalues": describe(test, seed)} if test else {},
     )
 
