@@ -49,14 +49,12 @@ class Scale(NamedTuple):
 FULL = Scale(
     {5: 200, 8: 80, 10: 15},
     {50: 8, 200: 1},
-    {(20, 20): 1_000, (50, 50): 400, (20, 80): 200, (200, 200): 20},
+    {(20, 20): 1_000, (50, 50): 400, (20, 80): 200},
     200,
     9_999,
     400,
 )
 QUICK = Scale({5: 20}, {20: 3}, {(20, 20): 20}, 10, 499, 60)
-_SLOW = ("sentences, METEOR",)
-"""Distances that depend on the direction take longer: half of the pairs of sides."""
 
 
 def _normal(dimensions: int, rng: np.random.Generator, texts: int) -> np.ndarray:
@@ -162,8 +160,7 @@ def _run(setup: Setup) -> Findings:
                 points[f"{name}, {side} v {side}"] = both
     levels: list[list[str]] = []
     for name, world in worlds.items():
-        for sides, full in scale.level.items():
-            count = full // 2 if name in _SLOW and full > 2 else full
+        for sides, count in scale.level.items():
             if sum(sides) > _most(world):
                 continue
             title = f"{name}, level, {sides[0]} v {sides[1]}"
@@ -219,7 +216,8 @@ def _beside_table(rows: list[list[str]]) -> Section:
 def _level_table(rows: list[list[str]]) -> Section:
     caption = [
         "Share of analytic p-values at most .05 and .01, both sides of one distribution: a p-value that keeps its "
-        "promise has at most 5 and 1 %. Sentences: of the Brown corpus, dealt at random."
+        "promise has at most 5 and 1 %; the standard error of 5 % is .7 % in 1,000 pairs and 1.5 % in 200. "
+        "Sentences: of the Brown corpus, dealt at random."
     ]
     heads = ["sides from", "texts", "pairs", "refused", "p ≤ .05", "p ≤ .01"]
     return Section("false-alarms", rc.Table(heads, rows, caption, left=2), "How often it raises a false alarm")
@@ -231,11 +229,13 @@ def _verdict(beside: list[list[str]], levels: list[list[str]], refused: float, c
         if largest != "-":
             by_size.setdefault(texts, []).append(number(largest))
     gaps = ", ".join(f"{max(found):.3f} at {texts}" for texts, found in by_size.items())
-    shares = [number(row[4]) for row in levels if row[2] != "0"]
+    judged = [row for row in levels if row[2] != "0"]
+    shares, pairs = [number(row[4]) for row in judged], [number(row[2]) for row in judged]
     return [
         f"Largest gap between the analytic p-value and that of relabelling: {gaps} (a sampled p has an error of its "
         "own).",
-        f"False alarms at the 5 % level are from {min(shares):.1%} to {max(shares):.1%} of the pairs.",
+        f"False alarms at the 5 % level are from {min(shares):.1%} to {max(shares):.1%} of the pairs, "
+        f"{np.average(shares, weights=pairs):.1%} of all {sum(pairs):,.0f} together.",
         f"Of {circles:,} pairs of 50 points a side on a circle {refused:.0%} are refused: there no point stands out, "
         "pairs of points decide, and the limit law is not normal.",
     ]
@@ -263,14 +263,16 @@ def _drawing(points: Mapping[str, np.ndarray], levels: list[list[str]]) -> Calla
 def judge(tables: Tables, settings: Mapping[str, Any]) -> list[Claim]:
     rows = [row for row in tables["false-alarms"] if row["pairs"] != "0"]
     quiet = [no_alarm(number(row["p ≤ .05"]), round(number(row["pairs"])), len(rows)) for row in rows]
-    shares = [number(row["p ≤ .05"]) for row in rows]
+    shares, pairs = ([number(row[head]) for row in rows] for head in ("p ≤ .05", "pairs"))
+    overall = float(np.average(shares, weights=pairs))
     gaps = [number(row["largest gap"]) for row in tables["beside-relabelling"] if row["beside"] == "exact"]
     return [
         Claim(
             "distribution-aware/appendix/analytic-p",
             together(quiet),
             f"derived anew: p at most .05 in {min(shares):.1%} to {max(shares):.1%} of pairs of sides that do not "
-            f"differ, {len(rows)} settings; from exact p-values of up to 20 texts by at most {max(gaps):.3f}",
+            f"differ, {len(rows)} settings, {overall:.1%} of all; from exact p-values of up to 20 texts by at most "
+            f"{max(gaps):.3f}",
             "normal samples and Brown's sentences (all-MiniLM-L6-v2, METEOR)",
         )
     ]
