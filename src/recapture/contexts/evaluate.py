@@ -102,10 +102,10 @@ def evaluate_contexts(
     model : str or path, optional
         The masked language model of InfoLM, by name or folder (default: recapture-minilm-head).
     options : mapping of str to mapping, optional
-        A pairwise metric's own, or those of a metric of two sets, by its name: {"meteor": {"wordnet": folder}, "infolm":
-        {"measure": "l2"}, "mmd": {"form": "printed"}}. CIDEr-D takes its document frequencies from all references given
-        here unless options say otherwise, and so do BERTScore, MoverScore and InfoLM with idf (`idf_from` has other
-        texts).
+        A pairwise metric's own, or those of a metric of two sets, by its name: {"meteor": {"wordnet": folder},
+        "infolm": {"measure": "l2"}, "mmd": {"form": "printed"}}. CIDEr-D takes its document frequencies from all
+        references given here unless options say otherwise, and so do BERTScore, MoverScore and InfoLM with idf
+        (`idf_from` has other texts).
     seed : int, default 0
         For all that is drawn at random.
     resume : bool, default True
