@@ -2,8 +2,8 @@
 
     python -m training.infolm_scores --data DATA --output OUT/scores.tar.xz --device cuda --workers 8
 
-DATA holds `realsumm` (docs/studies.md). Unpack the result in the folder `scores` of the cache, and the study finds them:
-names say what was scored, not where. Nothing is drawn at random.
+DATA holds `realsumm` (docs/studies.md). Unpack the result in the folder `scores` of the cache, and the study finds it:
+names of files say what was scored, not where. Nothing is drawn at random.
 """
 
 from __future__ import annotations

@@ -17,8 +17,10 @@ from .weight_files import fault, is_inside, places, read_json, read_settings
 # Everything that can change a vector; other files, such as documentation and other weight formats, are left out.
 _TELLING = {".json", ".txt", ".model", ".safetensors", ".tiktoken", ".jinja", ".bpe", ".vocab", ".spm", ".codes"}
 
+# The text tower of CLIP by itself, which the loading library takes for a model of tokens.
+_TEXT_TOWERS = {"clip_text_model"}
 # Plain transformers models that turn a text into one vector, not into one per token.
-_WHOLE_TEXT = {"clip"}
+_WHOLE_TEXT = {"clip"} | _TEXT_TOWERS
 # Modules that hold a whole transformer.
 _TOWERS = {"Transformer", "CLIPModel"}
 # Modules with weights of their own, and those without.
@@ -138,6 +140,11 @@ def tower_folder(folder: Path) -> Path | None:
     if listed is None:
         return folder
     return listed[0].folder if listed and listed[0].kind in _TOWERS else None
+
+
+def is_text_tower(folder: Path) -> bool:
+    """Whether a plain transformers folder holds the text half of a model of texts and pictures, and nothing else."""
+    return modules(folder) is None and read_settings(folder / "config.json").get("model_type") in _TEXT_TOWERS
 
 
 def default_prompt(folder: Path) -> str:
