@@ -1,4 +1,4 @@
-"""Word vectors by GloVe's rule, in GloVe's text form, which `--encoder FILE.txt` and `rc.encode(texts, "FILE.txt")` read.
+"""Word vectors by GloVe's rule, in GloVe's text form, which `rc.encode(texts, "FILE.txt")` reads.
 
     python -m training.word_vectors --corpus train.txt.xz --output glove.100d.txt
 

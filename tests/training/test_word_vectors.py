@@ -1,4 +1,4 @@
-"""Word vectors by GloVe's rule: counts against brute force, the fit against what it must reach, the file by its reader."""
+"""Word vectors by GloVe's rule: counts against brute force, the fit against what it must reach, the file as read."""
 
 from __future__ import annotations
 
