@@ -6,9 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import recapture as rc
 from recapture import InputError
 from recapture_studies.distribution_aware import decoding_sets, embeddings
-from recapture_studies.distribution_aware.captions import Scoring
+from recapture_studies.distribution_aware.captions import Scoring, of_one_candidate
 from recapture_studies.distribution_aware.single_candidate_paper import equal_shares
 from recapture_studies.encoders import RememberingEncoder
 from recapture_studies.files import plain
@@ -174,19 +175,19 @@ def test_efficiency_times_all_seven_metrics(data):
     assert all(number(row["contexts a second"].replace(",", "")) > 0 for row in tables["times"])
     for rate, _, minutes in _PAPER.values():
         assert rate * minutes * 60 == pytest.approx(40_504, rel=0.002)  # MS-COCO's validation images, as in Table 2
-    assert len(claims_of("efficiency", findings)) == 3
+    assert len(claims_of("efficiency", findings)) == 4
 
 
 def test_encoders_tell_apart_what_shares_no_word_and_leave_people_alone(data):
     """Word counts without a common word: candidates and references are two clusters, so only labellings that keep both
-    together reach the observed MMD. With two candidates of 5 + 2 texts that is 1 of 21, with three 1 of 56."""
+    together reach the observed MMD. With one candidate of 10 + 1 texts that is 1 of 11, with two 1 of 66."""
     from math import comb
 
     findings, tables = quick("embeddings", data)
     rows = {(row["candidates from"], row["encoder"]): row for row in tables["sensitivity"]}
     seeds = rows["seeds", "bag-of-words"]
-    for count in range(2, 8):
-        least = (2 if count == 5 else 1) / comb(5 + count, count)
+    for count in range(1, 8):
+        least = 1 / comb(10 + count, count)
         # Seeds say things alike, but not the same: no smaller than what counting allows, and near it.
         assert np.log10(least) - 5e-4 <= float(seeds[str(count)]) <= np.log10(least) + 0.35
     (people,) = tables["people-and-speed"]
@@ -258,7 +259,12 @@ def test_claims_of_the_older_studies(name, data):
     assert claims_of(name, findings)
     if name == "sensitivity":
         # As Figure 3 of the paper says.
-        assert [row["paper, 7 candidates"] for row in tables["beside-the-paper"]] == ["+162.0%", "+49.3%", "-"]
+        paper = [row["paper, 10 references, 7 candidates"] for row in tables["beside-the-paper"]]
+        assert paper == ["+162.0%", "+49.3%", "-"]
+        # Both of the paper's forms, and no number missing from one candidate on.
+        forms = {(row["candidates from"], row["references"]) for row in tables["mean-log-p"]}
+        assert forms == {(which, count) for which in ("seeds", "strangers") for count in ("5", "10")}
+        assert all(float(row[str(count)]) <= 0 for row in tables["mean-log-p"] for count in range(1, 6))
     if name == "human-null":
         assert claims_of(name, findings)["table-3/people-and-people"].holds == "holds"  # exact p-values see to it
 
@@ -299,7 +305,7 @@ def test_continuations_and_votes_that_are_too_few_or_of_others(tmp_path):
 
 
 def of_encoder(last, people, speed=100.0):
-    curves = {label: [-0.5] * 5 + [last] for label in ("seeds", "strangers")}
+    curves = {label: [-0.5] * 6 + [last] for label in ("seeds", "strangers")}
     return embeddings._Found(curves, {"seeds": 0.5, "strangers": 0.5, "people": 0.0}, people, 0.01, speed)
 
 
@@ -320,17 +326,52 @@ def encoder_claims(encoders, gap, half, people="0.000 ± 0.010"):
                    for label, cell in (("seeds", own), ("strangers", own), ("people", people))
                    ]  # fmt: skip
     tables = {"differences": differences, "sensitivity": [], "people-and-speed": []}
-    return [claim.holds for claim in embeddings.judge(tables, {"encoders": list(encoders)})]
+    claims = {claim.id.rpartition("/")[2]: claim.holds for claim in embeddings.judge(tables, {"encoders": encoders})}
+    return [claims[name] for name in ("sensitivity-differs", "clip", "people-differ", "clip-people")]
 
 
 def test_claims_of_encoders_by_their_differences():
     """1.5 lower, give or take .1: they differ, and the first is the more sensitive. Give or take 2: nobody knows.
     Within .03 at most: they are alike. People: within .01."""
-    assert encoder_claims(("my-CLIP", "bag"), -1.5, 0.1) == ["holds", "holds", "does not hold"]
-    assert encoder_claims(("bag", "my-CLIP"), -1.5, 0.1) == ["holds", "does not hold", "does not hold"]
-    assert encoder_claims(("my-CLIP", "bag"), -1.5, 2) == ["cannot be told", "cannot be told", "does not hold"]
-    assert encoder_claims(("a", "b"), 0.01, 0.02) == ["does not hold", "cannot be told", "does not hold"]
-    assert encoder_claims(("a", "b"), 0.01, 0.02, "0.200 ± 0.100")[2] == "holds"
+    never, unknown = "does not hold", "cannot be told"
+    assert encoder_claims(("my-CLIP", "bag"), -1.5, 0.1) == ["holds", "holds", never, unknown]
+    assert encoder_claims(("bag", "my-CLIP"), -1.5, 0.1) == ["holds", never, never, unknown]
+    assert encoder_claims(("my-CLIP", "bag"), -1.5, 2) == [unknown, unknown, never, unknown]
+    assert encoder_claims(("a", "b"), 0.01, 0.02) == [never, unknown, never, unknown]
+    assert encoder_claims(("a", "b"), 0.01, 0.02, "0.200 ± 0.100")[2:] == ["holds", unknown]
+    assert encoder_claims(("my-CLIP", "bag"), 0.01, 0.02, "0.200 ± 0.100")[3] == "holds"
+    assert encoder_claims(("bag", "my-CLIP"), 0.01, 0.02, "0.200 ± 0.100")[3] == never
+
+
+def test_a_slower_clip_is_judged_by_its_speed():
+    speeds = [{"encoder": "all-MiniLM-L6-v2, mean", "mean log10 p": "-0.4 ± 0.1", "texts a second": "1,200"},
+              {"encoder": "my-CLIP", "mean log10 p": "-0.3 ± 0.1", "texts a second": "310"}]  # fmt: skip
+    tables = {"differences": [], "sensitivity": [], "people-and-speed": speeds}
+    for order, holds in ((speeds, "holds"), ([{**speeds[0], "texts a second": "300"}, speeds[1]], "does not hold")):
+        claims = embeddings.judge(tables | {"people-and-speed": order}, {"encoders": ["my-CLIP"]})
+        assert {claim.id.rpartition("/")[2]: claim.holds for claim in claims}["clip-slower"] == holds
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_candidate_against_forms_that_take_two(seed):
+    """MMD's biased form and the Fréchet distance see a set's distribution alone: a text said twice is that text."""
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((11, 6)) + (np.arange(11) == 10)[:, None] * 0.7
+    if seed == 2:
+        rows[3] = rows[10]  # a reference that says what the candidate says: a tie
+    width = rc.mmd(rows[:5], rows[5:]).bandwidth
+    values = {"mmd": [], "frechet": []}
+    for at in range(11):
+        rest, twice = np.delete(rows, at, axis=0), rows[[at, at]]
+        values["mmd"].append(rc.mmd(rest, twice, bandwidth=width).biased)
+        values["frechet"].append(rc.frechet(rest, twice).value)
+    expected = {name: np.mean(np.array(each) >= each[10] - 1e-9) for name, each in values.items()}
+    assert of_one_candidate(rows) == expected
+    assert len(set(np.round(values["mmd"], 9))) > 5  # not a test of equal numbers
+
+
+def test_one_candidate_among_equal_texts_is_never_told_apart():
+    assert of_one_candidate(np.ones((5, 3))) == {"mmd": 1.0, "frechet": 1.0}
 
 
 def test_texts_that_were_not_remembered_are_encoded_when_asked_for(own_cache):
