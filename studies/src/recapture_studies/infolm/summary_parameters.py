@@ -163,7 +163,7 @@ def _chosen(
     setup: Setup,
 ) -> _Row | None:
     def on_halves(scores: Mapping[str, np.ndarray]) -> Any:
-        repeats = 4 if setup.quick else _REPEATS
+        repeats = 2 if setup.quick else _REPEATS
         return rc.sweep(dict(scores), human, level, coefficient, folds=_FOLDS, repeats=repeats, seed=setup.seed)
 
     usual = _setting(measure, f"{HALF:g}", f"{HALF:g}", "1") if measure else _NONE
@@ -197,7 +197,7 @@ def _grid(rows: Mapping[tuple[str, str], Mapping[_At, _Row]], order: Sequence[_A
         f"Agreement with people's pyramid recall, higher is better. Default: alpha = beta = {HALF:g}, T = 1. Best: of "
         f"alpha in {_listed(ALPHAS)}, beta in {_listed(BETAS)} and T in {_listed(TEMPERATURES)} (the paper does not "
         "print its grid) the setting that agrees best on all documents, as the paper chooses. The last three columns "
-        f"are means over {4 if setup.quick else _REPEATS} random halvings of the documents, each half measured in "
+        f"are means over {2 if setup.quick else _REPEATS} random halvings of the documents, each half measured in "
         "turn: of the default, of that best setting, which saw them, and of the setting chosen on the other half. "
         "Metrics without parameters have one number, on all documents and on the halves."
     ]
