@@ -367,5 +367,5 @@ STUDY = Study(
         "realsumm": "documents.jsonl.gz (doc_id, reference_sents) and summaries.jsonl.gz (doc_id, type: abs or ext, "
         "system, summary_sents, litepyramid_recall)"
     },
-    takes="half a minute on 2 cores, from kept scores; these took minutes on one GPU with 16 cores",
+    takes="3 minutes on one core, from kept scores; these took 3 minutes on one GPU with 16 cores",
 )
