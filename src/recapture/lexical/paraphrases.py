@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
-from itertools import groupby, zip_longest
-from operator import itemgetter
+from itertools import repeat
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from ..errors import InputError
-from ..texts.reading import Source
+from ..texts.reading import MOST_BYTES, Source, no_limits, too_much
 from .align import PARAPHRASE, Match
 
 _REMEMBERED = 20_000
 _LONGEST_LINE = 1_000_000
+_BLOCK = 1 << 20
+_NUMBERS = re.compile(rb"[0-9]+(?:\.[0-9]+)?(?:[eE]-?[0-9]+)?(?:\n[0-9]+(?:\.[0-9]+)?(?:[eE]-?[0-9]+)?)*")
+"""Numbers as they are usually written; others are looked at one by one."""
+_EACH = 64
+"""What an entry costs beside its characters."""
 
 Ways = Mapping[str, Sequence[int]]
 """The paraphrases of one phrase, with their places in its list (more than one where the table repeats itself)."""
+
+
+_last: tuple[str, dict[bytes, bytes], int] = ("", {}, 0)
+"""The digest of the table that was read last, its rows and the words of its longest phrase: METEOR's own takes seconds
+to read, and several metrics and calls use it one after another."""
 
 
 class Phrases(NamedTuple):
@@ -109,39 +117,86 @@ class Paraphrases:
             raise self._unreadable("it is no file")
         return known.st_size, known.st_mtime_ns
 
-    def _entries(self, stream: IO[bytes]) -> Iterator[tuple[bytes, bytes, bytes]]:
-        lines = map(bytes.strip, iter(partial(stream.readline, _LONGEST_LINE), b""))
-        number = 1
-        for entry in zip_longest(lines, lines, lines):
-            try:
-                likely = float(entry[0])  # where lines are lost, a phrase stands here
-            except ValueError:
-                likely = math.nan
-            if entry[2] is None and not any(entry):
-                return  # blank lines at the end
-            if entry[2] is None or not likely >= 0 or not entry[1] or max(map(len, entry)) >= _LONGEST_LINE:
-                raise InputError(
-                    f"{Source(self.table).name} line {number} is no paraphrase table: each entry takes three lines, "
-                    "a probability, a phrase and its paraphrase"
-                )
-            yield entry
-            number += 3
-
     def _read(self) -> None:
+        global _last
         if self._stat() != self._state:
             raise InputError(f"the paraphrase table {self.table} has changed since it was opened")
+        digest, rows, self._longest = _last
+        if digest != self._revision:
+            rows, self._longest = self._table()
+            _last = self._revision, rows, self._longest
+        self._rows = rows
+
+    def _table(self) -> tuple[dict[bytes, bytes], int]:
+        """From each phrase to its paraphrases, and the words of the longest phrase."""
         rows: dict[bytes, bytes] = {}
+        longest = 0
         with Source(self.table).opened() as stream:
-            # Entries of one phrase stand together; where they do not, later ones are added.
-            for phrase, group in groupby(self._entries(stream), key=itemgetter(1)):
-                paraphrases = [paraphrase for _, _, paraphrase in group]
-                self._longest = max(
-                    self._longest, 1 + phrase.count(b" "), *(1 + phrasing.count(b" ") for phrasing in paraphrases)
-                )
-                rows[phrase] = b"\n".join([rows[phrase], *paraphrases] if phrase in rows else paraphrases)
+            for phrases, paraphrases in self._columns(stream):
+                longest = max(longest, *map(bytes.count, paraphrases, repeat(b" ")))
+                # Entries of one phrase stand together; where they do not, later ones are added.
+                start, before = 0, phrases[0]
+                for place, phrase in enumerate((*phrases, b"")):
+                    if phrase != before:
+                        ways = paraphrases[start:place]
+                        rows[before] = b"\n".join([rows[before], *ways] if before in rows else ways)
+                        start, before = place, phrase
         if not rows:
             raise InputError(f"{Source(self.table).name} is no paraphrase table: it is empty")
-        self._rows = rows
+        return rows, 1 + max(longest, *map(bytes.count, rows, repeat(b" ")))
+
+    def _columns(self, stream: IO[bytes]) -> Iterator[tuple[list[bytes], list[bytes]]]:
+        """Phrases and paraphrases of some entries at a time: METEOR's table has millions of lines."""
+        number, room = 1, MOST_BYTES
+        for lines in _blocks(stream):
+            likely, phrases, paraphrases = lines[::3], lines[1::3], lines[2::3]
+            numbers = _NUMBERS.fullmatch(b"\n".join(likely)) or all(map(_is_probability, likely))
+            if not numbers or not all(phrases) or not all(paraphrases) or len(lines) % 3:
+                raise self._wrong_entry(lines, number)
+            number += len(lines)
+            room -= sum(map(len, lines)) + _EACH * len(likely)
+            if room < 0 and not no_limits():
+                raise too_much(Source(self.table).name, f"holds more than {MOST_BYTES // 10**9} GB of paraphrases")
+            yield phrases, paraphrases
+
+    def _wrong_entry(self, lines: Sequence[bytes], number: int) -> InputError:
+        """What to say of the first entry that is none."""
+        for start in range(0, len(lines), 3):
+            entry = lines[start : start + 3]
+            if len(entry) < 3 or not _is_probability(entry[0]) or not all(entry):
+                number += start
+                break
+        return InputError(
+            f"{Source(self.table).name} line {number} is no paraphrase table: each entry takes three lines, "
+            "a probability, a phrase and its paraphrase"
+        )
+
+
+def _blocks(stream: IO[bytes]) -> Iterator[list[bytes]]:
+    """Lines without what surrounds them, in whole entries of three; the last lines may be fewer."""
+    rest: list[bytes] = []
+    cut = b""
+    more = True
+    while more:
+        block = stream.read(_BLOCK)
+        *lines, cut = (cut + block).split(b"\n")
+        more = bool(block) and len(cut) <= _LONGEST_LINE  # a line without end makes no entry
+        lines = [*rest, *map(bytes.strip, lines)]
+        if not more:
+            lines += [b""] if block else [cut.strip()]
+            while not block and lines and not lines[-1]:  # blank lines at the end
+                lines.pop()
+        whole = len(lines) // 3 * 3 if more else len(lines)
+        rest = lines[whole:]
+        if whole:
+            yield lines[:whole]
+
+
+def _is_probability(line: bytes) -> bool:
+    try:
+        return float(line) >= 0  # where lines are lost, a phrase stands here
+    except ValueError:
+        return False
 
 
 def _in_order(spoken: Mapping[str, list[int]], ways: Ways) -> list[str]:
