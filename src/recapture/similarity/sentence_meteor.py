@@ -47,6 +47,8 @@ TOKENIZERS: dict[str, Callable[[str], Sequence[str]]] = {
 }
 _REMEMBERED = 500_000
 """Tokens of the texts that a scorer remembers."""
+_RUNS = 8
+"""How much more there is to remember of a token where runs of tokens may have paraphrases."""
 
 _PathLike = str | os.PathLike[str]
 
@@ -130,7 +132,7 @@ class MeteorScorer(Scorer):
             values = list(map(self._values.__getitem__, tokens))
             words = WeightedWords(tokens, list(map(self._stems.__getitem__, tokens)), values)
             known = words, [stage.prepare(tokens) for stage in self._further]
-            self._room -= len(tokens) + 1
+            self._room -= (len(tokens) + 1) * (_RUNS if self._paraphrases else 1)
             if self._room < 0:
                 self._known.clear()
                 self._room = _REMEMBERED

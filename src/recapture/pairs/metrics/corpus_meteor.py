@@ -17,6 +17,7 @@ from ...similarity.sentence_meteor import METRIC as SIMILARITY
 from ...similarity.sentence_meteor import MeteorScorer
 from ..declaration import GroupScorer, Output, PairMetric, PairScores
 from ..evaluate import Answer, Candidates, References, pair_function, run_metric
+from .meteor import meteor_caption
 
 _PathLike = str | os.PathLike[str]
 _EQUAL = 1e-12
@@ -113,5 +114,6 @@ METRIC = PairMetric(
     over_references=None,
     order=155,
     libraries=SIMILARITY.libraries,
+    caption=meteor_caption,
     citation=SIMILARITY.citation,
 )

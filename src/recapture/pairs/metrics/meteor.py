@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from ...similarity.scorer import Rule
@@ -102,6 +102,13 @@ def _prepare(references: Sequence[Sequence[str]], shared: Any, **parameters: Any
     return SimilarityPairScorer(SIMILARITY.scorer(**parameters))
 
 
+def meteor_caption(signature: Mapping[str, Any]) -> str:
+    """What a table says of METEOR's settings: nothing of the usual ones."""
+    if signature["stages"] == ["exact", "stem"] and "jar" not in signature:
+        return ""
+    return ", ".join(signature["stages"]) + ("; lists and tokens of the jar" if "jar" in signature else "")
+
+
 METRIC = PairMetric(
     name=SIMILARITY.name,
     title=SIMILARITY.title,
@@ -111,6 +118,7 @@ METRIC = PairMetric(
     defaults=SIMILARITY.defaults,
     order=150,
     libraries=SIMILARITY.libraries,
+    caption=meteor_caption,
     revision=1,
     citation=SIMILARITY.citation,
 )
