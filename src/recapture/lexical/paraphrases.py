@@ -24,7 +24,7 @@ _EACH = 64
 """What an entry costs beside its characters."""
 
 
-class Table(NamedTuple):
+class PhraseTable(NamedTuple):
     """What a paraphrase table says; words are UTF-8, parted by single spaces."""
 
     rows: dict[bytes, bytes]
@@ -44,7 +44,7 @@ class Phrases(NamedTuple):
     """First word and number of words of each run that has paraphrases, its row of the table, and the row's entries."""
 
 
-_last: tuple[str, Table] | None = None
+_last: tuple[str, PhraseTable] | None = None
 """The table that was read last, with its digest: METEOR's own takes seconds to read, and several metrics and calls use
 it one after another."""
 
@@ -63,7 +63,7 @@ class Paraphrases:
         except OSError as error:
             raise self._unreadable(error.strerror) from None
         self._revision = digest.hexdigest()
-        self._table: Table | None = None
+        self._table: PhraseTable | None = None
         self._ways: dict[bytes, frozenset[bytes]] = {}
 
     def identity(self) -> dict[str, str]:
@@ -120,7 +120,7 @@ class Paraphrases:
             raise self._unreadable("it is no file")
         return known.st_size, known.st_mtime_ns
 
-    def _read(self) -> Table:
+    def _read(self) -> PhraseTable:
         global _last
         if self._stat() != self._state:
             raise InputError(f"the paraphrase table {self.table} has changed since it was opened")
@@ -129,7 +129,7 @@ class Paraphrases:
         self._table = _last[1]
         return self._table
 
-    def _content(self) -> Table:
+    def _content(self) -> PhraseTable:
         rows: dict[bytes, bytes] = {}
         others: set[bytes] = set()
         with Source(self.table).opened() as stream:
@@ -145,7 +145,7 @@ class Paraphrases:
         if not rows:
             raise InputError(f"{Source(self.table).name} is no paraphrase table: it is empty")
         others -= rows.keys()
-        return Table(rows, others, 1 + max(map(bytes.count, chain(rows, others), repeat(b" "))))
+        return PhraseTable(rows, others, 1 + max(map(bytes.count, chain(rows, others), repeat(b" "))))
 
     def _columns(self, stream: IO[bytes]) -> Iterator[tuple[list[bytes], list[bytes]]]:
         """Phrases and paraphrases of some entries at a time: METEOR's table has millions of lines."""

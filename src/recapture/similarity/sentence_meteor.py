@@ -53,7 +53,7 @@ _RUNS = 8
 _PathLike = str | os.PathLike[str]
 
 
-class Counts(NamedTuple):
+class AlignedCounts(NamedTuple):
     """What METEOR's formula needs to know of two texts."""
 
     held: float
@@ -139,18 +139,20 @@ class MeteorScorer(Scorer):
             self._known[text] = known
         return known
 
-    def counts(self, hypothesis: str, reference: str) -> Counts:
+    def counts(self, hypothesis: str, reference: str) -> AlignedCounts:
         """What `total` puts together."""
         (there, there_further), (here, here_further) = self._prepared(hypothesis), self._prepared(reference)
         if there.tokens == here.tokens:
-            return Counts(there.total, there.total, here.total, here.total, 2 * len(here.tokens), 1, True)
+            return AlignedCounts(there.total, there.total, here.total, here.total, 2 * len(here.tokens), 1, True)
         return self._counts(there, there_further, here, here_further)
 
-    def total(self, counts: Iterable[Counts]) -> float:
+    def total(self, counts: Iterable[AlignedCounts]) -> float:
         """The score of several pairs together; of one pair its own."""
         held, holds, wanted, wants, words, chunks, whole = zip(*counts, strict=True)
         broken = sum(number for number, one in zip(chunks, whole, strict=True) if not one)
-        return self._formula(Counts(sum(held), sum(holds), sum(wanted), sum(wants), sum(words), broken, all(whole)))
+        return self._formula(
+            AlignedCounts(sum(held), sum(holds), sum(wanted), sum(wants), sum(words), broken, all(whole))
+        )
 
     def _score(self, hypothesis: tuple[WeightedWords, list[Any]], reference: tuple[WeightedWords, list[Any]]) -> float:
         (there, there_further), (here, here_further) = hypothesis, reference
@@ -160,7 +162,7 @@ class MeteorScorer(Scorer):
 
     def _counts(
         self, there: WeightedWords, there_further: list[Any], here: WeightedWords, here_further: list[Any]
-    ) -> Counts:
+    ) -> AlignedCounts:
         further: list[Match] = []
         for stage, to, at in zip(self._further, there_further, here_further, strict=True):
             further += stage.matches(to, at)
@@ -178,9 +180,9 @@ class MeteorScorer(Scorer):
             words += length + goal_length
         chunks = count_chunks(matches)
         whole = chunks == 1 and words == len(there.tokens) + len(here.tokens)
-        return Counts(precision, there.total, recall, here.total, words, chunks, whole)
+        return AlignedCounts(precision, there.total, recall, here.total, words, chunks, whole)
 
-    def _formula(self, counts: Counts) -> float:
+    def _formula(self, counts: AlignedCounts) -> float:
         if not counts.held or not counts.wanted:
             return 0.0
         penalty = 0.0 if counts.whole else self._gamma * (2 * counts.chunks / counts.words) ** self._beta
