@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 import recapture as rc
+from recapture.lexical.wordnet import find_wordnet
 from recapture.population import capture_m0
 from recapture.texts.copies import copies
 
@@ -223,6 +224,10 @@ def jar() -> None:
         )
         for place in np.flatnonzero(apart > 1e-12)[:5].tolist():
             print(f"    item {place}: {theirs[place]!r}, ours {own[place]!r}")
+        if find_wordnet():
+            apart = np.abs(rc.meteor(references, candidates, jar=file, wordnet="auto").scores - theirs)
+            told = f"{np.sum(apart > 1e-12)} differ, {apart.max():.3f} at most"
+            print(f"    with the WordNet of this machine in place of the program's synonyms: {told}", flush=True)
     program.close()
 
 
