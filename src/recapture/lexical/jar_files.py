@@ -4,6 +4,8 @@ Nothing of the program is run: a jar is a zip archive, of which lists of words a
 function/english.words (a word in each line), nonbreaking/english.prefixes (words that keep their full stop),
 synonym/english.synsets and synonym/english.exceptions (see `wordnet`). The paraphrases are data/paraphrase-en.gz in the
 folder of the jar, which is where the program looks for them.
+
+One thing is not followed: the program takes words for equal that have the same 32-bit hash ("an" and "c0" do).
 """
 
 from __future__ import annotations
