@@ -66,6 +66,7 @@ def _say(message: str) -> None:
 @click.option(
     "--model", metavar="NAME", help="Masked language model, by name or folder (default: recapture's own two)."
 )
+@click.option("--jar", metavar="FILE", help="METEOR's own program, meteor-1.5.jar, for METEOR with all its tables.")
 @click.option("--preset", metavar="NAME", help="A paper's own models, by short name: see --list.")
 @_encoding_options
 def reproduce(
@@ -79,6 +80,7 @@ def reproduce(
     seed: int,
     metrics: str | None,
     model: str | None,
+    jar: str | None,
     preset: str | None,
     encoder: str | None,
     **encoding: Any,
@@ -126,12 +128,13 @@ def reproduce(
         "encoding": _chosen_encoding(**encoding),
         "metrics": None if metrics is None else tuple(metric_names(metrics)),
         "model": model,
+        "jar": jar,
     }
     if page is not None:
         if output is None:
             raise rc.InputError("--page is made from the files in --output: name that folder")
         written = [Path(output) / f"{study}{ending}" for study in list_studies() for ending in (".md", ".json", ".svg")]
-        check_writable(Path(page), keep=(encoder, model, wanted["data"], *written))
+        check_writable(Path(page), keep=(encoder, model, jar, wanted["data"], *written))
     if name is not None:
         with tempfile.TemporaryDirectory(prefix="recapture-made-up-") as folder:
             if made_up:
@@ -190,6 +193,8 @@ def _checked(study: Study, wanted: Mapping[str, Any], preset: bool) -> Setup:
         raise rc.InputError(f"{study.name} scores what its paper does: leave --metrics out")
     if wanted["model"] is not None and not study.masked and not preset:
         raise rc.InputError(f"{study.name} uses no masked language model: leave --model out")
+    if wanted["jar"] is not None and not study.meteor:
+        raise rc.InputError(f"{study.name} scores no METEOR that could have other tables: leave --jar out")
     given = wanted["encoder"] is not None or wanted["encoding"].keys() - {"offline", "cache"}
     if not study.encodes and given and not preset:
         raise rc.InputError(f"{study.name} needs no vectors: leave the encoder's options out")
@@ -217,6 +222,7 @@ def _fitting(study: Study, wanted: Mapping[str, Any]) -> Setup:
         wanted["metrics"],
         wanted["model"] if study.masked else None,
         wanted["made_up"],
+        wanted["jar"] if study.meteor else None,
     )
 
 

@@ -37,6 +37,8 @@ class Setup:
     """A masked language model in place of recapture's own."""
     made_up: bool = False
     """Whether the data are texts that the program made up."""
+    jar: Any = None
+    """METEOR's own program, for METEOR with synonyms and paraphrases."""
 
     def folder(self, name: str, holds: str) -> Path:
         """A data set's folder, or a sentence that says what to put there."""
@@ -142,6 +144,8 @@ class Study:
     """Whether it uses a masked language model, so that `Setup.model` can name one."""
     chooses: bool = False
     """Whether `Setup.metrics` can name what it scores."""
+    meteor: bool = False
+    """Whether it scores METEOR of aligned texts, so that `Setup.jar` can name METEOR's own tables."""
     layout: Mapping[str, str] = field(default_factory=dict)
     """By folder, the files in it and their fields: what to put in their place."""
     takes: str = ""

@@ -317,6 +317,7 @@ STUDY = Study(
     pools=False,
     masked=True,
     chooses=True,
+    meteor=True,
     layout={
         "realsumm": "documents.jsonl.gz (doc_id, reference_sents) and summaries.jsonl.gz (doc_id, type: abs or ext, "
         "system, summary_sents, litepyramid_recall; auto_scores may be there)"

@@ -273,6 +273,7 @@ STUDY = Study(
     pools=False,
     masked=True,
     chooses=True,
+    meteor=True,
     layout={
         "webnlg2020_en": "human_eval.jsonl.gz (system, id, references, output, human_mean by criterion) and "
         "outputs.jsonl.gz (system, id, output)"
