@@ -1,0 +1,400 @@
+"""Train a small causal language model, then let it write: samples by temperature and by top-p beside people's texts.
+
+    python -m training.causal --corpus FOLDER --scenes contexts.jsonl.gz --output lm_samples --weights OUT
+
+See README.md here for the recipe and the files it writes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gzip
+import hashlib
+import json
+import math
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+
+from training.causal_data import (
+    AND,
+    END,
+    PAD,
+    Pieces,
+    Prompt,
+    Scene,
+    SceneRows,
+    Stream,
+    prose_prompts,
+    read_heldout,
+    read_scenes,
+    scene_prompts,
+    split_scenes,
+)
+from training.causal_model import CausalModel
+from training.causal_sampling import Ending, Setting, draw
+from training.data import read_paragraphs
+
+TEMPERATURES = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0, 1.2, 1.5)
+TOP_P = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95)
+PAPER_TOP_P, PAPER_TOP_K = 0.9, 20
+"""What the paper on distribution-aware metrics freezes for nucleus sampling at all temperatures (its A.8)."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All that the samples depend on, but for texts and device."""
+
+    seed: int = 1
+    vocabulary: int = 16_384
+    layers: int = 8
+    width: int = 512
+    heads: int = 8
+    length: int = 256
+    dropout: float = 0.15
+    epochs: int = 12
+    """Over the corpus; the epoch that foretells paragraphs set apart best is kept."""
+    rows: int = 128
+    """A step."""
+    learning_rate: float = 1e-3
+    scene_epochs: int = 30
+    scene_rows: int = 64
+    scene_rate: float = 3e-4
+    """Of the model that has read the corpus; one that has not starts anew, at `learning_rate`."""
+    warmup: float = 0.05
+    weight_decay: float = 0.1
+    clip: float = 1.0
+    checked_share: float = 0.01
+    """Of the paragraphs, set apart to choose the epoch by."""
+    checked_scenes: int = 20
+    held_scenes: int = 120
+    shown: int = 5
+    """Descriptions of a scene that the model reads; the others are the human side."""
+    prompt_words: int = 20
+    words: int = 30
+    """Of a continuation, people's and the model's."""
+    prose_tokens: int = 80
+    scene_tokens: int = 48
+    prose_samples: int = 4
+    scene_samples: int = 10
+    beams: int = 8
+    chunk: int = 2048
+    """Texts drawn at once; another number draws other texts."""
+    prompts: int = 0
+    """Of each task; 0: all."""
+
+
+def settings_of(recipe: Recipe) -> list[Setting]:
+    """Every way texts are drawn: by temperature, by temperature as the paper's nucleus, by top-p, and the likeliest."""
+    plain = [Setting(temperature) for temperature in TEMPERATURES]
+    nucleus = [Setting(temperature, PAPER_TOP_P, PAPER_TOP_K) for temperature in TEMPERATURES]
+    by_share = [Setting(1.0, share) for share in TOP_P]
+    likeliest = [Setting(search="greedy"), Setting(search="beam", beams=recipe.beams)]
+    return [*plain, *nucleus, *by_share, *likeliest]
+
+
+def read_recipe(path: Path | None) -> Recipe:
+    given = json.loads(path.read_text(encoding="utf-8")) if path else {}
+    unknown = set(given) - {field.name for field in fields(Recipe)}
+    if unknown:
+        raise SystemExit(f"{path}: no setting is called {sorted(unknown)[0]!r}")
+    return Recipe(**given)
+
+
+class Report:
+    """What happened: printed as it happens, kept as one file."""
+
+    def __init__(self) -> None:
+        self.begun = time.monotonic()
+        self.events: list[dict[str, Any]] = []
+
+    def __call__(self, **event: Any) -> None:
+        event = {name: round(value, 5) if isinstance(value, float) else value for name, value in event.items()}
+        self.events.append(event | {"at": round(time.monotonic() - self.begun, 1)})
+        print(json.dumps(self.events[-1]), flush=True)
+
+
+@contextlib.contextmanager
+def _half(device: torch.device) -> Iterator[None]:
+    """bfloat16 on a GPU; plain floats elsewhere."""
+    with torch.autocast("cuda", torch.bfloat16) if device.type == "cuda" else contextlib.nullcontext():
+        yield
+
+
+def _on(rows: np.ndarray, device: torch.device) -> torch.Tensor:
+    return torch.from_numpy(np.ascontiguousarray(rows)).long().to(device)
+
+
+@torch.no_grad()
+def mean_loss(model: CausalModel, rows: np.ndarray, device: torch.device, many: int = 64) -> float:
+    model.eval()
+    total, count = 0.0, 0
+    for start in range(0, len(rows), many):
+        ids = _on(rows[start : start + many], device)
+        with _half(device):
+            loss, tokens = model.loss(ids, ids[:, 1:], PAD)
+        total, count = total + loss.item(), count + int(tokens)
+    return total / count
+
+
+def fit(
+    model: CausalModel, source: Stream | SceneRows, checked: np.ndarray, epochs: int, rows: int, rate: float,
+    recipe: Recipe, device: torch.device, report: Report, name: str, until: Callable[[], bool],
+) -> None:  # fmt: skip
+    """AdamW with a warm-up and a cosine; the model ends with the weights of the epoch that does best on `checked`."""
+    matrices = [weight for weight in model.parameters() if weight.ndim > 1]
+    others = [weight for weight in model.parameters() if weight.ndim < 2]
+    groups = [{"params": matrices, "weight_decay": recipe.weight_decay}, {"params": others, "weight_decay": 0.0}]
+    adam = torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.98), fused=device.type == "cuda")
+    steps = epochs * math.ceil(len(source.epoch(recipe.seed, 0)) / rows)
+    warm = max(1, round(recipe.warmup * steps))
+    best, kept, step = math.inf, {}, 0
+    for epoch in range(epochs):
+        model.train()
+        drawn = source.epoch(recipe.seed, epoch)
+        summed, counted = torch.zeros((), device=device), torch.zeros((), device=device)
+        for start in range(0, len(drawn), rows):
+            done = min(1.0, max(0.0, (step - warm) / max(1, steps - warm)))
+            for group in adam.param_groups:
+                group["lr"] = rate * min((step + 1) / warm, (1 + math.cos(math.pi * done)) / 2)
+            ids = _on(drawn[start : start + rows], device)
+            with _half(device):
+                loss, tokens = model.loss(ids, ids[:, 1:], PAD)
+            (loss / tokens).backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)
+            adam.step()
+            adam.zero_grad(set_to_none=True)
+            summed += loss.detach()
+            counted += tokens
+            step += 1
+        now = mean_loss(model, checked, device)
+        report(training=name, epoch=epoch + 1, steps=step, loss=float(summed / counted), checked=now)
+        if now < best:
+            best, kept = now, {key: value.detach().clone() for key, value in model.state_dict().items()}
+        if until():
+            report(training=name, stopped_after=epoch + 1, because="the time given is over")
+            break
+    model.load_state_dict(kept)
+    model.eval()
+
+
+def stage(folder: Path, name: str, identity: str, model: CausalModel, train: Callable[[], None]) -> None:
+    """Train, or take the weights that the same recipe and texts have made before."""
+    path = folder / f"{name}.safetensors"
+    if path.is_file():
+        with safe_open(path, "pt") as file:
+            same = (file.metadata() or {}).get("identity") == identity
+        if same:
+            model.load_state_dict(load_file(path))
+            model.eval()
+            return
+    train()
+    part = path.with_suffix(".part")
+    save_file(
+        {key: value.cpu().contiguous() for key, value in model.state_dict().items()}, part, {"identity": identity}
+    )
+    part.replace(path)
+
+
+@torch.no_grad()
+def likelihood(
+    model: CausalModel, texts: Sequence[tuple[Sequence[int], Sequence[int]]], device: torch.device, many: int = 32
+) -> np.ndarray:
+    """Of every (what is read, what is foretold): nats and tokens."""
+    made = np.zeros((len(texts), 2))
+    order = sorted(range(len(texts)), key=lambda at: len(texts[at][0]) + len(texts[at][1]))
+    for start in range(0, len(order), many):
+        at = order[start : start + many]
+        longest = max(len(texts[n][0]) + len(texts[n][1]) for n in at)
+        ids = np.full((len(at), longest), PAD)
+        wanted = np.full((len(at), longest - 1), PAD)
+        for row, n in enumerate(at):
+            before, after = texts[n]
+            ids[row, : len(before) + len(after)] = [*before, *after]
+            wanted[row, len(before) - 1 : len(before) + len(after) - 1] = after
+            made[n, 1] = len(after)
+        rows, goal = _on(ids, device), _on(wanted, device)
+        with _half(device):
+            guessed = model.scores(model(rows[:, :-1]))
+        loss = torch.nn.functional.cross_entropy(
+            guessed.float().transpose(1, 2), goal, ignore_index=PAD, reduction="none"
+        )
+        made[at, 0] = loss.sum(1).double().cpu().numpy()
+    return made
+
+
+def perplexities(
+    nats: np.ndarray, groups: Sequence[str], words: Sequence[int], sizes: Sequence[int]
+) -> dict[str, dict[str, float]]:
+    """By group and in all: perplexity of a token and of a word, and bits of a byte."""
+    by_group: dict[str, list[int]] = defaultdict(list)
+    for at, group in enumerate(groups):
+        by_group[group].append(at)
+    by_group["all"] = list(range(len(groups)))
+    made = {}
+    for group, at in by_group.items():
+        total, tokens = nats[at].sum(0)
+        many_words, many_bytes = (sum(each[n] for n in at) for each in (words, sizes))
+        made[group] = {
+            "texts": len(at),
+            "token": round(math.exp(total / tokens), 3),
+            "word": round(math.exp(min(50.0, total / many_words)), 2),
+            "bits_a_byte": round(total / many_bytes / math.log(2), 4),
+        }
+    return made
+
+
+def write_samples(
+    path: Path, name: str, model: CausalModel, prompts: Sequence[Prompt], ending: Ending, samples: int, words: int,
+    pieces: Pieces, recipe: Recipe, report: Report, again: bool,
+) -> None:  # fmt: skip
+    """One line a prompt; texts that one file holds of several models follow each other (`again`)."""
+    lines = [
+        {"id": each.id, "group": each.group, "model": name, "prompt": each.prompt, "human": each.human, "samples": []}
+        for each in prompts
+    ]
+    device = model.words.weight.device
+    for number, setting in enumerate(settings_of(recipe)):
+        many = 1 if setting.search != "sampling" else samples
+        wanted = [each.ids for each in prompts for _ in range(many)]
+        chunk = max(1, recipe.chunk // max(1, setting.beams))
+        texts: list[str] = []
+        for start in range(0, len(wanted), chunk):
+            seed = int(np.random.SeedSequence([recipe.seed, number, start]).generate_state(1)[0])
+            with _half(device):
+                drawn = draw(model, wanted[start : start + chunk], setting, ending, seed)
+            texts += [" ".join(text.split()[:words]) for text in pieces.decode(drawn)]
+        for at, line in enumerate(lines):
+            line["samples"].append({**setting.record(), "texts": texts[at * many : (at + 1) * many]})
+        report(sampled=name, setting=setting.record(), texts=len(texts), example=texts[0][:100])
+    content = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    before = gzip.decompress(path.read_bytes()) if again else b""
+    path.write_bytes(gzip.compress(before + content.encode(), mtime=0))
+
+
+def run(
+    recipe: Recipe, corpus: Path, scenes: Path | None, output: Path, weights: Path, device: torch.device,
+    seconds: float | None = None,
+) -> None:  # fmt: skip
+    """All of it: train, measure, write. seconds: training ends at the first epoch after so long."""
+    report = Report()
+    output.mkdir(parents=True, exist_ok=True)
+    weights.mkdir(parents=True, exist_ok=True)
+
+    def over() -> bool:
+        return seconds is not None and time.monotonic() - report.begun > seconds
+
+    source = next((corpus / name for name in ("train.txt.xz", "train.txt") if (corpus / name).is_file()), None)
+    if source is None or not (corpus / "heldout.tsv").is_file():
+        raise SystemExit(f"{corpus} should hold train.txt.xz (a paragraph a line) and heldout.tsv (source, tab, text)")
+    paragraphs, digest = read_paragraphs(source)
+    order = np.random.default_rng(recipe.seed).permutation(len(paragraphs))
+    apart = max(1, round(recipe.checked_share * len(paragraphs)))
+    checked, trained = ([paragraphs[at] for at in part] for part in (order[:apart], order[apart:]))
+    described = read_scenes(scenes) if scenes else []
+    pieces = Pieces(trained, recipe.vocabulary)
+    pieces.save(weights / "pieces.json")
+    stream = Stream(pieces.encode(trained), recipe.length)
+    checked_rows = Stream(pieces.encode(checked), recipe.length).epoch(recipe.seed, 0)
+    report(paragraphs=len(trained), tokens=stream.tokens, pieces=pieces.size, corpus=digest, device=str(device))
+
+    def new_model() -> CausalModel:
+        torch.manual_seed(recipe.seed)
+        shape = (recipe.layers, recipe.width, recipe.heads, recipe.length, recipe.dropout)
+        return CausalModel(-(-pieces.size // 64) * 64, *shape).to(device)  # matrix units want multiples of 64
+
+    identity = json.dumps({"recipe": asdict(recipe), "corpus": digest}, sort_keys=True)
+    model = new_model()
+    report(parameters=sum(weight.numel() for weight in model.parameters()))
+    stage(weights, "prose", identity, model, lambda: fit(
+        model, stream, checked_rows, recipe.epochs, recipe.rows, recipe.learning_rate, recipe, device, report, "prose",
+        over))  # fmt: skip
+    held = read_heldout(corpus / "heldout.tsv")
+    ids = [each[: recipe.length - 2] for each in pieces.encode([text for _, text in held])]
+    cut = pieces.decode(ids)  # the part of a long paragraph that the model can read at once
+    nats = likelihood(model, [([END], [*each, END]) for each in ids], device)
+    scores: dict[str, Any] = {"prose": perplexities(
+        nats, [name for name, _ in held], [len(text.split()) for text in cut], [len(text.encode()) for text in cut]
+    )}  # fmt: skip
+    report(perplexity="prose", **scores["prose"]["all"])
+
+    padding = tuple(range(pieces.size, model.vocabulary))
+    ending = Ending(recipe.prose_tokens, (), (PAD, END, AND, *padding), pieces.blank)
+    prompts = prose_prompts(held, pieces, recipe.prompt_words, recipe.words)[: recipe.prompts or None]
+    prompts = [each for each in prompts if len(each.ids) + recipe.prose_tokens <= recipe.length]
+    write_samples(output / "prose.jsonl.gz", "corpus", model, prompts, ending, recipe.prose_samples, recipe.words,
+                  pieces, recipe, report, again=False)  # fmt: skip
+
+    if described:
+        listed = [Scene(name, texts, pieces.encode(texts)) for name, texts in described]
+        train_scenes, check_scenes, held_scenes = split_scenes(
+            listed, recipe.held_scenes, recipe.checked_scenes, recipe.seed
+        )
+        rows = SceneRows(train_scenes, recipe.length)
+        check = SceneRows(check_scenes, recipe.length).epoch(recipe.seed, 0)
+        asked = scene_prompts(held_scenes, recipe.shown, recipe.seed)[: recipe.prompts or None]
+        asked = [each for each in asked if len(each.ids) + recipe.scene_tokens <= recipe.length]
+        report(scenes=len(train_scenes), tokens=rows.tokens, asked=len(asked))
+        stops = Ending(recipe.scene_tokens, (AND, END), (PAD, *padding), (AND, END, *pieces.blank))
+        content = hashlib.blake2b(json.dumps(described).encode(), digest_size=16).hexdigest()
+        for name, rate in (("corpus, then scenes", recipe.scene_rate), ("scenes alone", recipe.learning_rate)):
+            told = model if name.startswith("corpus") else new_model()
+
+            def train(told: CausalModel = told, rate: float = rate, name: str = name) -> None:
+                fit(told, rows, check, recipe.scene_epochs, recipe.scene_rows, rate, recipe, device, report, name, over)
+
+            stage(weights, name.replace(", ", "-").replace(" ", "-"), identity + content, told, train)
+            beside = [
+                (text, each.ids, [*tokens, AND])
+                for each in asked
+                for text, tokens in zip(each.human, pieces.encode(each.human), strict=True)
+                if len(each.ids) + len(tokens) < recipe.length
+            ]
+            nats = likelihood(told, [pair for _, *pair in beside], device)
+            told_texts = [text for text, *_ in beside]
+            scores[name] = perplexities(
+                nats, ["scenes"] * len(beside), [len(text.split()) for text in told_texts],
+                [len(text.encode()) for text in told_texts],
+            )  # fmt: skip
+            report(perplexity=name, **scores[name]["all"])
+            write_samples(output / "scenes.jsonl.gz", name, told, asked, stops, recipe.scene_samples, 10**6, pieces,
+                          recipe, report, again=name == "scenes alone")  # fmt: skip
+    report(done=True)
+    made = {
+        "recipe": asdict(recipe),
+        "device": torch.cuda.get_device_name() if device.type == "cuda" else "cpu",
+        "torch": torch.__version__,
+        "perplexity": scores,
+        # Texts are never part of what is committed.
+        "events": [{key: value for key, value in event.items() if key != "example"} for event in report.events],
+    }
+    (output / "report.json").write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--config", type=Path, help="JSON with the settings that differ from the recipe")
+    parser.add_argument("--corpus", type=Path, required=True, help="folder with train.txt.xz and heldout.tsv")
+    parser.add_argument("--scenes", type=Path, help="abstract48s/contexts.jsonl.gz: id, references")
+    parser.add_argument("--output", type=Path, default=Path("lm_samples"), help="folder for samples and report")
+    parser.add_argument("--weights", type=Path, default=Path("training-output/causal"), help="folder for weights")
+    parser.add_argument("--device")
+    parser.add_argument("--seconds", type=float, help="train for at most about so long (by whole epochs)")
+    given = parser.parse_args(arguments)
+    device = torch.device(given.device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    run(
+        read_recipe(given.config), given.corpus, given.scenes, given.output, given.weights, device, given.seconds
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
