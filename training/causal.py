@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import copy
 import gzip
 import hashlib
 import json
@@ -148,7 +149,7 @@ def mean_loss(model: CausalModel, rows: np.ndarray, device: torch.device, many: 
 
 def fit(
     model: CausalModel, source: Stream | SceneRows, checked: np.ndarray, epochs: int, rows: int, rate: float,
-    recipe: Recipe, device: torch.device, report: Report, name: str, until: Callable[[], bool],
+    recipe: Recipe, device: torch.device, report: Report, name: str,
 ) -> None:  # fmt: skip
     """AdamW with a warm-up and a cosine; the model ends with the weights of the epoch that does best on `checked`."""
     matrices = [weight for weight in model.parameters() if weight.ndim > 1]
@@ -180,9 +181,6 @@ def fit(
         report(training=name, epoch=epoch + 1, steps=step, loss=float(summed / counted), checked=now)
         if now < best:
             best, kept = now, {key: value.detach().clone() for key, value in model.state_dict().items()}
-        if until():
-            report(training=name, stopped_after=epoch + 1, because="the time given is over")
-            break
     model.load_state_dict(kept)
     model.eval()
 
@@ -281,18 +279,8 @@ def write_samples(
     path.write_bytes(gzip.compress(before + content.encode(), mtime=0))
 
 
-def run(
-    recipe: Recipe, corpus: Path, scenes: Path | None, output: Path, weights: Path, device: torch.device,
-    seconds: float | None = None,
-) -> None:  # fmt: skip
-    """All of it: train, measure, write. seconds: training ends at the first epoch after so long."""
-    report = Report()
-    output.mkdir(parents=True, exist_ok=True)
-    weights.mkdir(parents=True, exist_ok=True)
-
-    def over() -> bool:
-        return seconds is not None and time.monotonic() - report.begun > seconds
-
+def read_texts(corpus: Path, recipe: Recipe) -> tuple[list[str], list[str], str]:
+    """Paragraphs to train on, paragraphs to choose the epoch by, and the content hash of all."""
     source = next((corpus / name for name in ("train.txt.xz", "train.txt") if (corpus / name).is_file()), None)
     if source is None or not (corpus / "heldout.tsv").is_file():
         raise SystemExit(f"{corpus} should hold train.txt.xz (a paragraph a line) and heldout.tsv (source, tab, text)")
@@ -300,84 +288,134 @@ def run(
     order = np.random.default_rng(recipe.seed).permutation(len(paragraphs))
     apart = max(1, round(recipe.checked_share * len(paragraphs)))
     checked, trained = ([paragraphs[at] for at in part] for part in (order[:apart], order[apart:]))
-    described = read_scenes(scenes) if scenes else []
-    pieces = Pieces(trained, recipe.vocabulary)
-    pieces.save(weights / "pieces.json")
-    stream = Stream(pieces.encode(trained), recipe.length)
-    checked_rows = Stream(pieces.encode(checked), recipe.length).epoch(recipe.seed, 0)
-    report(paragraphs=len(trained), tokens=stream.tokens, pieces=pieces.size, corpus=digest, device=str(device))
+    return trained, checked, digest
 
-    def new_model() -> CausalModel:
+
+class Work:
+    """What all steps share."""
+
+    def __init__(self, recipe: Recipe, corpus: Path, output: Path, weights: Path, device: torch.device) -> None:
+        self.recipe, self.corpus, self.output, self.weights, self.device = recipe, corpus, output, weights, device
+        self.report = Report()
+        self.scores: dict[str, Any] = {}
+        for folder in (output, weights):
+            folder.mkdir(parents=True, exist_ok=True)
+        trained, checked, digest = read_texts(corpus, recipe)
+        self.identity = json.dumps({"recipe": asdict(recipe), "corpus": digest}, sort_keys=True)
+        self.pieces = Pieces(trained, recipe.vocabulary)
+        self.pieces.save(weights / "pieces.json")
+        self.stream = Stream(self.pieces.encode(trained), recipe.length)
+        self.checked = Stream(self.pieces.encode(checked), recipe.length).epoch(recipe.seed, 0)
+        self.report(paragraphs=len(trained), tokens=self.stream.tokens, pieces=self.pieces.size, corpus=digest,
+                    device=str(device))  # fmt: skip
+        self.held = read_heldout(corpus / "heldout.tsv")
+
+    def new_model(self) -> CausalModel:
+        recipe = self.recipe
         torch.manual_seed(recipe.seed)
         shape = (recipe.layers, recipe.width, recipe.heads, recipe.length, recipe.dropout)
-        return CausalModel(-(-pieces.size // 64) * 64, *shape).to(device)  # matrix units want multiples of 64
+        return CausalModel(-(-self.pieces.size // 64) * 64, *shape).to(self.device)  # matrix units want multiples of 64
 
-    identity = json.dumps({"recipe": asdict(recipe), "corpus": digest}, sort_keys=True)
-    model = new_model()
-    report(parameters=sum(weight.numel() for weight in model.parameters()))
-    stage(weights, "prose", identity, model, lambda: fit(
-        model, stream, checked_rows, recipe.epochs, recipe.rows, recipe.learning_rate, recipe, device, report, "prose",
-        over))  # fmt: skip
-    held = read_heldout(corpus / "heldout.tsv")
-    ids = [each[: recipe.length - 2] for each in pieces.encode([text for _, text in held])]
-    cut = pieces.decode(ids)  # the part of a long paragraph that the model can read at once
-    nats = likelihood(model, [([END], [*each, END]) for each in ids], device)
-    scores: dict[str, Any] = {"prose": perplexities(
-        nats, [name for name, _ in held], [len(text.split()) for text in cut], [len(text.encode()) for text in cut]
-    )}  # fmt: skip
-    report(perplexity="prose", **scores["prose"]["all"])
+    @property
+    def no_pieces(self) -> tuple[int, ...]:
+        """Numbers that only fill the vocabulary up."""
+        return tuple(range(self.pieces.size, -(-self.pieces.size // 64) * 64))
 
-    padding = tuple(range(pieces.size, model.vocabulary))
-    ending = Ending(recipe.prose_tokens, (), (PAD, END, AND, *padding), pieces.blank)
-    prompts = prose_prompts(held, pieces, recipe.prompt_words, recipe.words)[: recipe.prompts or None]
-    prompts = [each for each in prompts if len(each.ids) + recipe.prose_tokens <= recipe.length]
-    write_samples(output / "prose.jsonl.gz", "corpus", model, prompts, ending, recipe.prose_samples, recipe.words,
-                  pieces, recipe, report, again=False)  # fmt: skip
+    def measured(
+        self, name: str, model: CausalModel, texts: Sequence[tuple[str, str, Sequence[int], Sequence[int]]]
+    ) -> None:
+        """texts: group, text, what is read, what is foretold."""
+        nats = likelihood(model, [(before, after) for *_, before, after in texts], self.device)
+        found = perplexities(
+            nats, [group for group, *_ in texts], [len(text.split()) for _, text, *_ in texts],
+            [len(text.encode()) for _, text, *_ in texts],
+        )  # fmt: skip
+        self.scores[name] = found
+        self.report(perplexity=name, **found["all"])
 
-    if described:
-        listed = [Scene(name, texts, pieces.encode(texts)) for name, texts in described]
-        train_scenes, check_scenes, held_scenes = split_scenes(
-            listed, recipe.held_scenes, recipe.checked_scenes, recipe.seed
+    def train_prose(self) -> CausalModel:
+        model, recipe = self.new_model(), self.recipe
+        self.report(parameters=sum(weight.numel() for weight in model.parameters()))
+
+        def train() -> None:
+            fit(model, self.stream, self.checked, recipe.epochs, recipe.rows, recipe.learning_rate, recipe, self.device,
+                self.report, "prose")  # fmt: skip
+
+        stage(self.weights, "prose", self.identity, model, train)
+        ids = [each[: recipe.length - 2] for each in self.pieces.encode([text for _, text in self.held])]
+        cut = self.pieces.decode(ids)  # the part of a long paragraph that the model can read at once
+        groups = [group for group, _ in self.held]
+        self.measured(
+            "prose", model, [(*pair, [END], [*each, END]) for *pair, each in zip(groups, cut, ids, strict=True)]
         )
-        rows = SceneRows(train_scenes, recipe.length)
-        check = SceneRows(check_scenes, recipe.length).epoch(recipe.seed, 0)
-        asked = scene_prompts(held_scenes, recipe.shown, recipe.seed)[: recipe.prompts or None]
-        asked = [each for each in asked if len(each.ids) + recipe.scene_tokens <= recipe.length]
-        report(scenes=len(train_scenes), tokens=rows.tokens, asked=len(asked))
-        stops = Ending(recipe.scene_tokens, (AND, END), (PAD, *padding), (AND, END, *pieces.blank))
+        return model
+
+    def write_prose(self, model: CausalModel) -> None:
+        recipe = self.recipe
+        ending = Ending(recipe.prose_tokens, (), (PAD, END, AND, *self.no_pieces), self.pieces.blank)
+        prompts = prose_prompts(self.held, self.pieces, recipe.prompt_words, recipe.words)[: recipe.prompts or None]
+        prompts = [each for each in prompts if len(each.ids) + recipe.prose_tokens <= recipe.length]
+        write_samples(self.output / "prose.jsonl.gz", "corpus", model, prompts, ending, recipe.prose_samples,
+                      recipe.words, self.pieces, recipe, self.report, again=False)  # fmt: skip
+
+    def scenes(self, path: Path, prose: CausalModel) -> None:
+        """Two models of scenes: one that has read the corpus before, one that has not."""
+        recipe, pieces = self.recipe, self.pieces
+        described = read_scenes(path)
         content = hashlib.blake2b(json.dumps(described).encode(), digest_size=16).hexdigest()
-        for name, rate in (("corpus, then scenes", recipe.scene_rate), ("scenes alone", recipe.learning_rate)):
-            told = model if name.startswith("corpus") else new_model()
+        listed = [Scene(name, texts, pieces.encode(texts)) for name, texts in described]
+        trained, checked, held = split_scenes(listed, recipe.held_scenes, recipe.checked_scenes, recipe.seed)
+        rows = SceneRows(trained, recipe.length)
+        check = SceneRows(checked, recipe.length).epoch(recipe.seed, 0)
+        asked = scene_prompts(held, recipe.shown, recipe.seed)[: recipe.prompts or None]
+        asked = [each for each in asked if len(each.ids) + recipe.scene_tokens <= recipe.length]
+        self.report(scenes=len(trained), tokens=rows.tokens, asked=len(asked))
+        ending = Ending(recipe.scene_tokens, (AND, END), (PAD, *self.no_pieces), (AND, END, *pieces.blank))
+        beside = [
+            ("scenes", text, each.ids, [*ids, AND])
+            for each in asked
+            for text, ids in zip(each.human, pieces.encode(each.human), strict=True)
+            if len(each.ids) + len(ids) < recipe.length
+        ]
+        for number, (name, model, rate) in enumerate((
+            ("corpus, then scenes", copy.deepcopy(prose), recipe.scene_rate),
+            ("scenes alone", self.new_model(), recipe.learning_rate),
+        )):  # fmt: skip
 
-            def train(told: CausalModel = told, rate: float = rate, name: str = name) -> None:
-                fit(told, rows, check, recipe.scene_epochs, recipe.scene_rows, rate, recipe, device, report, name, over)
+            def train(model: CausalModel = model, rate: float = rate, name: str = name) -> None:
+                torch.manual_seed(recipe.seed)
+                fit(model, rows, check, recipe.scene_epochs, recipe.scene_rows, rate, recipe, self.device, self.report,
+                    name)  # fmt: skip
 
-            stage(weights, name.replace(", ", "-").replace(" ", "-"), identity + content, told, train)
-            beside = [
-                (text, each.ids, [*tokens, AND])
-                for each in asked
-                for text, tokens in zip(each.human, pieces.encode(each.human), strict=True)
-                if len(each.ids) + len(tokens) < recipe.length
-            ]
-            nats = likelihood(told, [pair for _, *pair in beside], device)
-            told_texts = [text for text, *_ in beside]
-            scores[name] = perplexities(
-                nats, ["scenes"] * len(beside), [len(text.split()) for text in told_texts],
-                [len(text.encode()) for text in told_texts],
-            )  # fmt: skip
-            report(perplexity=name, **scores[name]["all"])
-            write_samples(output / "scenes.jsonl.gz", name, told, asked, stops, recipe.scene_samples, 10**6, pieces,
-                          recipe, report, again=name == "scenes alone")  # fmt: skip
-    report(done=True)
-    made = {
-        "recipe": asdict(recipe),
-        "device": torch.cuda.get_device_name() if device.type == "cuda" else "cpu",
-        "torch": torch.__version__,
-        "perplexity": scores,
-        # Texts are never part of what is committed.
-        "events": [{key: value for key, value in event.items() if key != "example"} for event in report.events],
-    }
-    (output / "report.json").write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+            stage(self.weights, name.replace(", ", "-").replace(" ", "-"), self.identity + content, model, train)
+            self.measured(name, model, beside)
+            write_samples(self.output / "scenes.jsonl.gz", name, model, asked, ending, recipe.scene_samples, 10**6,
+                          pieces, recipe, self.report, again=number > 0)  # fmt: skip
+
+    def write_report(self) -> None:
+        made = {
+            "recipe": asdict(self.recipe),
+            "device": torch.cuda.get_device_name() if self.device.type == "cuda" else "cpu",
+            "torch": torch.__version__,
+            "perplexity": self.scores,
+            # Texts are never part of what is committed.
+            "events": [{key: each for key, each in event.items() if key != "example"} for event in self.report.events],
+        }
+        (self.output / "report.json").write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+
+
+def run(
+    recipe: Recipe, corpus: Path, scenes: Path | None, output: Path, weights: Path, device: torch.device
+) -> None:  # fmt: skip
+    """All of it: train, measure, write; what takes longest to write comes last."""
+    work = Work(recipe, corpus, output, weights, device)
+    model = work.train_prose()
+    if scenes:
+        work.scenes(scenes, model)
+        work.write_report()
+    work.write_prose(model)
+    work.report(done=True)
+    work.write_report()
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -388,12 +426,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, default=Path("lm_samples"), help="folder for samples and report")
     parser.add_argument("--weights", type=Path, default=Path("training-output/causal"), help="folder for weights")
     parser.add_argument("--device")
-    parser.add_argument("--seconds", type=float, help="train for at most about so long (by whole epochs)")
     given = parser.parse_args(arguments)
     device = torch.device(given.device or ("cuda" if torch.cuda.is_available() else "cpu"))
-    run(
-        read_recipe(given.config), given.corpus, given.scenes, given.output, given.weights, device, given.seconds
-    )  # fmt: skip
+    run(read_recipe(given.config), given.corpus, given.scenes, given.output, given.weights, device)
 
 
 if __name__ == "__main__":
