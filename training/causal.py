@@ -342,12 +342,11 @@ class Work:
                 self.report, "prose")  # fmt: skip
 
         stage(self.weights, "prose", self.identity, model, train)
-        ids = [each[: recipe.length - 2] for each in self.pieces.encode([text for _, text in self.held])]
-        cut = self.pieces.decode(ids)  # the part of a long paragraph that the model can read at once
+        whole = [[*each, END] for each in self.pieces.encode([text for _, text in self.held])]
+        ids = [each[: recipe.length - 1] for each in whole]  # of a long paragraph what can be read at once, without end
+        cut = self.pieces.decode(ids)
         groups = [group for group, _ in self.held]
-        self.measured(
-            "prose", model, [(*pair, [END], [*each, END]) for *pair, each in zip(groups, cut, ids, strict=True)]
-        )
+        self.measured("prose", model, [(*pair, [END], each) for *pair, each in zip(groups, cut, ids, strict=True)])
         return model
 
     def write_prose(self, model: CausalModel) -> None:
