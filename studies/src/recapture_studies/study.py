@@ -39,6 +39,8 @@ class Setup:
     """Whether the data are texts that the program made up."""
     jar: Any = None
     """METEOR's own program, for METEOR with synonyms and paraphrases."""
+    samples: Path | None = None
+    """A folder of a language model's samples in the place of that among the data."""
 
     def folder(self, name: str, holds: str) -> Path:
         """A data set's folder, or a sentence that says what to put there."""
@@ -155,6 +157,8 @@ class Study:
         return self.judge(rows_of(findings.tables), plain(findings.settings))
 
 
+SAMPLES = "lm_samples"
+"""The data folder that `Setup.samples` may take the place of."""
 FOLDERS = ("mark_evaluate", "infolm", "distribution_aware", "own_checks")
 """One for each paper, and one for questions of our own."""
 
