@@ -168,8 +168,8 @@ def test_all_claims_hold_where_all_is_as_the_paper_says():
     assert [claim.holds for claim in claims] == ["holds"] * 7 and not any(claim.why for claim in claims)
     count = 3 * sum(curve.asks != "quality" for curve in CURVES)
     assert claims[5].here == f"the last step is the steepest for {count} of {count} numbers for diversity or both"
-    assert claims[0].data.endswith("Brown, 5 genres 4,000 v 4,000 (the paper's size); all-MiniLM-L6-v2")
-    assert "no partners 200 v 200 (the paper has 4,000 v 4,000)" in claims[0].data
+    assert claims[0].data.endswith("Brown, 5 genres: 4,000 v 4,000 (the paper's size); all-MiniLM-L6-v2")
+    assert "no partners: 200 v 200 (the paper has 4,000 v 4,000)" in claims[0].data
     assert "IMPAR precision -0.400, ME Schnabel quality -0.500, ME Schnabel diversity -0.500" in claims[6].here
 
 

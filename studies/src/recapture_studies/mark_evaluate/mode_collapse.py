@@ -62,7 +62,7 @@ def _run(setup: Setup) -> Findings:
     settings = {"sizes": sizes, "draws": draws, "methods": {key: list(job) for key, job in JOBS.items()}}
     by_data: dict[str, dict[str, Track]] = {}
     for title, genres in sets.items():
-        kept = {"revision": 1, "size": sizes[title], "pool": _POOL, "methods": settings["methods"]}
+        kept = {"revision": 2, "size": sizes[title], "pool": _POOL, "methods": settings["methods"]}
         file = data_file(setup, BROWN if title.startswith("Brown") else XNLI)
         steps = steps_of(setup, f"mode-collapse-{title.replace(', ', '-').replace(' ', '-').lower()}", kept, [file])
         drawn = [draw(genres, sizes[title], np.random.default_rng([setup.seed, at])) for at in range(draws[title])]

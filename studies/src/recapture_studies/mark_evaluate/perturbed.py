@@ -202,5 +202,5 @@ def of_paper(size: int, printed: int) -> str:
 
 def sized(sizes: Mapping[str, int], printed: int) -> str:
     """On what data a claim was judged, with sentences a side beside the paper's."""
-    listed = [f"{name} {size:,} v {size:,} ({of_paper(size, printed)})" for name, size in sizes.items()]
+    listed = [f"{name}: {size:,} v {size:,} ({of_paper(size, printed)})" for name, size in sizes.items()]
     return f"{'; '.join(listed)}; all-MiniLM-L6-v2"

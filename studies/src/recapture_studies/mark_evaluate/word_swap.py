@@ -81,7 +81,7 @@ def _run(setup: Setup) -> Findings:
         ]
         own = {"probabilities": list(form.probabilities), "folds": form.folds, "size": size, "methods": methods}
         path = data_file(setup, form.data)
-        steps = steps_of(setup, f"word-swap-{form.data.partition('_')[0]}", {"revision": 1, **own}, [path])
+        steps = steps_of(setup, f"word-swap-{form.data.partition('_')[0]}", {"revision": 2, **own}, [path])
         heads = [f"{p:g}" for p in form.probabilities]
         by_data[genres.title] = run_draws(setup, steps, draws, heads, f"word swap, {genres.title}")
         for name, by_title in settings.items():
