@@ -24,6 +24,16 @@ TINY = recurrent.Recipe(
 )
 
 
+def _takes_pieces():
+    """Whether the library's word vectors can be looked up by a tokenizer of transformers; in 6.0.0 they cannot."""
+    from sentence_transformers.sentence_transformer.modules.tokenizer import TransformersTokenizerWrapper
+
+    return isinstance(TransformersTokenizerWrapper(lambda text: {"input_ids": [2, 3]}).tokenize("a"), list)
+
+
+needs_pieces = pytest.mark.skipif(not _takes_pieces(), reason="this release of sentence-transformers reads one piece")
+
+
 def paragraphs(count, seed):
     """Made-up paragraphs of three sentences on one topic."""
     rng = np.random.default_rng(seed)
@@ -115,6 +125,7 @@ def test_a_run_that_was_stopped_ends_where_a_whole_one_does(texts, folder, tmp_p
         run(texts, tmp_path, resume=True, recipe=other)
 
 
+@needs_pieces
 def test_the_folder_gives_the_vectors_of_the_model(folder, texts, own_cache):
     """Against the training program's own pass over the same float16 weights; alone or in a batch, also if empty."""
     from safetensors.torch import load_file
@@ -136,6 +147,7 @@ def test_the_folder_gives_the_vectors_of_the_model(folder, texts, own_cache):
     assert encoder.identity()["encoder"] == "recurrent-lstm" and encoder.identity()["pooling"] == "max"
 
 
+@needs_pieces
 def test_order_of_words_counts(folder, own_cache):
     """The same words in another order are another text to it; to a bag of words they are the same."""
     written = ["the", "old", "wave", "is", "beside", "the", "anchor", "and", "the", "harbour"]
@@ -148,6 +160,7 @@ def test_order_of_words_counts(folder, own_cache):
 
 
 @pytest.mark.slow
+@needs_pieces
 def test_neighbours_are_found(texts, tmp_path):
     """Three topics, each in a third of the paragraphs: who knows the topic is right three times as often as chance."""
     recipe = recurrent.Recipe(**{**vars(TINY), "steps": 120, "average": 0.9})
