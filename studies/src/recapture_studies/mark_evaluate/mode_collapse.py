@@ -257,7 +257,10 @@ def judge(tables: Tables, settings: Mapping[str, Any]) -> list[Claim]:
         + "; other encoder, too"
     )
     data = sized({name: settings["sizes"][name] for name in rows}, PAPER_SIZE)
-    other = "Other encoder and nearer topics; of two data sets more topics and smaller sets"
+    other = (
+        "Other encoder and nearer topics; sentences of a document of the Brown corpus lie near each other, and are on "
+        "one side; of two data sets more topics and smaller sets"
+    )
     figure = "mark-evaluate/figure-3"
     found = {
         f"{figure}/schnabel": (
