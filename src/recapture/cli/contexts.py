@@ -41,6 +41,7 @@ _OF_WORDS = ("measure", "temperature", "alpha", "beta", "idf", "layer", "layers"
 @click.option("--ties", default="split", show_default=True, metavar="RULE", help="Triangles' ties: split or paper.")
 @click.option("--directed", is_flag=True, help="Triangle ranks one way: candidates amid references.")
 @click.option("--cider-df", metavar="FILE", help="Document frequencies for CIDEr-D (default: from all references).")
+@click.option("--jar", metavar="FILE", help="METEOR's own program, meteor-1.5.jar: all its tables, and its scores.")
 @click.option("--wordnet", metavar="FOLDER", help="Synonyms for METEOR; auto looks in the usual places.")
 @click.option("--paraphrases", metavar="FILE", help="A paraphrase table for METEOR.")
 @word_options(several=False)
@@ -65,10 +66,11 @@ def contexts(
     group: str | None,
     field: str | None,
     interval: float | None,
-    pvalue: bool | int | Literal["exact", "sampled"],
+    pvalue: bool | int | Literal["exact", "sampled", "analytic"],
     ties: Any,
     directed: bool,
     cider_df: str | None,
+    jar: str | None,
     wordnet: str | None,
     paraphrases: str | None,
     model: str | None,
@@ -120,7 +122,8 @@ def contexts(
     else:
         chosen = METRICS.choose(metrics)
     pairwise = [PAIRWISE.find(name) for name in dict.fromkeys(metric.similarity for metric in chosen) if name]
-    options = _options({"cider": {"df": cider_df}, "meteor": {"wordnet": wordnet, "paraphrases": paraphrases}})
+    tables = {"jar": jar, "wordnet": wordnet, "paraphrases": paraphrases}
+    options = _options({"cider": {"df": cider_df}, "meteor": tables})
     options |= by_metric(pairwise, PAIRWISE.all().values(), parameters)
     listed: list[Context]
     if file is not None:

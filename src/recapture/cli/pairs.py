@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 @word_options(several=True)
 @click.option("--k", type=click.IntRange(1), help="Neighbourhood size of me-words, pr-words (default: each its own).")
 @click.option("--layers", type=click.IntRange(1), help="How many last layers of the encoder (default: 5).")
+@click.option("--jar", metavar="FILE", help="METEOR's own program, meteor-1.5.jar: all its tables, and its scores.")
+@click.option("--wordnet", metavar="FOLDER", help="Synonyms for METEOR; auto looks in the usual places.")
+@click.option("--paraphrases", metavar="FILE", help="A paraphrase table for METEOR.")
 @click.option("--encoder", metavar="NAME", help="For word vectors: name or folder (default: all-MiniLM-L6-v2).")
 @click.option("--device", metavar="NAME", help="cpu, cuda, mps (default: the best there is).")
 @click.option("--offline", is_flag=True, help="Never touch the network.")
@@ -91,6 +94,7 @@ def pairs(
       recapture pairs -r refs1.txt -r refs2.txt -c a.txt --metrics bertscore,bleu,rouge --per-item scores.jsonl
       recapture pairs -r refs.jsonl -c a.jsonl --field output --metrics infolm --measure l1,l2 --temperature 0.5,1
       recapture pairs -r refs.txt -c a.txt --metrics me-words,meteor --interval 0.95 --format md
+      recapture pairs -r refs.txt -c a.txt --metrics meteor,corpus-meteor --jar meteor/meteor-1.5.jar
     """
     from ..pairs.declaration import METRICS, usual_metrics
     from ..pairs.evaluate import checked_parameters, evaluate_pairs
