@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from .labellings.permutation import permutation_test as permutation_test
     from .lexical.ngrams import DocumentFrequencies as DocumentFrequencies
     from .lexical.tokens import caption_tokens as caption_tokens
+    from .page import Page as Page
     from .pairs.declaration import list_pair_metrics as list_pair_metrics
     from .pairs.evaluate import evaluate_pairs as evaluate_pairs
     from .pairs.metrics.bertscore import bertscore as bertscore
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
 _HOME = {
     "InputError": "errors",
     "OptionError": "errors",
+    "Page": "page",
     "Result": "report",
     "Results": "report",
     "Table": "report",

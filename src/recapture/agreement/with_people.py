@@ -9,6 +9,7 @@ from typing import Any
 from ..checks import check_level as check_interval
 from ..checks import plain_arguments
 from ..errors import InputError, nearest_names, shown
+from ..page.page_parts import Page, Paged
 from ..report.report import Report, Reported
 from ..report.result import freeze
 from .data.scores_and_ratings import Directions, Names, Scores, names_of, side_by_side
@@ -184,7 +185,7 @@ def compare_metrics(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Correlations(Reported):
+class Correlations(Paged):
     """Rows of `Correlation`. Printed, it is a table; the other forms are a method each."""
 
     rows: tuple[Correlation, ...]
@@ -259,6 +260,11 @@ class Correlations(Reported):
             *([between_part(self.matrices)] if self.matrices else []),
         ]
         return agreement_report(parts, self.warnings, self.settings)
+
+    def page_parts(self) -> Page:
+        from .agreement_page import page_of_agreement
+
+        return page_of_agreement(self)
 
 
 @dataclass(frozen=True, repr=False)

@@ -19,7 +19,7 @@ from .contexts import contexts
 from .correlate import correlate
 from .embed import embed
 from .list import list_command
-from .options import discard, flags, say
+from .options import TYPED, discard, flags, say
 from .pairs import pairs
 from .score import score
 from .signals import exit_code, interrupted
@@ -39,6 +39,10 @@ _ELSEWHERE = {
 
 class Commands(click.Group):
     """Own commands, and those of other packages, which are imported only when somebody asks for them."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[TYPED] = list(args)
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         others = {point.name for point in entry_points(group=GROUP)} | set(_ELSEWHERE)

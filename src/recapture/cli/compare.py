@@ -19,6 +19,7 @@ from .options import (
     encoding_options,
     input_options,
     output_format,
+    report_options,
 )
 from .score import read_sets
 
@@ -54,6 +55,7 @@ def _level(_: click.Context, parameter: click.Parameter, value: float) -> float:
 @click.option("--seed", type=click.IntRange(0), default=0, help="For all that is drawn at random.")
 @output_format(FORMS, default=None, default_text="by the ending of --output, else table")
 @click.option("--output", "-o", metavar="FILE", help="Write here instead of to stdout.")
+@report_options(series=True)
 def compare(
     reference: str,
     candidate: tuple[str, ...],
@@ -76,6 +78,8 @@ def compare(
     seed: int,
     form: str | None,
     output: str | None,
+    report: str | None,
+    series: bool | list[float],
     **encoding: Any,
 ) -> None:
     """Say which of several systems is closest to people, how sure that is, and what cannot be told.
@@ -90,7 +94,7 @@ def compare(
     from ..systems.compare import compare as compare_systems
 
     candidate = candidate_files(candidate, input_format)
-    check_targets(output, candidates=candidate)
+    check_targets(output, candidates=candidate, report=report)
     form = chosen_form(form, output)
     if every and metrics:
         raise InputError("--all and --metrics name metrics both: leave out either")
@@ -126,4 +130,4 @@ def compare(
         reference_name=sets.name,
         **chosen_encoding(**encoding),
     )
-    deliver(compared, form, output, compared.results.notes)
+    deliver(compared, form, output, compared.results.notes, report=report, series=series)

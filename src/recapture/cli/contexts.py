@@ -19,6 +19,7 @@ from .options import (
     encoding_options,
     inference_options,
     output_format,
+    report_options,
     say,
     word_options,
 )
@@ -54,6 +55,7 @@ _OF_WORDS = ("measure", "temperature", "alpha", "beta", "idf", "layer", "layers"
 @click.option("--no-resume", is_flag=True, help="Begin anew, and keep nothing for an interrupted run to go on from.")
 @output_format(FORMS, default=None, default_text="by the ending of --output, else table")
 @click.option("--output", "-o", metavar="FILE", help="Write the totals here instead of to stdout.")
+@report_options()
 @click.option("--per-item", metavar="FILE", help="Write every context's scores here, one JSON object a line.")
 def contexts(
     file: str | None,
@@ -80,6 +82,7 @@ def contexts(
     no_resume: bool,
     form: str | None,
     output: str | None,
+    report: str | None,
     per_item: str | None,
     **more: Any,
 ) -> None:
@@ -113,7 +116,7 @@ def contexts(
     useless = [option for option, value in named.items() if file is None and value not in _USUAL]
     if useless:
         raise InputError(f"{useless[0]} goes with a file of contexts, not with two files of single texts")
-    check_targets(output, per_item, [candidate] if candidate else [])
+    check_targets(output, per_item, [candidate] if candidate else [], report)
     form = chosen_form(form, output)
     if metrics is None:
         chosen, left_out = usual_metrics(encoder, more["offline"] or None)
@@ -146,7 +149,8 @@ def contexts(
             resume=not no_resume,
             **chosen_encoding(**more),
         )
-        deliver(results, form, output, results.notes, {per_item: results.to_jsonl()} if per_item else {})
+        also = {per_item: results.to_jsonl()} if per_item else {}
+        deliver(results, form, output, results.notes, also, report=report)
 
 
 def _inputs(

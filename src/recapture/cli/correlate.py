@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError
-from .options import FORMS, check_stdin, check_targets, chosen_form, deliver, interval_option, output_format
+from .options import (
+    FORMS,
+    check_stdin,
+    check_targets,
+    chosen_form,
+    deliver,
+    interval_option,
+    output_format,
+    report_options,
+)
 
 if TYPE_CHECKING:
     from ..declarations import Direction
@@ -44,6 +53,7 @@ if TYPE_CHECKING:
 @click.option("--seed", type=click.IntRange(0), default=0, help="For all that is drawn at random.")
 @output_format(FORMS, default=None, default_text="by the ending of --output, else table")
 @click.option("--output", "-o", metavar="FILE", help="Write here instead of to stdout.")
+@report_options()
 def correlate(
     files: tuple[str, ...],
     human: tuple[str, ...],
@@ -68,6 +78,7 @@ def correlate(
     seed: int,
     form: str | None,
     output: str | None,
+    report: str | None,
 ) -> None:
     """Correlate metrics' scores with people's ratings.
 
@@ -94,7 +105,7 @@ def correlate(
     from ..agreement.with_people import correlate as library_call
 
     check_stdin(*files, *human_file)
-    check_targets(output)
+    check_targets(output, report=report)
     form = chosen_form(form, output)
     read = read_scores(
         files,
@@ -126,7 +137,7 @@ def correlate(
         matrix=matrix,
         soft_ties=soft_ties,
     )
-    deliver(result, form, output, result.warnings)
+    deliver(result, form, output, result.warnings, report=report)
 
 
 def _directions(lower: Sequence[str], higher: Sequence[str]) -> dict[str, Direction]:

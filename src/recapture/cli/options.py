@@ -8,10 +8,12 @@ import io
 import json
 import math
 import os
+import shlex
 import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from ..report.report import Reported
 
 Command = Callable[..., Any]
+TYPED = "recapture.typed"
+"""Where a context keeps the words of the command line."""
 FORMS = ["table", "json", "csv", "md", "latex"]
 _ENDINGS = {".json": "json", ".csv": "csv", ".md": "md", ".tex": "latex", ".latex": "latex"}
 
@@ -119,6 +123,44 @@ def output_format(
     return click.option("--format", "form", default=default, metavar="NAME", callback=check, help=text)
 
 
+def report_options(series: bool = False) -> Callable[[Command], Command]:
+    """--report, and --series where systems may have an order; `Pages` collects both."""
+
+    def order(_: click.Context, __: click.Parameter, text: str | None) -> bool | list[float]:
+        if text in (None, ""):
+            return text is not None
+        try:
+            return [float(number) for number in str(text).split(",")]
+        except ValueError:
+            raise InputError(
+                f"--series takes nothing, or a number for each system such as 0.5,0.7,1, not {shortened(str(text))!r}"
+            ) from None
+
+    def add(command: Command) -> Command:
+        if series:
+            command = click.option(
+                "--series",
+                is_flag=False,
+                flag_value="",
+                metavar="[NUMBERS]",
+                callback=order,
+                help="The systems have an order (checkpoints, temperatures): the page draws curves.",
+            )(command)
+        return click.option("--report", metavar="FILE", help="Write a page (.html) that shows everything.")(command)
+
+    return add
+
+
+def check_report(report: str | None, series: Any = False) -> None:
+    """The name promises a page, and no option is for a page that is not asked for."""
+    if report is not None:
+        from ..page.page_parts import check_ending
+
+        check_ending(report)
+    elif series is not False:
+        raise InputError("--series is for the page: name it with --report")
+
+
 def flags(parameters: Sequence[str]) -> str:
     """How a command calls the parameters that a message of the library points to."""
     others = {"directions": "--lower-is-better, --higher-is-better"}
@@ -165,23 +207,29 @@ def check_stdin(*inputs: str) -> None:
         raise InputError("standard input (-) can serve for one input only")
 
 
-def check_targets(output: str | None, per_item: str | None = None, candidates: Sequence[str] = ()) -> None:
+def check_targets(
+    output: str | None, per_item: str | None = None, candidates: Sequence[str] = (), report: str | None = None
+) -> None:
     """What is to be written can be, and is neither the other nor anything that this command reads.
 
     candidates: the files that --candidate means, where it may name patterns and folders.
     """
-    if "-" in (output, per_item):
-        raise InputError("--output and --per-item name files; without --output results go to stdout")
+    if "-" in (output, per_item, report):
+        named = "--output, --per-item and --report" if report else "--output and --per-item"
+        raise InputError(f"{named} name files; without --output results go to stdout")
+    check_report(report, click.get_current_context().params.get("series", False))
     inputs = [*_read_by(click.get_current_context()), *candidates]
-    written = [path for path in (output, per_item) if path]
+    targets = {"--output": output, "--per-item": per_item, "--report": report}
+    written = [path for path in targets.values() if path]
     if written:
         from ..files import cache_folder, check_writable
 
         models = os.environ.get("RECAPTURE_MODELS")
         for path in written:
             check_writable(path, [*inputs, cache_folder(), *([models] if models else [])])
-    if output and per_item and Path(output).resolve() == Path(per_item).resolve():
-        raise InputError(f"--output and --per-item both name {output}")
+    for (one, first), (other, second) in combinations([each for each in targets.items() if each[1]], 2):
+        if Path(str(first)).resolve() == Path(str(second)).resolve():
+            raise InputError(f"{one} and {other} both name {first}")
     if not output:
         _check_stdout(inputs)
     if not output and isinstance(sys.stdout, io.TextIOWrapper):
@@ -205,7 +253,7 @@ def _read_by(context: click.Context) -> Iterator[str]:
     for parameter in context.command.params:
         declared = parameter.metavar or ("FILE" if isinstance(parameter, click.Argument) else "")
         reads = declared.startswith(("FILE", "FOLDER", "DIR")) or parameter.name in ("encoder", "model")
-        if reads and parameter.name not in ("output", "per_item", "candidate"):
+        if reads and parameter.name not in ("output", "per_item", "report", "candidate"):
             value = context.params.get(parameter.name or "")
             yield from value if isinstance(value, tuple) else [value] if isinstance(value, str) else []
 
@@ -302,10 +350,13 @@ def deliver(
     notes: Sequence[str],
     also: Mapping[str, str] | None = None,
     how: Mapping[str, Any] | None = None,
+    report: str | None = None,
+    series: bool | list[float] = False,
 ) -> None:
     """A result in one of the forms, to the file or to stdout; then what the user should know, unless it is part of it.
 
     also: further files to write, by path; all are written or none. how: for the method that writes the form.
+    report: where the page goes. series: see `report_options`.
     """
     from ..report.report import FORMS as METHODS
 
@@ -314,6 +365,10 @@ def deliver(
         how = {"width": width, "color": width is not None}
     text = getattr(result, METHODS[form])(**(how or {}))
     files = {**(also or {}), **({output: text} if output else {})}
+    if report:
+        from ..page.page_parts import page_of
+
+        files[report] = page_of(result, series=series, command=_typed()).to_html()
     left = None
     with _written(files):
         if not output:
@@ -328,6 +383,11 @@ def deliver(
         say(note)
     if left is not None:
         raise left
+
+
+def _typed() -> str:
+    """The command as it was typed, for whoever wants to repeat it."""
+    return shlex.join(["recapture", *click.get_current_context().meta.get(TYPED, [])])
 
 
 def _written(files: Mapping[str, str]) -> contextlib.AbstractContextManager[None]:

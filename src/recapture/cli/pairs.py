@@ -22,6 +22,7 @@ from .options import (
     interval_option,
     listed,
     output_format,
+    report_options,
     say,
     taking,
     word_options,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 @click.option("--seed", type=click.IntRange(0), default=0, help="For all that is drawn at random.")
 @output_format(FORMS, default=None, default_text="by the ending of --output, else table")
 @click.option("--output", "-o", metavar="FILE", help="Write here instead of to stdout.")
+@report_options(series=True)
 @click.option("--per-item", metavar="FILE", help="Write every item's scores here, one JSON object a line.")
 def pairs(
     reference: tuple[str, ...],
@@ -80,6 +82,8 @@ def pairs(
     form: str | None,
     output: str | None,
     per_item: str | None,
+    report: str | None,
+    series: bool | list[float],
     **parameters: Any,
 ) -> None:
     """Score every candidate text against its own references: the n-th lines of all files belong together.
@@ -102,7 +106,7 @@ def pairs(
 
     candidate = candidate_files(candidate, input_format)
     check_stdin(*reference, *candidate)
-    check_targets(output, per_item, candidate)
+    check_targets(output, per_item, candidate, report)
     form = chosen_form(form, output)
     names = candidate_names(candidate, name)
     for path in reference:
@@ -146,7 +150,8 @@ def pairs(
         offline=offline or None,
         cache=not no_cache,
     )
-    deliver(results, form, output, results.notes, {per_item: results.to_jsonl(files.ids)} if per_item else {})
+    also = {per_item: results.to_jsonl(files.ids)} if per_item else {}
+    deliver(results, form, output, results.notes, also, report=report, series=series)
 
 
 def _options(chosen: Sequence[PairMetric], parameters: Mapping[str, Any], seed: int) -> dict[str, dict[str, Any]]:

@@ -27,6 +27,7 @@ from .options import (
     inference_options,
     input_options,
     output_format,
+    report_options,
     say,
 )
 
@@ -130,6 +131,7 @@ def read_sets(
 @output_format(FORMS, default=None, default_text="by the ending of --output, else table")
 @click.option("--arrays", is_flag=True, help="With json: also per-sample flags and curves.")
 @click.option("--output", "-o", metavar="FILE", help="Write here instead of to stdout.")
+@report_options(series=True)
 def score(
     reference: str,
     candidate: tuple[str, ...],
@@ -153,6 +155,8 @@ def score(
     form: str | None,
     arrays: bool,
     output: str | None,
+    report: str | None,
+    series: bool | list[float],
     **encoding: Any,
 ) -> None:
     """Score candidate sets against a reference set.
@@ -173,7 +177,7 @@ def score(
     from ..sets.evaluate import evaluate
 
     candidate = candidate_files(candidate, input_format)
-    check_targets(output, candidates=candidate)
+    check_targets(output, candidates=candidate, report=report)
     form = chosen_form(form, output)
     if arrays and form != "json":
         raise InputError(f"--arrays goes with --format json, not {form}")
@@ -213,7 +217,8 @@ def score(
     )
     if sample is not None:
         results.state(sample={"size": sample, "seed": seed})
-    deliver(results, form, output, results.notes, how={"arrays": True} if arrays else {})
+    how = {"arrays": True} if arrays else {}
+    deliver(results, form, output, results.notes, how=how, report=report, series=series)
 
 
 def _check_kind(metrics: str | None) -> None:

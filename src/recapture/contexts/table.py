@@ -11,7 +11,8 @@ import numpy as np
 
 from ..declarations import Direction, Output
 from ..errors import InputError, nearest_names
-from ..report.report import ARROWS, HIGHER_LOWER, Report, Reported, Table, json_lines, short, short_p
+from ..page.page_parts import Page, Paged
+from ..report.report import ARROWS, HIGHER_LOWER, Report, Table, json_lines, short, short_p
 from .declaration import ContextMetric
 from .uncertainty import LEVEL, Combined, combined, pvalue_name, relabelled_name, smallest_name, student_interval
 
@@ -21,7 +22,7 @@ _LONGEST = 60
 """Characters of a context's id in a message."""
 
 
-class ContextResults(Reported):
+class ContextResults(Paged):
     """`.contexts` (one dict each), `.totals`, `.left_out`, `.warnings`, `.signature`. Printed: a table of totals."""
 
     def __init__(
@@ -86,6 +87,11 @@ class ContextResults(Reported):
         }
         records = {"totals": [total.flat() for total in self.totals]}
         return Report("contexts", [self._table()], self.notes, (), records, results, self.signature)
+
+    def page_parts(self) -> Page:
+        from .context_page import page_of_contexts
+
+        return page_of_contexts(self)
 
     def to_jsonl(self) -> str:
         """One context a line."""

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..page.page_parts import Page, Paged
 from ..report.report import HIGHER_LOWER, json_lines
 from ..report.result import Result, Results, model_name, neighbourhoods
 from .declaration import METRICS
 
 
-class PairResults(Results):
+class PairResults(Paged, Results):
     """{system: {metric: Result}} of candidates against their own references."""
 
     kind = "pairs"
@@ -45,6 +46,11 @@ class PairResults(Results):
             f"{', '.join(' '.join(system.split()) for system in systems)}: {warning} ({', '.join(metrics)})"
             for warning, systems, metrics in self.warned()
         ]
+
+    def page_parts(self) -> Page:
+        from .pair_page import page_of_pairs
+
+        return page_of_pairs(self)
 
     def _unscored(self, items: int) -> Iterator[str]:
         """Which means leave items out, since they have no score."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,10 +19,22 @@ if TYPE_CHECKING:
     from ..geometry.points import PointSet
     from .pair import Pair
 
-__all__ = ["INFINITY", "METRICS", "Measurement", "Output", "Relabelled", "SetMetric", "list_metrics"]
+__all__ = ["INFINITY", "METRICS", "CurveOf", "Measurement", "Output", "Relabelled", "SetMetric", "list_metrics"]
 
 Relabelled = Callable[[Labels], Mapping[str, np.ndarray]]
 """What `SetMetric.relabel` prepares: from a batch of labellings to one number per labelling, by output."""
+
+
+class CurveOf(NamedTuple):
+    """A curve among a metric's arrays, as pages draw it."""
+
+    title: str
+    across: str
+    """The array across, and the array up."""
+    up: str
+    x: str
+    """What the axes are called."""
+    y: str
 
 
 @dataclass(frozen=True)
@@ -65,6 +77,8 @@ class SetMetric(Declaration):
     """(reference, parameters) -> parameters that all parts of sets share, where each pair would choose its own."""
     costly_labellings: bool = False
     """Whether thousands of labellings take minutes: systems are then compared by half-samples alone, unless asked."""
+    drawn: tuple[CurveOf, ...] = ()
+    """Curves among its arrays."""
     band_note: str = ""
     """What a reader must know of this metric's human band."""
     ranges: Callable[[Mapping[str, Any]], Mapping[str, tuple[float, float]]] = lambda parameters: {}

@@ -18,6 +18,7 @@ from ..geometry.points import PointSet
 from ..labellings.groups import Groups
 from ..labellings.plans import Pvalue, check_pvalue
 from ..labellings.step_down import holm_over_families
+from ..page.map_data import Samples
 from ..progress import Progress
 from ..report.result import Result
 from ..texts.objects import samples_of
@@ -337,6 +338,7 @@ def evaluate_prepared(
     results = SetResults()
     results.inputs = prepared.inputs
     results.made_for = prepared.made_for
+    results.samples = _samples(prepared)
     while pairs:
         name = next(iter(pairs))
         pair = pairs.pop(name)  # its neighbourhoods are not kept while others are measured
@@ -364,6 +366,14 @@ def evaluate_prepared(
             for job, reason in zip(jobs, reasons[name], strict=True)
         }
     return _held_together(results)
+
+
+def _samples(prepared: PreparedSets) -> Samples | None:
+    """The reference, under its name, and every candidate."""
+    names = [next(iter(prepared.texts)), *prepared.candidates]
+    points = [prepared.reference, *prepared.candidates.values()]
+    texts = None if prepared.identity is None else {name: prepared.texts[name] for name in names}
+    return Samples.kept({name: each.values for name, each in zip(names, points, strict=True)}, texts)
 
 
 def _held_together(results: SetResults) -> SetResults:

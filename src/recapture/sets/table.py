@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..page.map_data import Samples
+from ..page.page_parts import Page, Paged
 from ..report.report import HIGHER_LOWER, Table, short, short_p
 from ..report.result import HUMAN, Number, Result, Results, model_name, neighbourhoods, numbers_of
 from ..representations.facts import MadeFor
@@ -14,7 +16,7 @@ from .declaration import METRICS
 from .inputs import Inputs, footnotes
 
 
-class SetResults(Results):
+class SetResults(Paged, Results):
     """{candidate: {metric: Result}} of sets against one reference set."""
 
     kind = "sets"
@@ -27,6 +29,13 @@ class SetResults(Results):
         """What went in, by set: see `evaluate`."""
         self.made_for: MadeFor | None = None if whole is None else whole.made_for
         """What the encoder was made for; None for ready vectors and for encoders that do not say."""
+        self.samples: Samples | None = None if whole is None else whole.samples
+        """What the numbers are of, for the map of a page; None in copies that were sent elsewhere."""
+
+    def page_parts(self) -> Page:
+        from .set_page import page_of_sets
+
+        return page_of_sets(self)
 
     def state(self, **settings: Any) -> None:
         """Add settings to every signature: what was done to the sets before they came here."""

@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from ..errors import UnknownNameError, nearest_names
-from ..report.report import ARROWS, Cell, Report, Reported, Table, short, short_p
+from ..page.page_parts import Page, Paged
+from ..report.report import ARROWS, Cell, Report, Table, short, short_p
 from ..report.result import Results
 from .evidence import Difference, PairOfSystems, pairs_of
 
@@ -49,7 +50,7 @@ class NumbersOfPair(dict[str, Difference]):
         raise UnknownNameError(f"no number {name!r}; {nearest_names(name, self)}")
 
 
-class Comparison(Reported):
+class Comparison(Paged):
     """What `compare` returns.
 
     Attributes
@@ -181,6 +182,16 @@ class Comparison(Reported):
         return Report(
             f"compare {self.kind}", tables, notes, notes, records, results, self.results.report().signature, more
         )
+
+    @property
+    def shown(self) -> list[str]:
+        """The numbers of tables and pages."""
+        return list(self._shown)
+
+    def page_parts(self) -> Page:
+        from .comparison_page import page_of_comparison
+
+        return page_of_comparison(self)
 
     def to_table(self, width: int | None = None, color: bool = False) -> str:
         return "\n".join(self.verdict) + "\n\n" + super().to_table(width, color)

@@ -27,7 +27,7 @@ from ...geometry.histograms import Clusterings, Histograms
 from ...geometry.kmeans import DESCRIPTION, kmeans
 from ...report.result import Result
 from ..clustered import few_different, kept_clusterings, one_clustering, spread_over_clusterings
-from ..declaration import Measurement, Output, Relabelled, SetMetric
+from ..declaration import CurveOf, Measurement, Output, Relabelled, SetMetric
 from ..evaluate import Options, measure, set_function
 from ..pair import Pair
 
@@ -238,5 +238,14 @@ METRIC = SetMetric(
     swapped={"value": "value", "smoothed": "smoothed"},
     libraries=("numpy", "scipy"),
     order=45,
+    drawn=(
+        CurveOf(
+            "MAUVE's divergence curve",
+            "candidate_curve",
+            "reference_curve",
+            "exp(-c KL(candidate | mixture))",
+            "exp(-c KL(reference | mixture))",
+        ),
+    ),
     citation="Pillutla et al. 2021, MAUVE: Measuring the Gap Between Neural Text and Human Text, NeurIPS",
 )

@@ -23,7 +23,7 @@ from ...geometry.kmeans import DESCRIPTION, kmeans
 from ...geometry.parallel import blocks
 from ...report.result import Result
 from ..clustered import few_different, kept_clusterings, one_clustering, spread_over_clusterings
-from ..declaration import Measurement, Output, Relabelled, SetMetric
+from ..declaration import CurveOf, Measurement, Output, Relabelled, SetMetric
 from ..evaluate import Options, measure, set_function
 from ..pair import Pair
 
@@ -179,5 +179,6 @@ METRIC = SetMetric(
     defaults={"clusters": 20, "angles": 1001, "clusterings": 10, "seed": 0},
     swapped={"f8": "f1_8", "f1_8": "f8"},
     order=40,
+    drawn=(CurveOf("Precision and recall for distributions", "recall", "precision", "recall", "precision"),),
     citation="Sajjadi et al. 2018, Assessing Generative Models via Precision and Recall, NeurIPS",
 )

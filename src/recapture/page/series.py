@@ -1,0 +1,44 @@
+"""Systems with an order (checkpoints, temperatures): every number as a curve, against where human texts fall."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from ..errors import InputError
+from .page_parts import Card, Curve, Page, Series, Stroke
+
+
+def with_series(page: Page, series: Series) -> Page:
+    """The page with a curve for every number that all systems have, before its other curves."""
+    if series is False:
+        return page
+    count = len(page.systems)
+    if count < 2:
+        raise InputError("a series is of two systems or more, which stand in their order")
+    where = [float(place) for place in range(count)] if series is True else [float(each) for each in series]
+    if len(where) != count or not all(map(math.isfinite, where)):
+        raise InputError(f"a series of {count} systems takes {count} numbers, one a system", options=["series"])
+    cards = [
+        card
+        for forest in page.forests
+        for card in forest.cards
+        if not card.zero and [each.system for each in card.lines] == list(range(count))
+    ]
+    named = series is True
+    return replace(page, curves=[*(_curve(card, where, page, named) for card in cards), *page.curves])
+
+
+def _curve(card: Card, where: list[float], page: Page, named: bool) -> Curve:
+    order = sorted(range(len(where)), key=where.__getitem__)
+    values = [card.lines[place].value for place in order]
+    places = [where[place] for place in order]
+    return Curve(
+        f"{card.title}, in order",
+        "systems in their order" if named else "series",
+        card.title,
+        [Stroke(card.title, places, values, 0)],
+        band=card.band,
+        places=[(where[place], page.systems[place]) for place in order] if named else [],
+        note={"higher": "↑ higher is better", "lower": "↓ lower is better", None: ""}[card.direction],
+    )

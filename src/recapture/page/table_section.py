@@ -1,0 +1,73 @@
+"""Tables on a page: they can be sorted and copied; without scripts they can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..report.report import Table
+from .escaping import Html, element, joined
+
+_FORMS = (("Markdown", "md"), ("LaTeX", "tex"), ("CSV", "csv"))
+
+
+def table_section(table: Table, place: int) -> Html:
+    """place: which of the page's tables it is, for the script that copies them."""
+    heads = [
+        element("th", head, scope="col", class_=None if column < table.left else "number")
+        for column, head in enumerate(table.heads)
+    ]
+    title = table.title or "Numbers"
+    buttons = [
+        element(
+            "button", label, type="button", data_copy=f"{place}", data_form=form, aria_label=f"Copy {title} as {label}"
+        )
+        for label, form in _FORMS
+    ]
+    caption = [element("li", each) for each in table.caption]
+    bar = element("div", element("span", "Copy as "), *buttons, class_="copy needs-script")
+    drawn = element(
+        "table",
+        element("caption", title),
+        element("thead", element("tr", *heads)),
+        element("tbody", *_rows(table)),
+    )
+    return element(
+        "div",
+        bar,
+        element("div", drawn, class_="scroll", tabindex="0", role="region", aria_label=title),
+        element("ul", *caption, class_="caption") if caption else None,
+        class_="table",
+    )
+
+
+def _rows(table: Table) -> list[Html]:
+    rows, above = [], ""
+    for row in table.rows:
+        # A terminal leaves out what the row above says already; sorted, or read aloud, a row has to stand alone.
+        again = table.left > 1 and not row[0] and bool(above)
+        above = above if again else row[0]
+        rows.append(element("tr", *_cells([above, *row[1:]], table.left, again)))
+    return rows
+
+
+def _cells(row: Sequence[str], left: int, again: bool) -> list[Html]:
+    cells = []
+    for column, words in enumerate(row):
+        styled = {"bold": "b", "emphasis": "i"}.get(getattr(words, "style", ""))
+        shown: str = element(styled, words) if styled else words
+        if column == 0:
+            cells.append(element("th", shown, scope="row", dir="auto", class_="again" if again else None))
+        elif column < left:
+            cells.append(element("td", shown, dir="auto", class_="long" if len(words) > 40 else None))
+        else:
+            cells.append(element("td", shown, class_="number"))
+    return cells
+
+
+def copies(tables: Sequence[Table]) -> list[dict[str, str]]:
+    """Every table in the forms that are copied."""
+    return [{"md": each.to_markdown(), "tex": each.to_latex(), "csv": each.to_csv()} for each in tables]
+
+
+def joined_tables(tables: Sequence[Table], first: int) -> Html:
+    return joined(*(table_section(table, first + place) for place, table in enumerate(tables)))

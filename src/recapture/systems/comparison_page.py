@@ -1,0 +1,53 @@
+"""What a comparison says on a page: the answer, differences with their intervals, and all that its results say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..page.page_parts import Card, Forest, Line, Page, page_of
+from .evidence import pairs_of
+
+if TYPE_CHECKING:
+    from .comparison import Comparison
+
+
+def page_of_comparison(compared: Comparison) -> Page:
+    own = page_of(compared.results)
+    report = compared.report()
+    systems, *others = report.tables
+    differences, others = others[:1], others[1:]
+    return replace(
+        own,
+        title=f"Which system is closest to people: {', '.join(compared.systems)}"
+        if len(compared.systems) <= 3
+        else f"Which of {len(compared.systems)} systems is closest to people",
+        verdict=compared.verdict,
+        systems=compared.systems,
+        forests=[*own.forests, _differences(compared)],
+        tables=[*differences, systems, *others, *own.tables],
+        notes=report.notes,
+        signature={**report.signature, "comparison": compared.settings},
+    )
+
+
+def _differences(compared: Comparison) -> Forest:
+    place = {name: at for at, name in enumerate(compared.systems)}
+    cards = []
+    for name in compared.shown:
+        lines = []
+        for a, b in pairs_of(compared.systems):
+            each = compared.differences[a, b][name]
+            closer = a if name in compared.closer(a, b) else b if name in compared.closer(b, a) else None
+            system = None if closer is None else place[closer]
+            lines.append(Line(f"{a} - {b}", each.value, each.low, each.high, system))
+        more = {"higher": "to the right: the first is closer", "lower": "to the left: the first is closer"}
+        cards.append(Card(name, lines, note=more[compared.numbers[name]], zero=True))
+    return Forest(
+        "Differences between systems",
+        cards,
+        [
+            f"line: {compared.settings.get('interval', 0.95):.0%} interval; in a system's colour where it is surely "
+            f"closer to people (adjusted p below {compared.level:g}, interval without 0); a ring: tied"
+        ],
+    )
