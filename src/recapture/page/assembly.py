@@ -76,9 +76,7 @@ def _sections(page: Page) -> list[Section]:
         Section("numbers", "Every number", joined(legend, *map(forest_section, page.forests)))
         if page.forests
         else None,
-        Section("plane", "Fidelity and variety", element("div", *map(plane_picture, page.planes), class_="cards"))
-        if page.planes
-        else None,
+        Section("plane", "Fidelity and variety", joined(legend, _planes(page))) if page.planes else None,
         Section("tables", "Tables", joined_tables(page.tables, 0)) if page.tables else None,
         Section("map", "Map of texts", map_section(page.map)) if page.map is not None else None,
         Section("texts", "Which texts", joined_tables(page.lists, len(page.tables))) if page.lists else None,
@@ -94,6 +92,16 @@ def _sections(page: Page) -> list[Section]:
 def _section(section: Section) -> Html:
     head = element("h2", section.title, id=f"{section.name}-title")
     return element("section", head, section.content, id=section.name, aria_labelledby=f"{section.name}-title")
+
+
+def _planes(page: Page) -> Html:
+    said = ["fidelity: are its texts like people's; variety: are all kinds of people's texts there"]
+    if any(plane.band for plane in page.planes):
+        said.append("shaded: where 95 % of human parts fall; ring: their mean")
+    return joined(
+        element("div", *map(plane_picture, page.planes), class_="cards"),
+        element("ul", *(element("li", each) for each in said), class_="caption"),
+    )
 
 
 def _legend(page: Page) -> Html | None:

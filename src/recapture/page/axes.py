@@ -41,8 +41,14 @@ class Axis:
         return round(self.start + share * (self.end - self.start), 2)
 
     def ticks(self, about: int = 4) -> list[float]:
-        """Round numbers, about so many."""
-        step = (self.high - self.low) / max(1, about)
+        """Round numbers, about so many, and two at least."""
+        for wanted in range(about, about + 8):
+            ticks = self._ticks((self.high - self.low) / wanted)
+            if len(ticks) > 2:
+                break
+        return ticks
+
+    def _ticks(self, step: float) -> list[float]:
         power = 10.0 ** math.floor(math.log10(step))
         step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= step * 0.999)
         first = math.ceil(self.low / step - 1e-9)

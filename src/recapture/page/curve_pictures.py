@@ -15,8 +15,6 @@ _WIDTH, _HEIGHT = 380, 270
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 14, 12, 46
 _MOST = 240
 """Points of a curve that are drawn: more are not seen, and only make the page large."""
-_MARKED = 40
-"""Points that a curve has at most where each is marked."""
 
 
 def curve_picture(curve: Curve) -> Html:
@@ -36,7 +34,7 @@ def curve_picture(curve: Curve) -> Html:
         place = x.at(at)
         longest = max(4, round((x.end - x.start) / max(1, len(curve.places)) / 6.5))
         drawn += [line(place, y.start, place, y.start + 4, "axis"),
-                  words(place, y.start + 17, clipped(name, longest), "middle", "tick")]  # fmt: skip
+                  words(place, y.start + 17, clipped(name, longest), _anchor(x, place), "tick")]  # fmt: skip
     for stroke in strokes:
         if not len(stroke.x):
             continue
@@ -46,12 +44,11 @@ def curve_picture(curve: Curve) -> Html:
             shape = element("polygon", points=ends, class_=f"area {look(stroke.system)}")
         else:
             shape = element("polyline", points=points, class_=f"stroke {look(stroke.system)}")
-        marks = [
-            mark(stroke.system, x.at(a), y.at(b), 4)
-            for a, b in zip(stroke.x, stroke.y, strict=True)
-            if not curve.filled and len(stroke.x) <= _MARKED
-        ]
-        drawn.append(element("g", element("title", stroke.label), shape, *marks))
+        drawn.append(element("g", element("title", stroke.label), shape))
+    for point in curve.points:
+        if finite(point.x, point.y):
+            told = element("title", f"{point.label}: {number(point.y)}")
+            drawn.append(element("g", told, mark(point.system, x.at(point.x), y.at(point.y))))
     for each in curve.marks:
         if finite(each.x):
             at = x.at(each.x)
@@ -60,6 +57,12 @@ def curve_picture(curve: Curve) -> Html:
     note = element("p", curve.note, class_="note") if curve.note else None
     head = element("figcaption", element("h4", curve.title), note)
     return element("figure", head, svg(_WIDTH, _HEIGHT, _spoken(curve), *drawn), class_="card")
+
+
+def _anchor(x: Axis, place: float) -> str:
+    """Names at the ends stay inside."""
+    room = 0.12 * (x.end - x.start)
+    return "start" if place < x.start + room else "end" if place > x.end - room else "middle"
 
 
 def _finite(stroke: Stroke) -> Stroke:

@@ -8,9 +8,12 @@ from .axes import Axis, box, clipped, finite, line, look, mark, number, svg, tic
 from .escaping import Html, element, joined
 from .page_parts import Card, Forest
 
-_WIDTH, _NAMES, _VALUES = 440, 112, 66
+_WIDTH, _NAMES, _VALUES = 370, 92, 58
 _ROW, _TOP, _BOTTOM = 24, 8, 26
-_LONGEST = 16
+_LONGEST = 14
+"""Characters of a name beside its line; where one is longer, all stand above their lines."""
+_ABOVE = 16
+_LONGEST_ABOVE = 52
 _WAYS = {"higher": "↑ higher is better", "lower": "↓ lower is better", None: ""}
 
 
@@ -31,11 +34,13 @@ def _card(card: Card) -> Html:
 
 
 def _picture(card: Card) -> Html:
-    height = _TOP + _ROW * len(card.lines) + _BOTTOM
+    above = any(len(each.label) > _LONGEST for each in card.lines)
+    row = _ROW + _ABOVE if above else _ROW
+    height = _TOP + row * len(card.lines) + _BOTTOM
     bottom = height - _BOTTOM
     known = [value for each in card.lines for value in (each.value, each.low, each.high)]
     known += [*(card.band or ()), *([] if card.expected is None else [card.expected])]
-    axis = Axis(known, _NAMES + 6, _WIDTH - _VALUES - 6, middle=0.0 if card.zero else None)
+    axis = Axis(known, 6 if above else _NAMES + 6, _WIDTH - _VALUES - 6, middle=0.0 if card.zero else None)
     drawn: list[Html] = []
     if card.band is not None and finite(card.band.low, card.band.high):
         drawn.append(box(axis.at(card.band.low), _TOP - 4, axis.at(card.band.high), bottom, "band"))
@@ -51,9 +56,12 @@ def _picture(card: Card) -> Html:
         at = axis.at(tick)
         drawn += [line(at, bottom, at, bottom + 4, "axis"), words(at, bottom + 17, said_tick, "middle", "tick")]
     for place, each in enumerate(card.lines):
-        y = _TOP + _ROW * place + _ROW / 2
+        y = _TOP + row * (place + 1) - _ROW / 2
         shown = [element("title", f"{each.label}: {said(each.value, each.low, each.high)}")]
-        shown.append(words(0, y + 4, clipped(each.label, _LONGEST), class_="name"))
+        if above:
+            shown.append(words(0, y - 12, clipped(each.label, _LONGEST_ABOVE), class_="name"))
+        else:
+            shown.append(words(0, y + 4, each.label, class_="name"))
         if finite(each.low, each.high):
             shown.append(line(axis.at(each.low), y, axis.at(each.high), y, f"whisker {look(each.system)}"))
         if finite(each.value):

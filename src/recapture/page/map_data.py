@@ -64,6 +64,8 @@ def map_of(samples: Samples | None, seed: int = 0, most: int = MOST) -> TextMap 
         "together here may lie apart in others",
         f"nearest: by distance between whole vectors, not on the map{', among those shown' if thinned else ''}",
     ]
+    if len(np.unique(plane.round(9), axis=0)) < len(plane):
+        caption.append("larger: several of one side at one place")
     if thinned:
         caption.insert(0, f"{len(side):,} of {total:,} {words} are shown, drawn from every side alike (seed {seed})")
     return TextMap(

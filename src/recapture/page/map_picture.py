@@ -70,7 +70,12 @@ def _still(shown: TextMap) -> Html:
     for side in range(len(shown.sides)):
         own = some[shown.side[some] == side]
         system = side - 1 if side else None
-        dots = [mark(system, round(12 + x[at] * wide, 1), round(12 + y[at] * tall, 1), 2.4) for at in own.tolist()]
+        places, times = np.unique(np.stack([x[own], y[own]], axis=1), axis=0, return_counts=True)
+        sizes = 2.4 * np.take([1, 1.5, 2.1, 2.8], np.minimum(3, np.log2(times) / 1.5).astype(int))
+        dots = [
+            mark(system, round(12 + across * wide, 1), round(12 + down * tall, 1), size)
+            for (across, down), size in zip(places.tolist(), sizes.tolist(), strict=True)
+        ]
         groups.append(element("g", element("title", shown.sides[side]), *dots, class_=f"dots {look(system)}"))
     fewer = f" ({len(some):,} of {count:,} drawn)" if len(some) < count else ""
     said = f"Map of {count:,} texts{fewer}: {', '.join(shown.sides)}"

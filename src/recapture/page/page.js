@@ -29,7 +29,7 @@
     const body = table.tBodies[0], rows = [...body.rows], heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, column) => {
       const words = head.textContent.trim();
-      if (!words) return;
+      if (head.querySelector(".unseen")) return; // arrows need no order
       const button = make("button", words);
       button.type = "button";
       head.textContent = "";
@@ -120,11 +120,15 @@
   };
   const seen = (place) => shown[map.side[place]];
   const picked = (place) => (!matched || matched.has(place)) && (!chosen || chosen.has(place));
+  // Texts of one side at one place are drawn as one, the larger the more there are.
+  const many = new Map(), keyOf = (place) => (map.x[place] * (map.grid + 1) + map.y[place]) * 64 + map.side[place];
+  for (let place = 0; place < count; place += 1) many.set(keyOf(place), (many.get(keyOf(place)) || 0) + 1);
+  const grown = Uint8Array.from({ length: count }, (_, place) => Math.min(3, Math.floor(Math.log2(many.get(keyOf(place))) / 1.5)));
   const draw = () => {
     const pen = points.getContext("2d"), size = count > 6000 ? 2 : count > 1500 ? 2.6 : 3.4;
     pen.setTransform(1, 0, 0, 1, 0, 0);
     pen.clearRect(0, 0, points.width, points.height);
-    const stamps = kinds().map(([, colour, shape]) => stamp(colour, shape, size));
+    const stamps = kinds().map(([, colour, shape]) => [1, 1.5, 2.1, 2.8].map((times) => stamp(colour, shape, times * size)));
     grid = new Map();
     for (const strong of [false, true]) {
       pen.globalAlpha = strong ? 0.8 : 0.1;
@@ -132,7 +136,7 @@
         if (!seen(place) || picked(place) !== strong) continue;
         const x = across(place), y = down(place);
         if (x < -9 || y < -9 || x > wide + 9 || y > tall + 9) continue;
-        const sign = stamps[kindOf(place)];
+        const sign = stamps[kindOf(place)][grown[place]];
         pen.drawImage(sign, Math.round(x * scale - sign.width / 2), Math.round(y * scale - sign.height / 2));
         if (!strong) continue;
         const cell = `${Math.floor(x / REACH)},${Math.floor(y / REACH)}`;

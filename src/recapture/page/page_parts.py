@@ -108,6 +108,8 @@ class Curve:
     y: str
     strokes: Sequence[Stroke]
     marks: Sequence[Mark] = ()
+    points: Sequence[Point] = ()
+    """Systems on the strokes, each with its own sign."""
     band: Band | None = None
     """Of people, up."""
     filled: bool = False

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from ..errors import InputError
-from .page_parts import Card, Curve, Page, Series, Stroke
+from .page_parts import Card, Curve, Page, Point, Series, Stroke
 
 
 def with_series(page: Page, series: Series) -> Page:
@@ -37,7 +37,8 @@ def _curve(card: Card, where: list[float], page: Page, named: bool) -> Curve:
         f"{card.title}, in order",
         "systems in their order" if named else "series",
         card.title,
-        [Stroke(card.title, places, values, 0)],
+        [Stroke(card.title, places, values)],
+        points=[Point(page.systems[place], where[place], card.lines[place].value, place) for place in order],
         band=card.band,
         places=[(where[place], page.systems[place]) for place in order] if named else [],
         note={"higher": "↑ higher is better", "lower": "↓ lower is better", None: ""}[card.direction],

@@ -13,7 +13,12 @@ _FORMS = (("Markdown", "md"), ("LaTeX", "tex"), ("CSV", "csv"))
 def table_section(table: Table, place: int) -> Html:
     """place: which of the page's tables it is, for the script that copies them."""
     heads = [
-        element("th", head, scope="col", class_=None if column < table.left else "number")
+        element(
+            "th",
+            head or element("span", "better", class_="unseen"),
+            scope="col",
+            class_=None if column < table.left else "number",
+        )
         for column, head in enumerate(table.heads)
     ]
     title = table.title or "Numbers"

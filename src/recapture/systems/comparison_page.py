@@ -19,9 +19,8 @@ def page_of_comparison(compared: Comparison) -> Page:
     differences, others = others[:1], others[1:]
     return replace(
         own,
-        title=f"Which system is closest to people: {', '.join(compared.systems)}"
-        if len(compared.systems) <= 3
-        else f"Which of {len(compared.systems)} systems is closest to people",
+        title="Which system is closest to people?",
+        subtitle=f"{', '.join(compared.systems)}; {own.subtitle}",
         verdict=compared.verdict,
         systems=compared.systems,
         forests=[*own.forests, _differences(compared)],
