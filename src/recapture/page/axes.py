@@ -62,7 +62,8 @@ def tick_words(ticks: Sequence[float]) -> list[str]:
         return []
     largest = max(map(abs, ticks))
     if largest and (largest >= 1e5 or largest < 1e-3):
-        return [f"{tick:.2g}" for tick in ticks]
+        several = ([f"{tick:.{digits}g}" for tick in ticks] for digits in range(2, 18))
+        return next(shown for shown in several if len(set(shown)) == len(ticks))
     step = min((b - a for a, b in pairwise(ticks)), default=1.0)
     digits = next((digits for digits in range(9) if abs(round(step, digits) - step) < 1e-9 * step), 9)
     return [f"{tick:.{digits}f}" for tick in ticks]

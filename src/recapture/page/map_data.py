@@ -15,7 +15,7 @@ from .page_parts import TextMap
 MOST = 20_000
 """Texts on a map."""
 KEPT = 200_000
-"""Samples that a result remembers for its map: more would hold memory that nobody expects."""
+"""MapSamples that a result remembers for its map: more would hold memory that nobody expects."""
 _DIRECTIONS = 10
 """More than two, which makes the first two good."""
 _STEPS = 30
@@ -27,7 +27,7 @@ def _forgotten() -> None:
 
 
 @dataclass(frozen=True)
-class Samples:
+class MapSamples:
     """The sets behind a result, people's first; a pickled or copied result leaves them behind."""
 
     values: Mapping[str, Rows]
@@ -38,12 +38,12 @@ class Samples:
         return _forgotten, ()
 
     @classmethod
-    def kept(cls, values: Mapping[str, Rows], texts: Mapping[str, Sequence[str]] | None) -> Samples | None:
+    def kept(cls, values: Mapping[str, Rows], texts: Mapping[str, Sequence[str]] | None) -> MapSamples | None:
         """None where there are too many."""
         return cls(dict(values), texts) if sum(map(len, values.values())) <= KEPT else None
 
 
-def map_of(samples: Samples | None, seed: int = 0, most: int = MOST) -> TextMap | None:
+def map_of(samples: MapSamples | None, seed: int = 0, most: int = MOST) -> TextMap | None:
     """Principal components of all sets together; None where there is nothing to show.
 
     Of more than `most` samples every side keeps its share, drawn with the seed.
@@ -81,7 +81,7 @@ def map_of(samples: Samples | None, seed: int = 0, most: int = MOST) -> TextMap 
     )
 
 
-def _shown(samples: Samples, name: str, place: int) -> str:
+def _shown(samples: MapSamples, name: str, place: int) -> str:
     return f"sample {place + 1}" if samples.texts is None else str(samples.texts[name][place])
 
 

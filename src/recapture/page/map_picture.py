@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import visible
 from .axes import look, mark, svg
-from .escaping import Html, element, joined
+from .escaping import Html, data, element, joined
 from .page_parts import TextMap
 
 _WIDTH, _HEIGHT = 900, 520
@@ -123,12 +122,12 @@ def _fitting(shown: TextMap) -> int:
     lengths = np.array([len(each) for each in shown.texts])
     if not len(lengths):
         return _LONGEST
-    # Characters that take several bytes, or escapes: judged from the first texts of every side alike.
+    # Characters that take several bytes, or escapes: judged from some texts, spread over all.
     some = [
         shown.texts[place][:_LONGEST] for place in np.linspace(0, len(lengths) - 1, min(len(lengths), 500)).astype(int)
     ]
     characters = max(1, sum(map(len, some)))
-    heavy = max(1.0, sum(len(visible(each).encode("utf-8", "replace")) for each in some) / characters)
+    heavy = max(1.0, len(data(some, "").encode("utf-8")) / characters)
     for longest in (_LONGEST, 400, 300, 240, 180, 140, 110, 80, 50, 30):
         if heavy * float(np.minimum(lengths, longest).sum()) <= _BYTES:
             return longest

@@ -24,7 +24,7 @@ Series = bool | Sequence[float]
 """Whether the systems have an order; numbers say where each stands."""
 
 
-class Band(NamedTuple):
+class HumanBand(NamedTuple):
     """Where human texts fall."""
 
     low: float
@@ -49,7 +49,7 @@ class Card:
     title: str
     lines: Sequence[Line]
     direction: Literal["higher", "lower"] | None = None
-    band: Band | None = None
+    band: HumanBand | None = None
     note: str = ""
     """What the number means."""
     expected: float | None = None
@@ -82,7 +82,7 @@ class Plane:
     x: str
     y: str
     points: Sequence[Point]
-    band: tuple[Band, Band] | None = None
+    band: tuple[HumanBand, HumanBand] | None = None
     """Of people, across and up."""
 
 
@@ -110,7 +110,7 @@ class Curve:
     marks: Sequence[Mark] = ()
     points: Sequence[Point] = ()
     """Systems on the strokes, each with its own sign."""
-    band: Band | None = None
+    band: HumanBand | None = None
     """Of people, up."""
     filled: bool = False
     """Whether the strokes are outlines of shares (histograms)."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..report.result import Result
 from .curve_pictures import outline
-from .page_parts import Band, Card, Curve, Forest, Line, Mark, Plane, Point, Stroke
+from .page_parts import Card, Curve, Forest, HumanBand, Line, Mark, Plane, Point, Stroke
 
 ByCandidate = Mapping[str, Mapping[str, Result]]
 """{candidate: {metric: Result}}"""
@@ -33,12 +33,18 @@ def forests_of(results: ByCandidate, meaning: Words, whole: str = "Whole sets") 
     for metric, first in _first(results).items():
         for name in first.details.get("main", first.values):
             columns = [by_metric[metric] for by_metric in results.values()]
+            named = list(enumerate(zip(results, columns, strict=True)))
             title, note = number_name(metric, first, name), meaning(metric, name)
             known = next((column for column in columns if name in column.human), None)
             if known is not None:
-                lines = [_part(label, column, name, at) for at, (label, column) in enumerate(zip(results, columns))]  # noqa: B905
+                lines = [
+                    _part(label, column, name, at)
+                    for at, (label, column) in enumerate(zip(results, columns, strict=True))
+                ]
                 banded.append(Card(title, lines, known.direction, band_of(known, name), note))
-            lines = [_whole(label, column, name, at) for at, (label, column) in enumerate(zip(results, columns))]  # noqa: B905
+            lines = [
+                _whole(label, column, name, at) for at, (label, column) in enumerate(zip(results, columns, strict=True))
+            ]
             sure = sure or any(name in column.intervals for column in columns)
             plain.append(Card(title, lines, first.direction, None, note))
     if not banded:
@@ -51,10 +57,10 @@ def _first(results: ByCandidate) -> Mapping[str, Result]:
     return next(iter(results.values()), {})
 
 
-def band_of(result: Result, name: str) -> Band:
+def band_of(result: Result, name: str) -> HumanBand:
     """Where human texts fall, cut where the number's range ends."""
     band, (low, high) = result.human[name], result.ranges.get(name, (-math.inf, math.inf))
-    return Band(max(low, band.low), band.mean, min(high, band.high))
+    return HumanBand(max(low, band.low), band.mean, min(high, band.high))
 
 
 def _part(label: str, result: Result, name: str, system: int) -> Line:

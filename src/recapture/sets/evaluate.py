@@ -18,7 +18,7 @@ from ..geometry.points import PointSet
 from ..labellings.groups import Groups
 from ..labellings.plans import Pvalue, check_pvalue
 from ..labellings.step_down import holm_over_families
-from ..page.map_data import Samples
+from ..page.map_data import MapSamples
 from ..progress import Progress
 from ..report.result import Result
 from ..texts.objects import samples_of
@@ -368,12 +368,12 @@ def evaluate_prepared(
     return _held_together(results)
 
 
-def _samples(prepared: PreparedSets) -> Samples | None:
+def _samples(prepared: PreparedSets) -> MapSamples | None:
     """The reference, under its name, and every candidate."""
     names = [next(iter(prepared.texts)), *prepared.candidates]
     points = [prepared.reference, *prepared.candidates.values()]
     texts = None if prepared.identity is None else {name: prepared.texts[name] for name in names}
-    return Samples.kept({name: each.values for name, each in zip(names, points, strict=True)}, texts)
+    return MapSamples.kept({name: each.values for name, each in zip(names, points, strict=True)}, texts)
 
 
 def _held_together(results: SetResults) -> SetResults:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..page.map_data import Samples
+from ..page.map_data import MapSamples
 from ..page.page_parts import Page, Paged
 from ..report.report import HIGHER_LOWER, Table, short, short_p
 from ..report.result import HUMAN, Number, Result, Results, model_name, neighbourhoods, numbers_of
@@ -29,7 +29,7 @@ class SetResults(Paged, Results):
         """What went in, by set: see `evaluate`."""
         self.made_for: MadeFor | None = None if whole is None else whole.made_for
         """What the encoder was made for; None for ready vectors and for encoders that do not say."""
-        self.samples: Samples | None = None if whole is None else whole.samples
+        self.samples: MapSamples | None = None if whole is None else whole.samples
         """What the numbers are of, for the map of a page; None in copies that were sent elsewhere."""
 
     def page_parts(self) -> Page:

@@ -1,0 +1,216 @@
+"""Pages in a real Chromium, from a file: what a person sees, points at, types and presses."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from test_page_structure import NASTY, everything
+
+import recapture as rc
+from chromium import browser, found
+from recapture.page.map_data import MapSamples, map_of
+from recapture.page.page_parts import TextMap
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(found() is None, reason="no Chromium is installed (Debian: apt-get install chromium)"),
+]
+TEXTS = ["a red boat", "a blue boat", "the old library", NASTY[0], NASTY[5], "nets on the pier", NASTY[4], "bread"]
+
+
+@pytest.fixture(scope="module")
+def tab():
+    with browser() as opened:
+        yield opened.tab()
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """Texts on a grid of known places: the first four are people's."""
+    x, y = np.meshgrid(np.arange(4.0), np.arange(2.0))
+    shown = TextMap(
+        ["human", "model"], np.repeat([0, 1], 4), x.ravel(), y.ravel(), TEXTS, np.array([4, 5, 6, 7, 0, 1, 2, 3]),
+        np.full(8, 0.5), {"flag": ["lost", "", "", "", "invented", "", "", ""]},
+    )  # fmt: skip
+    rows = [["b", "0.5"], ["a", "-1e-3"], ["c", "10"], ["d", "2 [1, 3]"]]
+    path = tmp_path_factory.mktemp("pages") / "page.html"
+    parts = everything(NASTY[0])
+    rc.Page("A page", parts.verdict, parts.systems, "", parts.forests, parts.planes,
+            [rc.Table(["name", "score"], rows, title="Numbers")], shown).write(path)  # fmt: skip
+    return path
+
+
+@pytest.fixture
+def opened(tab, page):
+    tab.errors.clear()
+    tab.requests.clear()
+    tab.look()
+    tab.open(page)
+    tab.wait("document.documentElement.dataset.ready === 'yes'")
+    yield tab
+    assert tab.errors == []
+    assert [url for url in tab.requests if not url.startswith(("file:", "data:"))] == []
+    assert len([url for url in tab.requests if url.startswith("file:")]) == 1
+
+
+def place(tab, across, down):
+    """Where a text of the grid lies in the window: both axes are filled, with a small margin (page.js: whole)."""
+    tab.run("document.querySelector('.stage').scrollIntoView({behavior: 'instant', block: 'center'})")
+    told_box = "document.getElementById('map-over').getBoundingClientRect()"
+    box = tab.run(f"(({{left, top, width, height}}) => [left, top, width, height])({told_box})")
+    return (
+        box[0] + (across / 3 + 0.02) / 1.04 * box[2],
+        box[1] + (1 - down + 0.03) / 1.06 * box[3],
+    )
+
+
+def told(tab):
+    return tab.run("document.getElementById('map-told').innerText")
+
+
+def test_texts_are_read_and_never_run(opened):
+    assert opened.run("document.querySelectorAll('script').length") == 2
+    assert opened.run("document.querySelectorAll('img, iframe').length") == 0
+    assert NASTY[0] in opened.run("document.querySelector('.verdict').innerText")
+
+
+def test_pointing_at_a_text_shows_it_and_its_nearest(opened):
+    opened.mouse("mouseMoved", *place(opened, 3, 0))
+    words = told(opened)
+    assert NASTY[0] in words and "human" in words
+    assert "bread" in words and "nearest on the other side, model, distance 0.5" in words
+    opened.mouse("mouseMoved", *place(opened, 0, 1))
+    assert r"NUL \x00" in told(opened) and "👩‍👩‍👧" in told(opened) and "flag: invented" in told(opened)
+    opened.mouse("mouseMoved", *place(opened, 2, 1))
+    assert "שלום" in told(opened) and r"\u202e" in told(opened)
+
+
+def test_search_finds_and_counts(opened):
+    opened.run("document.getElementById('map-search').focus()")
+    for letter in "BOAT":
+        opened.press(letter, letter)
+    opened.wait("document.getElementById('map-list').innerText.includes('found')")
+    assert opened.run("document.querySelector('#map-list p').innerText") == "2 found: human 2"
+    assert opened.run("[...document.querySelectorAll('#map-list li bdi')].map((each) => each.innerText)") == TEXTS[:2]
+    opened.press("Escape")
+    opened.wait("document.getElementById('map-list').innerText === ''")
+
+
+def test_dragging_selects(opened):
+    a, b = place(opened, 1, 0), place(opened, 2, 1)
+    opened.mouse("mousePressed", a[0] - 12, b[1] - 12, held=True)
+    opened.mouse("mouseMoved", b[0] + 12, a[1] + 12, held=True)
+    opened.mouse("mouseReleased", b[0] + 12, a[1] + 12)
+    assert opened.run("document.querySelector('#map-list p').innerText") == "4 selected: human 2, model 2"
+    opened.run("document.getElementById('map-zoom').click()")
+    opened.run("document.getElementById('map-whole').click()")
+    opened.run("document.getElementById('map-clear').click()")
+    assert opened.run("document.getElementById('map-list').innerText") == ""
+
+
+def test_the_map_answers_to_the_keyboard(opened):
+    opened.run("document.getElementById('map-over').focus()")
+    opened.press("ArrowRight")  # the first key chooses a text in the middle
+    first = opened.run("document.querySelector('#map-told bdi').innerText")
+    assert first in TEXTS
+    opened.press("n", "n")
+    assert opened.run("document.querySelector('#map-told bdi').innerText") == TEXTS[(TEXTS.index(first) + 4) % 8]
+    opened.press("n", "n")
+    for key in ("ArrowLeft",) * 4:
+        opened.press(key)
+    at = opened.run("document.querySelector('#map-told bdi').innerText")
+    assert at[:7] == TEXTS[TEXTS.index(first) // 4 * 4][:7]  # the first of its row
+    opened.press(" ")
+    for key in ("ArrowRight",) * 4:
+        opened.press(key)
+    opened.press(" ")
+    assert opened.run("document.querySelector('#map-list p').innerText").startswith("4 selected")
+    opened.press("Escape")
+    assert "No text is chosen" in told(opened)
+
+
+def column(tab, index):
+    return tab.run(f"[...document.querySelectorAll('#tables tbody tr')].map((row) => row.cells[{index}].innerText)")
+
+
+def test_tables_are_sorted_by_click_and_by_key(opened):
+    head = "document.querySelectorAll('#tables thead th')[1]"
+    assert opened.run(f"{head}.getAttribute('aria-sort')") == "none"
+    opened.run(f"{head}.querySelector('button').click()")
+    assert opened.run(f"{head}.getAttribute('aria-sort')") == "ascending"
+    assert column(opened, 1) == ["-1e-3", "0.5", "2 [1, 3]", "10"]  # as numbers, not as words
+    opened.run(f"{head}.querySelector('button').focus()")
+    opened.press("Enter")
+    assert column(opened, 0) == ["c", "d", "b", "a"]
+    assert opened.run("getComputedStyle(document.activeElement).outlineStyle") == "solid"  # focus is seen
+    opened.press(" ")
+    assert column(opened, 0) == ["b", "a", "c", "d"]
+
+
+def test_tables_are_copied(opened):
+    taking = "{writeText: async (words) => { window.taken = words; }}"
+    opened.run(f"Object.defineProperty(navigator, 'clipboard', {{value: {taking}}})")
+    opened.run("document.querySelectorAll('[data-form=csv]')[0].click()")
+    opened.wait("window.taken !== undefined")
+    assert opened.run("window.taken").splitlines()[:3] == ["name,score", "b,0.5", "a,-1e-3"]
+
+
+def test_dark_mode_phones_and_contrast(opened, page):
+    """Ratios by WCAG 2's formula: 4.5 for words, 3 for signs."""
+
+    def light(colour):
+        parts = [int(each) / 255 for each in re.findall(r"\d+", colour)[:3]]
+        red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    def ratio(one, other):
+        low, high = sorted((light(one), light(other)))
+        return (high + 0.05) / (low + 0.05)
+
+    names = ["ink", "quiet", "link", "people", *(f"c{each}" for each in range(8))]
+    papers = set()
+    for dark in (False, True):
+        opened.look(390, 800, dark)
+        wanted = json.dumps([*names, "card", "paper", "band"])
+        made = "const at = document.createElement('i'); document.body.append(at);"
+        read = "(name) => { at.style.color = `var(--${name})`; return getComputedStyle(at).color; }"
+        script = f"(() => {{ {made} return {wanted}.map({read}); }})()"
+        *tones, card, paper, band = opened.run(script)
+        papers.add(paper)
+        for name, tone in zip(names, tones, strict=True):
+            least = 4.5 if name in ("ink", "quiet", "link") else 3
+            for ground in (card, paper):
+                assert ratio(tone, ground) >= least, (dark, name)
+            if name.startswith("c") and name != "card":
+                assert ratio(tone, band) >= 2.4, (dark, name)
+        assert opened.run("document.documentElement.scrollWidth") <= 390  # nothing but tables scrolls aside
+    assert len(papers) == 2
+
+
+def test_without_scripts_all_is_there_to_be_read(tab, page):
+    tab.open(page, scripts=False)
+    seen = "(name) => [...document.querySelectorAll(name)].filter((each) => each.getClientRects().length).length"
+    assert tab.run(f"({seen})('.still')") == 1  # the map as a picture
+    assert tab.run(f"({seen})('table')") == 1 and tab.run(f"({seen})('.card svg')") >= 2
+    assert tab.run(f"({seen})('button, canvas, input')") == 0  # nothing that would not work
+
+
+def test_twenty_thousand_texts_answer_within_three_seconds(tab, tmp_path):
+    """The page's own clock, from the beginning of the load to a map that answers."""
+    rng = np.random.default_rng(0)
+    sets = {"human": rng.standard_normal((10_000, 4)), "model": rng.standard_normal((10_000, 4)) + 1}
+    texts = {name: [f"{name} text number {at} " + "of some length " * 8 for at in range(10_000)] for name in sets}
+    path = tmp_path / "many.html"
+    rc.Page("Many", map=map_of(MapSamples(sets, texts))).write(path)
+    assert path.stat().st_size < 5_000_000
+    tab.look()
+    tab.errors.clear()
+    tab.open(path)
+    tab.wait("document.documentElement.dataset.ready === 'yes'")
+    ready = tab.run("performance.getEntriesByType('navigation')[0].domInteractive")
+    assert ready < 3000
+    click = "document.getElementById('map-whole').click()"
+    took = tab.run(f"(() => {{ const start = performance.now(); {click}; return performance.now() - start; }})()")
+    assert took < 1000
+    assert tab.errors == []

@@ -1,0 +1,367 @@
+"""Pages: one whole file that asks nothing of a network, with sections in order, and pictures that tell the truth."""
+
+import base64
+import copy
+import hashlib
+import json
+import pickle
+import re
+from collections import Counter
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import recapture as rc
+from recapture.cli.app import run
+from recapture.geometry.sparse_rows import SparseRows
+from recapture.page import map_data
+from recapture.page.axes import Axis, tick_words
+from recapture.page.map_data import MapSamples, map_of, principal_plane
+from recapture.page.page_parts import (
+    Card,
+    Curve,
+    Forest,
+    HumanBand,
+    Line,
+    Picture,
+    Plane,
+    Point,
+    Stroke,
+    TextMap,
+    page_of,
+)
+
+NASTY = (
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<!-- a comment <![CDATA[",
+    "&lt;b&gt; & \"quoted\" 'too'",
+    "שלום עולם \u202eright to left",
+    "emoji 👩‍👩‍👧 and NUL \x00 and escape \x1b[31m",
+    "line\u2028separator \ud800 half",
+)
+
+
+class Seen(HTMLParser):
+    """All elements with their attributes, and the text."""
+
+    def __init__(self, page):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.attributes, self.text, self.scripts, self._in = [], [], [], {}, None
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value) for name, value in attributes]
+        self._in = (tag, dict(attributes).get("id", "")) if tag in ("script", "style") else None
+
+    def handle_endtag(self, tag):
+        self.tags.append("/" + tag)
+        self._in = None
+
+    def handle_data(self, words):
+        if self._in:
+            self.scripts[self._in] = self.scripts.get(self._in, "") + words
+        else:
+            self.text.append(words)
+
+
+def everything(words="harmless"):
+    """A page with all kinds of parts, in each of which stand the same words."""
+    systems = [f"{words} one", "two"]
+    lines = [Line(words, 0.5, 0.4, 0.7, 0), Line("two", 0.2, system=1)]
+    card = Card(words, lines, "higher", HumanBand(0.3, 0.5, 0.6), words)
+    shown = TextMap(["human", *systems], np.array([0, 1, 2]), np.array([0.0, 1, 2]), np.array([3.0, 1, 2]), [words] * 3,
+                    np.array([1, 0, 0]), np.array([0.5, 0.5, 1]), {"flag": [words, "", words]}, [words])  # fmt: skip
+    return rc.Page(
+        words,
+        [words, "second"],
+        systems,
+        words,
+        [Forest(words, [card], [words])],
+        [
+            Plane(
+                words,
+                words,
+                words,
+                [Point(words, 1, 2, 0), Point("b", 2, 1, 1)],
+                (HumanBand(0, 1, 2), HumanBand(0, 1, 2)),
+            )
+        ],
+        [rc.Table(["a", "b"], [[words, "0.5"], ["two", "0.25"]], [words], title=words)],
+        shown,
+        [rc.Table(["index", "text"], [["1", words]], left=2, title="Lost")],
+        [Curve(words, words, words, [Stroke(words, [0, 1, 2], [1, 0.5, 0], 0)], note=words)],
+        [Picture(words, "<svg xmlns='http://www.w3.org/2000/svg'/>", words)],
+        [words],
+        {"setting": words},
+        [words],
+        f"recapture {words}",
+    )
+
+
+def test_sections_stand_in_their_order_and_headings_in_theirs():
+    page = everything().to_html()
+    seen = Seen(page)
+    names = [value for tag, name, value in seen.attributes if (tag, name) == ("section", "id")]
+    assert names == ["verdict", "numbers", "plane", "tables", "map", "texts", "curves", "pictures", "how"]
+    assert page.startswith("<!doctype html>") and ("html", "lang", "en") in seen.attributes
+    counted = Counter(seen.tags)
+    assert [counted[tag] for tag in ("h1", "main", "header", "nav", "footer")] == [1] * 5
+    assert counted["caption"] == counted["table"] == 2  # every table says what it is
+    levels = [int(tag[1]) for tag in seen.tags if re.fullmatch(r"h\d", tag)]
+    assert levels[0] == 1 and 2 in levels
+    ids = [value for _, name, value in seen.attributes if name == "id"]
+    assert len(ids) == len(set(ids))
+    named = [value for tag, name, value in seen.attributes if name in ("aria-labelledby", "aria-describedby")]
+    assert set(named) <= set(ids)
+    assert all(value.startswith("#") and value[1:] in ids for tag, name, value in seen.attributes if name == "href")
+    open_tags = [tag for tag in seen.tags if not tag.startswith("/") and tag not in ("meta", "input", "img", "br")]
+    closed = Counter(tag[1:] for tag in seen.tags if tag.startswith("/"))
+    assert Counter(open_tags) == closed
+
+
+def test_nothing_is_fetched_and_only_our_script_runs():
+    seen = Seen(everything().to_html())
+    assert not set(seen.tags) & {"link", "iframe", "object", "embed", "base", "form", "audio", "video"}
+    for tag, name, value in seen.attributes:
+        assert not name.startswith("on") and name != "style", (tag, name)
+        if name in ("src", "href", "srcset", "action", "data", "poster"):
+            assert value.startswith(("#", "data:image/svg+xml;base64,")), value
+    (policy,) = [value for tag, name, value in seen.attributes if tag == "meta" and "default-src" in (value or "")]
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'none'" and rules["img-src"] == "data:" and "unsafe" not in policy
+    for rule, element in (("script-src", "script"), ("style-src", "style")):
+        digest = base64.b64encode(hashlib.sha256(seen.scripts[element, ""].encode()).digest()).decode()
+        assert rules[rule] == f"'sha256-{digest}'"
+    code = seen.scripts["script", ""] + seen.scripts["style", ""]
+    assert not re.search(r"https?:|//[a-z]+\.|@import|url\(|fetch\(|XMLHttp|WebSocket|eval\(|innerHTML", code)
+
+
+@pytest.mark.parametrize("words", NASTY, ids=range(len(NASTY)))
+def test_texts_appear_as_text(words):
+    """The page of such words has the elements of a page of harmless ones, and the words are there to be read."""
+    page = everything(words).to_html()
+    page.encode("utf-8")  # half characters would not be written
+    seen, plain = Seen(page), Seen(everything().to_html())
+    assert seen.tags == plain.tags
+    assert [(tag, name) for tag, name, _ in seen.attributes] == [(tag, name) for tag, name, _ in plain.attributes]
+    assert not re.search("[\x00-\x08\x0e-\x1f\u202e\u2028]", page)
+    text = "".join(seen.text)
+    for part in re.findall(r"[A-Za-z\u05d0-\u05ea👩]{4,}", words):
+        assert text.count(part) >= 10
+    data = json.loads(seen.scripts["script", "data"])
+    shown = data["map"]["texts"][0]
+    assert re.sub(r"\\(x[0-9a-f]{2}|u[0-9a-f]{4})", "", shown) == re.sub(
+        "[\x00-\x1f\u202e\u2028\ud800]", "", words
+    )  # nothing else is changed
+
+
+def circles(svg, tag="circle"):
+    return [float(x) for x in re.findall(rf'<{tag} cx="([-\d.]+)"', svg)]
+
+
+def test_dots_whiskers_and_bands_stand_where_their_numbers_are():
+    """The scale is read off the ticks of the picture, as a reader would."""
+    lines = [Line("a", 0.62, 0.41, 0.77, 0), Line("b", 0.18, 0.11, 0.3, 5)]
+    page = rc.Page(
+        "t", systems=["a", "b"], forests=[Forest("", [Card("n", lines, band=HumanBand(0.5, 0.6, 0.7))])]
+    ).to_html()
+    svg = re.search(r'<svg[^>]*aria-label="n:.*?</svg>', page, re.DOTALL)[0]
+    ticks = [(float(x), float(n)) for x, n in re.findall(r'<text x="([\d.]+)"[^>]*class="tick">([-\d.]+)<', svg)]
+    (x0, n0), (x1, n1) = ticks[0], ticks[-1]
+
+    def number(x):
+        return n0 + (float(x) - x0) * (n1 - n0) / (x1 - x0)
+
+    assert [number(x) for x in circles(svg)] == pytest.approx([0.62, 0.18], abs=0.004)
+    whiskers = re.findall(r'<line x1="([\d.]+)"[^>]*x2="([\d.]+)"[^>]*class="whisker', svg)
+    assert [[number(x) for x in each] for each in whiskers] == [
+        pytest.approx([0.41, 0.77], abs=0.004), pytest.approx([0.11, 0.3], abs=0.004)]  # fmt: skip
+    left, wide = map(float, re.search(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"[^>]*class="band"', svg).groups())
+    assert [number(left), number(left + wide)] == pytest.approx([0.5, 0.7], abs=0.004)
+    assert "human 0.6000 (0.5000 to 0.7000)" in svg  # said to those who do not see it
+
+
+@pytest.mark.parametrize(
+    "values", [[0, 1], [-1e-9, 1e-9], [3, 3], [1e6, 1.00001e6], [float("nan")], [], [0.2, 0.200004]]
+)
+def test_axes_have_ticks_that_differ(values):
+    axis = Axis(values, 0, 100)
+    ticks = axis.ticks(3)
+    assert 2 <= len(ticks) <= 12 and len(set(tick_words(ticks))) == len(ticks)
+    assert all(-0.5 <= axis.at(tick) <= 100.5 for tick in ticks)
+
+
+def test_principal_plane_is_that_of_the_singular_values():
+    """numpy.linalg.svd of centred rows, which the module does not use; word counts by the same rule."""
+    from scipy.sparse import csr_array
+
+    rng = np.random.default_rng(3)
+    rows = rng.standard_normal((300, 12)) * np.linspace(4, 0.5, 12)
+    counts = rng.poisson(0.4 * np.linspace(3, 0.1, 30), (200, 30)).astype(np.float32)
+    for given, whole in ((rows, rows), (SparseRows(csr_array(counts)), counts.astype(float))):
+        plane, share = principal_plane(given)
+        centred = whole - whole.mean(axis=0)
+        _, sizes, turn = np.linalg.svd(centred)
+        assert np.abs(plane) == pytest.approx(np.abs(centred @ turn[:2].T), abs=2e-2)
+        assert share == pytest.approx((sizes[:2] ** 2).sum() / (sizes**2).sum(), abs=1e-4)
+        again, _ = principal_plane(given)
+        assert np.array_equal(plane, again)
+
+
+def test_nearest_on_the_other_side_is_the_nearest(monkeypatch):
+    monkeypatch.setattr(map_data, "_TILE", 7)  # several tiles
+    rng = np.random.default_rng(0)
+    sets = {name: rng.standard_normal((size, 3)) + 5 for name, size in (("human", 20), ("a", 15), ("b", 9))}
+    shown = map_of(MapSamples(sets, None))
+    every = np.concatenate(list(sets.values()))
+    gaps = np.linalg.norm(every[:, None] - every[None], axis=2)
+    gaps[np.ix_(shown.side == 0, shown.side == 0)] = np.inf
+    gaps[np.ix_(shown.side > 0, shown.side > 0)] = np.inf
+    assert shown.nearest.tolist() == gaps.argmin(axis=1).tolist()
+    assert shown.distance == pytest.approx(gaps.min(axis=1))
+    assert shown.texts[:2] == ["sample 1", "sample 2"] and shown.of is None
+
+
+def test_many_texts_are_thinned_and_said_to_be():
+    rng = np.random.default_rng(0)
+    shown = map_of(MapSamples({"human": rng.random((300, 2)), "a": rng.random((100, 2))}, None), most=100)
+    assert np.bincount(shown.side).tolist() == [75, 25] and shown.of == 400
+    assert "100 of 400 samples are shown" in shown.caption[0]
+    assert MapSamples.kept({"a": np.zeros((map_data.KEPT + 1, 1))}, None) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["a plain sentence of usual length. " * 9, "漢字の長い文章です。" * 30, "\x00<&>" * 80]
+)
+def test_twenty_thousand_texts_are_below_five_megabytes(text):
+    count = 20_000
+    rng = np.random.default_rng(0)
+    shown = TextMap(["human", "a"], np.arange(count) % 2, rng.random(count), rng.random(count), [text] * count,
+                    rng.integers(0, count, count), rng.random(count))  # fmt: skip
+    page = rc.Page("many", map=shown).to_html()
+    assert len(page.encode()) < 5_000_000
+    assert "texts are cut after" in page
+
+
+@pytest.fixture(scope="module")
+def compared():
+    people, near, far = np.random.default_rng(0).standard_normal((3, 60, 4))
+    return rc.compare(people, {"near": near, "far": far + 1}, "mark-evaluate,mmd", ceiling=4)
+
+
+def test_the_page_of_a_comparison_holds_what_it_says(compared, tmp_path):
+    path = tmp_path / "out.html"
+    assert compared.to_html(path) is None
+    page = path.read_text("utf-8")
+    seen = Seen(page)
+    text = "".join(seen.text)
+    assert all(sentence in text for sentence in compared.verdict)
+    assert "far - near" in text or "near - far" in text
+    assert "Gretton et al. 2012" in text  # whom to cite
+    data = json.loads(seen.scripts["script", "data"])
+    assert len(data["map"]["x"]) == 180 and data["map"]["sides"] == ["reference", "near", "far"]
+    # What is copied is what the tables write: the forms have tests of their own.
+    assert data["tables"][0]["csv"] == compared.report().tables[1].to_csv()
+    assert data["tables"][0]["md"].startswith("**Differences**") and "\\toprule" in data["tables"][0]["tex"]
+    assert {"verdict", "numbers", "plane", "tables", "map", "curves", "how"} <= {
+        value for tag, name, value in seen.attributes if (tag, name) == ("section", "id")
+    }
+    assert compared.to_html() == compared._repr_html_() and "<table>" in compared.to_html()  # for notebooks, as before
+
+
+def test_copies_of_results_leave_the_samples_behind(compared):
+    assert compared.results.samples is not None
+    for other in (pickle.loads(pickle.dumps(compared.results)), copy.deepcopy(compared.results)):
+        assert other.samples is None and dict(other).keys() == dict(compared.results).keys()
+        assert page_of(other).map is None
+
+
+def test_systems_in_their_order_are_curves_against_the_human_band(compared, tmp_path):
+    plain, ordered = page_of(compared), page_of(compared, series=True)
+    added = ordered.curves[: len(ordered.curves) - len(plain.curves)]
+    cards = list(plain.forests[0].cards)
+    assert [curve.band for curve in added] == [card.band for card in cards]
+    assert [list(curve.strokes[0].y) for curve in added] == [[line.value for line in card.lines] for card in cards]
+    turned = page_of(compared, series=[2, 1]).curves[0]
+    assert list(turned.strokes[0].x) == [1, 2] and [point.label for point in turned.points] == ["far", "near"]
+    compared.to_html(tmp_path / "series.html", series=[0.5, 1.5])
+    for wrong in ([1], [1, float("nan")]):
+        with pytest.raises(rc.InputError, match="takes 2 numbers"):
+            page_of(compared, series=wrong)
+
+
+@pytest.mark.slow
+def test_every_result_has_a_page():
+    """Pairs, contexts, agreement; and a result that only has a report."""
+    from recapture.report.report import Report, Reported
+
+    class Plain(Reported):
+        def report(self):
+            return Report("texts", [rc.Table(["a"], [["b"]])], ["a note"], more={"verdict": ["It is so."]})
+
+    pairs = rc.evaluate_pairs(["a cat", "a dog"], {"x": ["a cat", "two dogs"]}, ["bleu", "rouge"], interval=0.95)
+    one = rc.Context("one", ["a b c", "a b d", "c d"], ["a b c", "b c d"])
+    contexts = rc.evaluate_contexts([one], ["trm-rouge-l"], interval=0.9)
+    agreement = rc.correlate({"bleu": [[0, 0.2], [0.1, 0.3], [0.3, 0.5]]}, {"people": [[0, 2], [1, 3], [2, 4]]})
+    for result, words in (
+        (pairs, "Papineni"),
+        (contexts, "trm-rouge-l"),
+        (agreement, "people, system level, pearson"),
+        (Plain(), "It is so."),
+    ):
+        text = "".join(Seen(page_of(result).to_html()).text)
+        assert words in text
+
+
+SCORE = ["score", "-r", "human.npy", "-c", "model.npy", "--metrics", "mmd", "--no-ceiling"]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("human", "model", "other"):
+        np.save(f"{name}.npy", np.random.default_rng(len(name)).standard_normal((30, 3)))
+    return tmp_path
+
+
+def test_the_command_writes_its_page(files, capsys):
+    assert run([*SCORE, "--report", "out.html", "--name", "a <b> name"]) == 0
+    assert "wrote out.html" in capsys.readouterr().err
+    text = "".join(Seen((files / "out.html").read_text("utf-8")).text)
+    assert "recapture score -r human.npy -c model.npy --metrics mmd --no-ceiling --report out.html" in text
+    assert run([*SCORE, "-c", "other.npy", "--series", "0.5,1", "--report", "out.html"]) == 0
+    assert "mmd, in order" in (files / "out.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--report", "out.txt"], "ends in .html"),
+        (["--report", "-"], "name files"),
+        (["--report", "nowhere/out.html"], "no directory"),
+        (["--report", "folder.html"], "it is a directory"),
+        (["--report", "out.html", "--output", "out.html", "--format", "json"], "both name out.html"),
+        (["--report", "out.html", "--series", "1,two"], "--series takes"),
+        (["-c", "other.npy", "--report", "out.html", "--series", "1"], "takes 2 numbers"),
+        (["--series"], "--report"),
+        (["--report", "out.html", "--series"], "two systems or more"),
+    ],
+)
+def test_bad_targets_are_one_sentence_and_nothing_is_written(files, capsys, options, words):
+    (files / "folder.html").mkdir()
+    before = sorted(path.name for path in files.iterdir())
+    assert run([*SCORE, *options]) == 2
+    said = capsys.readouterr()
+    assert words in said.err and said.err.count("\n") == 1 and said.out == ""
+    assert sorted(path.name for path in files.iterdir()) == before
+
+
+def test_an_input_is_never_overwritten_by_a_page(files, capsys):
+    (files / "human.html").write_text("one\ntwo\nthree\n")
+    command = ["score", "-r", "human.html", "-c", "human.html", "--encoder", "bag-of-words", "--report", "human.html"]
+    assert run(command) == 2
+    assert "it is an input" in capsys.readouterr().err
