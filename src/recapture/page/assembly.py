@@ -83,7 +83,9 @@ def _sections(page: Page) -> list[Section]:
         Section("curves", "Curves", joined(legend, element("div", *map(curve_picture, page.curves), class_="cards")))
         if page.curves
         else None,
-        Section("pictures", "Pictures", joined(*map(_picture, page.pictures))) if page.pictures else None,
+        Section("pictures", "Pictures", joined(*(_picture(Picture(*each)) for each in page.pictures)))
+        if page.pictures
+        else None,
         Section("how", "How it was made", _how(page)),
     ]
     return [each for each in found if each is not None]

@@ -189,7 +189,8 @@ class Page:
     map: TextMap | None = None
     lists: Sequence[Table] = ()
     curves: Sequence[Curve] = ()
-    pictures: Sequence[Picture] = ()
+    pictures: Sequence[Picture | tuple[str, str, str]] = ()
+    """Each (title, SVG, what it shows)."""
     notes: Sequence[str] = ()
     signature: Mapping[str, Any] = field(default_factory=dict)
     citations: Sequence[str] = ()

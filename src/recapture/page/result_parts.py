@@ -37,14 +37,9 @@ def forests_of(results: ByCandidate, meaning: Words, whole: str = "Whole sets") 
             title, note = number_name(metric, first, name), meaning(metric, name)
             known = next((column for column in columns if name in column.human), None)
             if known is not None:
-                lines = [
-                    _part(label, column, name, at)
-                    for at, (label, column) in enumerate(zip(results, columns, strict=True))
-                ]
+                lines = [_part(label, column, name, at) for at, (label, column) in named]
                 banded.append(Card(title, lines, known.direction, band_of(known, name), note))
-            lines = [
-                _whole(label, column, name, at) for at, (label, column) in enumerate(zip(results, columns, strict=True))
-            ]
+            lines = [_whole(label, column, name, at) for at, (label, column) in named]
             sure = sure or any(name in column.intervals for column in columns)
             plain.append(Card(title, lines, first.direction, None, note))
     if not banded:

@@ -16,6 +16,7 @@ import recapture as rc
 from .words import visible
 
 if TYPE_CHECKING:
+    from .report_page import Found
     from .study import Setup, Study
 
 
@@ -60,6 +61,7 @@ def _say(message: str) -> None:
 @click.option("--made-up", is_flag=True, help="The quick form on texts that the program makes up: needs no data.")
 @click.option("--output", "-o", metavar="DIR", help="Where to write (default: the study's name).")
 @click.option("--page", metavar="FILE", help="Write one page of all findings in the output folder (Markdown).")
+@click.option("--report", metavar="FILE", help="Write a page (.html) that shows everything.")
 @click.option("--quick", is_flag=True, help="A small form, for a first look.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="For all that is drawn at random.")
 @click.option("--metrics", metavar="A,B", help="Score only these now; others show if an earlier run kept their scores.")
@@ -80,6 +82,7 @@ def reproduce(
     made_up: bool,
     output: str | None,
     page: str | None,
+    report: str | None,
     quick: bool,
     seed: int,
     metrics: str | None,
@@ -116,6 +119,10 @@ def reproduce(
         raise rc.InputError("no study was named; see recapture reproduce --list")
     if page is not None and (quick or made_up):
         raise rc.InputError("--page is for findings of full forms: leave --quick and --made-up out")
+    if report is not None and name is None:
+        raise rc.InputError("--report shows what a study found: name the study")
+    if report is not None and not report.lower().endswith((".html", ".htm")):
+        raise rc.InputError(f"cannot write {report}: a page's name ends in .html")
     if made_up and data is not None:
         raise rc.InputError("--made-up needs no data: leave --data out, or --made-up")
     if made_up and samples is not None:
@@ -143,17 +150,24 @@ def reproduce(
             raise rc.InputError("--page is made from the files in --output: name that folder")
         written = [Path(output) / f"{study}{ending}" for study in list_studies() for ending in (".md", ".json", ".svg")]
         check_writable(Path(page), keep=(encoder, model, jar, samples, wanted["data"], *written))
+    if report is not None:
+        check_writable(Path(report), keep=(encoder, model, jar, samples, wanted["data"]))
     if name is not None:
         with tempfile.TemporaryDirectory(prefix="recapture-made-up-") as folder:
             if made_up:
                 wanted["data"] = folder
-            _carry_out_named(name, wanted, output, preset is not None)
+            found = _carry_out_named(name, wanted, output, preset is not None)
+            if report is not None:
+                from .report_page import report_page
+
+                report_page(found).write(report)
+                _say(f"wrote {report}")
     if page is not None and output is not None:
         write(Path(page), results_page(Path(output), Path(page)))
         _say(f"wrote {page}")
 
 
-def _carry_out_named(name: str, wanted: Mapping[str, Any], output: str | None, preset: bool) -> None:
+def _carry_out_named(name: str, wanted: Mapping[str, Any], output: str | None, preset: bool) -> list[Found]:
     from .made_up import build
     from .study import find_study, list_studies
     from .write import check_output
@@ -172,11 +186,11 @@ def _carry_out_named(name: str, wanted: Mapping[str, Any], output: str | None, p
         build(Path(wanted["data"]), dict.fromkeys(folder for study, _ in chosen for folder in study.data))
     elif name == "all":
         _check_data(wanted["data"])
-    for study, setup in chosen:
-        _carry_out(study, setup, target)
+    return [_carry_out(study, setup, target) for study, setup in chosen]
 
 
-def _carry_out(study: Study, setup: Setup, target: Path) -> None:
+def _carry_out(study: Study, setup: Setup, target: Path) -> Found:
+    from .report_page import Found
     from .write import MADE_UP, write_findings
 
     findings = study.run(setup)
@@ -188,6 +202,7 @@ def _carry_out(study: Study, setup: Setup, target: Path) -> None:
         _say(MADE_UP)
     elif setup.quick:
         _say("this was the quick form: its numbers and verdicts say nothing")
+    return Found(study, findings, setup)
 
 
 def _checked(study: Study, wanted: Mapping[str, Any], preset: bool) -> Setup:
