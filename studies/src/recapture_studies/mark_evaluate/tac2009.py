@@ -187,8 +187,8 @@ def _told(known: list[Topic] | None, found: Mapping[str, Mapping[str, np.ndarray
     people = sum(summary.of_a_person for topic in known for summary in topic.summaries)
     name = data_name(_is_own(known))
     lines = [
-        f"{name[0].upper()}{name[1:]}: {len(known)} topics, {size:,} summaries, {people} of them people's own, which are "
-        f"references, too. {_empty(known)} summaries are empty; they score what texts do that never meet."
+        f"{name[0].upper()}{name[1:]}: {len(known)} topics, {size:,} summaries, {people} of them people's own, which "
+        f"are references, too. {_empty(known)} summaries are empty; they score what texts do that never meet."
     ]
     if "me-words capture" in found:
         own = found["me-words capture"]
