@@ -125,6 +125,9 @@ def test_a_system_of_equal_texts_has_one_and_texts_beside_count_by_their_words()
     lost = rc.corpus_meteor(["red birds sing", "big dog"], ["red birds sing", ""])
     assert lost.value == pytest.approx(1 / (0.15 + 0.85 * 5 / 3), abs=1e-12)
     assert lost.scores.tolist() == [1, 0]
+    # Equal texts are equal, even where none of their words weighs anything.
+    for options in ({"delta": 1.0}, {"tokenize": "caption"}):
+        assert rc.corpus_meteor(["the", "..."], ["the", "..."], **options).scores.tolist() == [1, 1]
 
 
 def test_the_best_reference_gives_the_counts():
