@@ -352,7 +352,7 @@ def test_an_empty_text_where_a_measure_has_no_bound(tiny_bert):
     around = [f"{first} {second}" for first, second in zip(HUMAN, HUMAN[1:] + HUMAN[:1], strict=True)]
     alike = [{"id": name, "references": [first, *around], "candidates": [*HUMAN, MODEL[0]]}
              for name, first in (("blank", ""), ("round", MODEL[1]))]  # fmt: skip
-    with pytest.raises(rc.InputError, match="^context round: no analytic p-value"):
+    with pytest.raises(rc.InputError, match=r"^context round: no analytic p-value"):
         evaluated("infolm kl", tiny_bert, alike, "trm-NAME", pvalue="analytic")
     for call in (rc.triangle_rank, rc.aggregate, rc.dispersion):
         with pytest.raises(rc.InputError, match=r"^a text without words has no score by infolm with these options"):
