@@ -250,6 +250,14 @@ def test_synsets_that_are_not_whole(tmp_path, content):
         WordNet(tmp_path)
 
 
+def test_phrases_that_come_again_later(tmp_path):
+    """Their paraphrases are added in the table's order, in time that grows with the table."""
+    table = tmp_path / "table.txt"
+    table.write_text("0.5\na\nb\n0.5\nc\nd\n0.5\na\ne\n0.5\na\nb\n" + "0.5\nx\ny\n0.5\nz\nw\n" * 100_000)
+    known = paraphrases_module.Paraphrases(table).prepare(["a", "x"]).known
+    assert [row for _, _, row, _ in known] == [b"b\ne\nb", b"\n".join([b"y"] * 100_000)]
+
+
 def test_packed_floods_are_refused(jar, tmp_path, monkeypatch):
     monkeypatch.setattr("recapture.lexical.packed.MOST_BYTES", 20)
     with pytest.raises(InputError, match=r"unpacks to more than .*RECAPTURE_NO_LIMITS=1"):
