@@ -348,6 +348,12 @@ def test_an_empty_text_where_a_measure_has_no_bound(tiny_bert):
     for total, expected in zip(results.totals, alone.totals, strict=True):
         assert (total.contexts, total.left_out) == (1, 1) and total.mean == pytest.approx(expected.mean, abs=1e-9)
     assert results.left_out["infolm"] == {"blank": "a text without words has no score"}
+    # What is said of a context that is left, of as many texts as the other, is said under its own name.
+    around = [f"{first} {second}" for first, second in zip(HUMAN, HUMAN[1:] + HUMAN[:1], strict=True)]
+    alike = [{"id": name, "references": [first, *around], "candidates": [*HUMAN, MODEL[0]]}
+             for name, first in (("blank", ""), ("round", MODEL[1]))]  # fmt: skip
+    with pytest.raises(rc.InputError, match=r"^context round: no analytic p-value"):
+        evaluated("infolm kl", tiny_bert, alike, "trm-NAME", pvalue="analytic")
     for call in (rc.triangle_rank, rc.aggregate, rc.dispersion):
         with pytest.raises(rc.InputError, match=r"^a text without words has no score by infolm with these options"):
             call(["", "a cat"], ["a dog"], "infolm", measure="kl", idf=False, model=tiny_bert, cache=False)
