@@ -9,7 +9,7 @@ export RECAPTURE_DATA ?= $(realpath ../shared/data)
 CORPUS ?= $(realpath ../shared/corpus)
 WEIGHTS := weights/src/recapture_weights/recapture-minilm.safetensors
 
-.PHONY: demo quick test attack kill oldest wheels bench lint docs results weights train samples clean
+.PHONY: demo quick test attack kill oldest wheels bench lint docs screenshots results weights train samples clean
 
 $(VENV)/.ready: pyproject.toml weights/pyproject.toml studies/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -59,6 +59,9 @@ bench: $(VENV)/.ready  ## timings against peers, on this machine
 
 docs: $(VENV)/.ready  ## redraw the pictures
 	$(BIN)/python docs/draw_spheres.py
+
+screenshots: $(VENV)/.ready  ## pictures of a page for README and docs, by Chromium
+	$(BIN)/python docs/draw_screenshots.py
 
 # About an hour on 2 cores where the scores of wmt17, webnlg and summarisation are kept; else hours, or DEVICE=cuda.
 results: $(VENV)/.ready  ## rebuild docs/evidence and docs/results.md from the data in RECAPTURE_DATA

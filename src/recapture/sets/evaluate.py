@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
@@ -370,10 +371,14 @@ def evaluate_prepared(
 
 def _samples(prepared: PreparedSets) -> MapSamples | None:
     """The reference, under its name, and every candidate."""
-    names = [next(iter(prepared.texts)), *prepared.candidates]
-    points = [prepared.reference, *prepared.candidates.values()]
-    texts = None if prepared.identity is None else {name: prepared.texts[name] for name in names}
-    return MapSamples.kept({name: each.values for name, each in zip(names, points, strict=True)}, texts)
+    given = next(iter(prepared.texts))
+    short = PurePath(given).name  # on a page that others read, folders of one machine say nothing
+    reference = short if short and short not in prepared.candidates else given
+    values = {reference: prepared.reference.values}
+    values |= {name: points.values for name, points in prepared.candidates.items()}
+    if prepared.identity is None:
+        return MapSamples.kept(values, None)
+    return MapSamples.kept(values, {name: prepared.texts[given if name == reference else name] for name in values})
 
 
 def _held_together(results: SetResults) -> SetResults:

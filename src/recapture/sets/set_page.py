@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 from ..page.map_data import map_of
 from ..page.page_parts import Page
 from ..page.result_parts import forests_of, metric_curves, null_curves, planes_of
+from .beside_people import set_sentences
 from .declaration import METRICS
 
 if TYPE_CHECKING:
     from .table import SetResults
+
+_LEVEL = 0.05
+"""Of what the first sentences say, where p-values were asked for."""
 
 
 def page_of_sets(results: SetResults) -> Page:
@@ -27,7 +31,8 @@ def page_of_sets(results: SetResults) -> Page:
     }
     return Page(
         "How close to people" if len(results) == 1 else "How close to people, system by system",
-        systems=list(results),
+        set_sentences(results, _LEVEL),
+        list(results),
         subtitle=results.caption()[0] if results else "",
         forests=forests_of(results, lambda metric, name: meanings.get((metric, name), "")),
         planes=planes_of(results, aspects),
