@@ -141,3 +141,21 @@ def test_damaged_and_small_files(data, tmp_path, capsys, monkeypatch):
         if content is None:
             break
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_a_page_of_what_was_found(tmp_path, capsys, own_cache, monkeypatch):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    monkeypatch.chdir(tmp_path)
+    assert run(["reproduce", "equal-sets", "--quick", "--output", "out", "--report", "found.html"]) == 0
+    content = json.loads((tmp_path / "out" / "equal-sets.json").read_text())
+    page = (tmp_path / "found.html").read_text("utf-8")
+    assert content["verdict"][0].split(":")[0] in page and content["claims"][0]["where"] in page
+    assert "data:image/svg+xml;base64," in page and "recapture reproduce equal-sets --quick" in page
+
+
+@pytest.mark.parametrize("report", ["found.txt", "nowhere/found.html"])
+def test_a_page_that_cannot_be_written_is_told_before_the_study(report, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(["reproduce", "equal-sets", "--quick", "--output", "out", "--report", report]) == 2
+    assert f"cannot write {report}" in capsys.readouterr().err and not (tmp_path / "out").exists()

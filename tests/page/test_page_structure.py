@@ -17,7 +17,7 @@ from recapture.cli.app import run
 from recapture.geometry.sparse_rows import SparseRows
 from recapture.page import map_data
 from recapture.page.axes import Axis, tick_words
-from recapture.page.map_data import MapSamples, map_of, principal_plane
+from recapture.page.map_data import MapSamples, map_of, map_of_records, principal_plane
 from recapture.page.page_parts import (
     Card,
     Curve,
@@ -365,3 +365,25 @@ def test_an_input_is_never_overwritten_by_a_page(files, capsys):
     command = ["score", "-r", "human.html", "-c", "human.html", "--encoder", "bag-of-words", "--report", "human.html"]
     assert run(command) == 2
     assert "it is an input" in capsys.readouterr().err
+
+
+def test_texts_with_known_places_make_a_map():
+    """Records as `--per-text` writes them: six texts a side, each nearest to the one opposite."""
+    records = [
+        {"side": side, "index": place, "text": f"{side} {place}", "x": place, "y": row, "cluster": place // 3,
+         "nearest": 5 - place, "distance": 0.5, "flags": "lost" if (side, place) == ("reference", 4) else ""}
+        for row, side in enumerate(("reference", "candidate")) for place in range(6)
+    ]  # fmt: skip
+    shown = map_of_records(records, ("human", "model"))
+    assert [shown.texts[place] for place in shown.nearest] == [
+        f"{side} {5 - place}" for side in ("candidate", "reference") for place in range(6)
+    ]
+    assert list(shown.colours) == ["cluster", "flag"] and shown.colours["flag"].count("lost") == 1
+    few = map_of_records(records, ("human", "model"), most=4)
+    assert "reference 4" in few.texts and "candidate 1" in few.texts  # a flag, and its nearest
+    assert len(few.texts) <= 4 and few.of == 12 and "of 12 texts are shown" in few.caption[0]
+    assert map_of_records([], ("a", "b")) is None
+    page = rc.Page(
+        "Which texts", map=shown, lists=[rc.Table(["index", "text"], [["4", "reference 4"]], left=2)]
+    ).to_html()
+    assert 'id="map-colour"' in page and 'id="texts"' in page

@@ -153,3 +153,49 @@ def _closest(rows: Rows, others: Rows) -> tuple[np.ndarray, np.ndarray]:
         gap = np.asarray(rows[part], np.float64) - np.asarray(others[place[part]], np.float64)
         distance[part] = np.sqrt(np.einsum("ij,ij->i", gap, gap))
     return place, distance
+
+
+def map_of_records(
+    records: Sequence[Mapping[str, Any]], names: tuple[str, str], seed: int = 0, most: int = MOST
+) -> TextMap | None:
+    """The map of texts whose places are known already.
+
+    Every record has side ("reference" or "candidate"), index (its place on its side), text, x, y, nearest (an index on
+    the other side, or None) and distance; cluster and flags are what texts may be coloured by. names: of the two sides.
+    Of more than `most` records some are drawn, those with flags first, and each brings its nearest.
+    """
+    if not records:
+        return None
+    sides = ("reference", "candidate")
+    at = {(record["side"], record["index"]): place for place, record in enumerate(records)}
+    other = dict(zip(sides, sides[::-1], strict=True))
+    near = [at.get((other[record["side"]], record["nearest"]), -1) for record in records]
+    shown = list(range(len(records)))
+    if len(records) > most:
+        keys = np.random.default_rng(seed).random(len(records)) - np.array(
+            [bool(each.get("flags")) for each in records]
+        )
+        drawn = np.argsort(keys)[: most // 2].tolist()
+        shown = sorted({*drawn, *(near[place] for place in drawn if near[place] >= 0)})
+    where = {place: own for own, place in enumerate(shown)}
+    chosen = [records[place] for place in shown]
+    colours = {
+        title: [str("" if record[key] is None else record[key]) for record in chosen]
+        for title, key in (("cluster", "cluster"), ("flag", "flags"))
+        if any(record.get(key) not in (None, "") for record in chosen)
+    }
+    caption = ["nearest: by distance between whole vectors, not on the map"]
+    if len(shown) < len(records):
+        caption.insert(0, f"{len(shown):,} of {len(records):,} texts are shown, those with a flag first (seed {seed})")
+    return TextMap(
+        names,
+        np.array([sides.index(record["side"]) for record in chosen]),
+        np.array([record["x"] for record in chosen], np.float64),
+        np.array([record["y"] for record in chosen], np.float64),
+        [f"sample {record['index'] + 1}" if record["text"] is None else str(record["text"]) for record in chosen],
+        np.array([where.get(near[place], -1) for place in shown]),
+        np.array([np.nan if record["distance"] is None else record["distance"] for record in chosen], np.float64),
+        colours,
+        caption,
+        of=len(records) if len(shown) < len(records) else None,
+    )
