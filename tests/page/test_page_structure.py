@@ -273,6 +273,16 @@ def test_the_page_of_a_comparison_holds_what_it_says(compared, tmp_path):
     assert compared.to_html() == compared._repr_html_() and "<table>" in compared.to_html()  # for notebooks, as before
 
 
+def test_of_many_systems_the_best_is_drawn_against_all_others():
+    rng = np.random.default_rng(5)
+    systems = {f"s{at}": rng.standard_normal((30, 2)) + at for at in range(7)}
+    parts = page_of(rc.compare(rng.standard_normal((30, 2)), systems, "mmd", ceiling=False))
+    (card,) = parts.forests[-1].cards
+    assert [line.label for line in card.lines] == [f"s0 - s{at}" for at in range(1, 7)]
+    assert "the table has every pair" in parts.forests[-1].caption[-1]
+    assert len(parts.tables[0].rows) == 21
+
+
 def test_copies_of_results_leave_the_samples_behind(compared):
     assert compared.results.samples is not None
     for other in (pickle.loads(pickle.dumps(compared.results)), copy.deepcopy(compared.results)):

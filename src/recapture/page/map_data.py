@@ -172,10 +172,8 @@ def map_of_records(
     near = [at.get((other[record["side"]], record["nearest"]), -1) for record in records]
     shown = list(range(len(records)))
     if len(records) > most:
-        keys = np.random.default_rng(seed).random(len(records)) - np.array(
-            [bool(each.get("flags")) for each in records]
-        )
-        drawn = np.argsort(keys)[: most // 2].tolist()
+        flagged = np.array([bool(each.get("flags")) for each in records])
+        drawn = np.argsort(np.random.default_rng(seed).random(len(records)) - flagged)[: most // 2].tolist()
         shown = sorted({*drawn, *(near[place] for place in drawn if near[place] >= 0)})
     where = {place: own for own, place in enumerate(shown)}
     chosen = [records[place] for place in shown]

@@ -11,6 +11,9 @@ from .evidence import pairs_of
 if TYPE_CHECKING:
     from .comparison import Comparison
 
+_MOST = 15
+"""Pairs of systems in one picture."""
+
 
 def page_of_comparison(compared: Comparison) -> Page:
     own = page_of(compared.results)
@@ -23,19 +26,37 @@ def page_of_comparison(compared: Comparison) -> Page:
         subtitle=f"{', '.join(compared.systems)}; {own.subtitle}",
         verdict=compared.verdict,
         systems=compared.systems,
-        forests=[*own.forests, _differences(compared)],
+        forests=[*(own.forests or [_values(compared)]), _differences(compared)],
         tables=[*differences, systems, *others, *own.tables],
         notes=report.notes,
         signature={**report.signature, "comparison": compared.settings},
     )
 
 
+def _values(compared: Comparison) -> Forest:
+    """Of results that draw nothing themselves."""
+    cards = [
+        Card(
+            name,
+            [Line(system, each[name], system=at) for at, (system, each) in enumerate(compared.values.items())],
+            "higher" if compared.numbers[name] == "higher" else "lower",
+        )
+        for name in compared.shown
+    ]
+    return Forest("", cards)
+
+
 def _differences(compared: Comparison) -> Forest:
     place = {name: at for at, name in enumerate(compared.systems)}
+    pairs, left = pairs_of(compared.systems), ""
+    if len(pairs) > _MOST:
+        best = compared.clusters[0][0]
+        pairs = [(best, other) for other in compared.systems if other != best]
+        left = f"{best}, which no system beats, against all others; the table has every pair"
     cards = []
     for name in compared.shown:
         lines = []
-        for a, b in pairs_of(compared.systems):
+        for a, b in pairs:
             each = compared.differences[a, b][name]
             closer = a if name in compared.closer(a, b) else b if name in compared.closer(b, a) else None
             system = None if closer is None else place[closer]
@@ -47,6 +68,7 @@ def _differences(compared: Comparison) -> Forest:
         cards,
         [
             f"line: {compared.settings.get('interval', 0.95):.0%} interval; in a system's colour where it is surely "
-            f"closer to people (adjusted p below {compared.level:g}, interval without 0); a ring: tied"
+            f"closer to people (adjusted p below {compared.level:g}, interval without 0); a ring: tied",
+            *([left] if left else []),
         ],
     )
