@@ -124,6 +124,9 @@
   const many = new Map(), keyOf = (place) => (map.x[place] * (map.grid + 1) + map.y[place]) * 64 + map.side[place];
   for (let place = 0; place < count; place += 1) many.set(keyOf(place), (many.get(keyOf(place)) || 0) + 1);
   const grown = Uint8Array.from({ length: count }, (_, place) => Math.min(3, Math.floor(Math.log2(many.get(keyOf(place))) / 1.5)));
+  // In mixed order, so that no side lies on top of the others.
+  const mixed = (place) => Math.imul(place + 1, 2654435761) >>> 0;
+  const order = Array.from({ length: count }, (_, place) => place).sort((a, b) => mixed(a) - mixed(b));
   const draw = () => {
     const pen = points.getContext("2d"), size = count > 6000 ? 2 : count > 1500 ? 2.6 : 3.4;
     pen.setTransform(1, 0, 0, 1, 0, 0);
@@ -131,8 +134,8 @@
     const stamps = kinds().map(([, colour, shape]) => [1, 1.5, 2.1, 2.8].map((times) => stamp(colour, shape, times * size)));
     grid = new Map();
     for (const strong of [false, true]) {
-      pen.globalAlpha = strong ? 0.8 : 0.1;
-      for (let place = 0; place < count; place += 1) {
+      pen.globalAlpha = strong ? (count > 6000 ? 0.65 : 0.8) : 0.1;
+      for (const place of order) {
         if (!seen(place) || picked(place) !== strong) continue;
         const x = across(place), y = down(place);
         if (x < -9 || y < -9 || x > wide + 9 || y > tall + 9) continue;
