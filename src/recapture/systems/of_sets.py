@@ -25,10 +25,9 @@ from ..progress import Progress
 from ..sets.declaration import SetMetric
 from ..sets.evaluate import Job, PreparedSets, with_defaults
 from ..sets.pair import Pair
-from .evidence import Evidence, PairOfSystems, pairs_of
+from .evidence import LABELLINGS, Evidence, PairOfSystems, enough_labellings, pairs_of
 
 HALF_SAMPLES = 200
-LABELLINGS = 999
 DRAWS = 10
 """Subsamples of a system that has more samples than the smallest."""
 _CUTS = 4
@@ -241,7 +240,7 @@ class SetSystems:
         halves = self.resampled()
         listed = self.numbers
         pairs = pairs_of(list(self.systems))
-        enough = max(LABELLINGS, math.ceil(5 * len(pairs) / level))
+        enough = enough_labellings(len(pairs), level)
         found = {}
         for a, b in pairs:
             nulls = self.labellings(a, b, LABELLINGS)
