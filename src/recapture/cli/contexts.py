@@ -11,6 +11,7 @@ from ..texts.context_files import Context, read_contexts, read_grouped
 from .options import (
     FORMS,
     Command,
+    by_metric,
     check_stdin,
     check_targets,
     chosen_encoding,
@@ -20,9 +21,11 @@ from .options import (
     inference_options,
     output_format,
     say,
+    word_options,
 )
 
 _USUAL = ("id", "references", "candidates")
+_OF_WORDS = ("measure", "temperature", "alpha", "beta", "idf", "layer", "layers")
 
 
 def metric_options(command: Command) -> Command:
@@ -37,6 +40,13 @@ def metric_options(command: Command) -> Command:
         ),
         click.option("--wordnet", metavar="FOLDER", help="Synonyms for METEOR; auto looks in the usual places."),
         click.option("--paraphrases", metavar="FILE", help="A paraphrase table for METEOR."),
+        word_options(several=False),
+        click.option(
+            "--layer", type=click.IntRange(0), help="The encoder's layer for BERTScore (default: one that does well)."
+        ),
+        click.option(
+            "--layers", type=click.IntRange(1), help="How many last layers MoverScore reads (default: 5)."
+        ),
         encoding_options,
         click.option("--seed", type=click.IntRange(0), default=0, help="For all that is drawn at random."),
         click.option(
@@ -55,29 +65,38 @@ def metric_arguments(
     cider_df: str | None,
     wordnet: str | None,
     paraphrases: str | None,
+    model: str | None,
+    batch_tokens: int | None,
     encoder: str | None,
     seed: int,
     no_resume: bool,
-    **encoding: Any,
+    **more: Any,
 ) -> dict[str, Any]:
     """Of `evaluate_contexts` and `compare_contexts` alike."""
     from ..contexts.declaration import METRICS, usual_metrics
+    from ..contexts.pairwise import PAIRWISE
 
+    parameters = {name: more.pop(name) for name in _OF_WORDS}
     if metrics is None:
-        chosen, left_out = usual_metrics(encoder, encoding["offline"] or None)
+        chosen, left_out = usual_metrics(encoder, more["offline"] or None)
         if left_out:
             say(left_out)
     else:
         chosen = METRICS.choose(metrics)
+    pairwise = [PAIRWISE.find(name) for name in dict.fromkeys(metric.similarity for metric in chosen) if name]
+    options = _options({"cider": {"df": cider_df}, "meteor": {"wordnet": wordnet, "paraphrases": paraphrases}})
+    options |= by_metric(pairwise, PAIRWISE.all().values(), parameters)
     return {
         "metrics": [metric.name for metric in chosen],
         "ties": ties,
         "directed": directed,
         "encoder": encoder,
-        "options": _options({"cider": {"df": cider_df}, "meteor": {"wordnet": wordnet, "paraphrases": paraphrases}}),
+        "model": model,
+        "batch_tokens": batch_tokens,
+        "options": options,
         "seed": seed,
         "resume": not no_resume,
-        **chosen_encoding(**encoding),
+        **chosen_encoding(**more),
     }
 
 
@@ -121,13 +140,14 @@ def contexts(
 
     \b
     Metrics: trm-NAME (triangle rank), NAME, NAME-best, NAME-mean (mean over candidates), dispersion-NAME,
-    with NAME one of meteor, cider, embedding, sentence-bleu, rouge-l, chrf; mmd, frechet, mauve and the other metrics
-    of recapture list; self-bleu, distinct-1, distinct-2.
+    with NAME one of meteor, cider, embedding, sentence-bleu, rouge-l, chrf, bertscore, moverscore, infolm; mmd,
+    frechet, mauve and the other metrics of recapture list; self-bleu, distinct-1, distinct-2.
 
     \b
     Examples:
       recapture contexts FILE.jsonl --metrics trm-meteor,trm-cider,trm-embedding,mmd,frechet,mauve,meteor,cider
       recapture contexts captions.jsonl --metrics trm-meteor,mmd --pvalue --per-item scores.jsonl
+      recapture contexts captions.jsonl --metrics trm-bertscore,trm-infolm,infolm --measure l1 --temperature 0.5
       recapture contexts captions.jsonl --candidates-field model_b --interval 0.95 --format md
       recapture contexts -r human.csv -c model.csv --group image --field caption --metrics meteor
     """

@@ -22,7 +22,7 @@ from ..checks import is_one_of
 from ..declarations import Declaration, Output, Registry
 from ..errors import InputError, nearest_names, shown
 from ..geometry.triangles import Ties
-from ..similarity.scorer import METRICS as SIMILARITIES
+from .pairwise import PAIRWISE
 from .uncertainty import Asked, ContextScores
 
 SIDES = ("reference", "candidate")
@@ -94,7 +94,7 @@ def usual_metrics(encoder: Any = None, offline: bool | None = None) -> tuple[lis
     from ..representations.available import SENTENCES, mending
 
     def missing(metric: ContextMetric) -> str | None:
-        on_vectors = metric.similarity is not None and SIMILARITIES.find(metric.similarity).on_vectors
+        on_vectors = metric.similarity is not None and PAIRWISE.find(metric.similarity).on_vectors
         needed = encoder is None and (metric.vectors or on_vectors)
         return mending(SENTENCES, encoder=True, offline=offline) if needed else None
 

@@ -43,12 +43,14 @@ def compare_contexts(
     ties: Ties = "split",
     directed: bool = False,
     encoder: EncoderLike | None = None,
+    model: str | os.PathLike[str] | None = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     seed: int = 0,
     resume: bool = True,
     pooling: str | None = None,
     device: str | None = None,
     batch_size: int | None = None,
+    batch_tokens: int | None = None,
     offline: bool | None = None,
     truncate: bool = False,
     cache: bool | str | os.PathLike[str] | VectorCache | None = None,
@@ -70,11 +72,11 @@ def compare_contexts(
         Of the intervals of differences.
     groups : list of str or int, optional
         One label per context: contexts of one document or video are swapped and drawn together.
-    ties, directed, encoder, options
+    ties, directed, encoder, model, options
         As for `evaluate_contexts`.
     seed : int, default 0
         Of the swaps, of the bootstrap, and of what metrics draw.
-    resume, pooling, device, batch_size, offline, truncate, cache
+    resume, pooling, device, batch_size, batch_tokens, offline, truncate, cache
         As for `evaluate_contexts`.
 
     Returns
@@ -112,12 +114,14 @@ def compare_contexts(
             ties=ties,
             directed=directed,
             encoder=encoder,
+            model=model,
             options=options,
             seed=seed,
             resume=resume,
             pooling=pooling,
             device=device,
             batch_size=batch_size,
+            batch_tokens=batch_tokens,
             offline=offline,
             truncate=truncate,
             cache=cache,

@@ -226,7 +226,8 @@ def _check_data(folder: str | None) -> None:
 
     if not folder:
         raise rc.InputError("name the folder that holds the data with --data, or try --made-up")
-    needed = dict.fromkeys(name for study in list_studies().values() for name in study.data)
+    needed = dict.fromkeys(name for study in list_studies().values() for name in study.data
+                           if name not in study.optional)  # fmt: skip
     missing = [name for name in needed if not os.path.isdir(Path(folder) / name)]  # noqa: PTH112
     if missing:
         raise rc.InputError(f"{folder} has no {', '.join(missing)}: see docs/data.md for what belongs there")

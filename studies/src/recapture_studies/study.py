@@ -132,6 +132,8 @@ class Study:
     run: Callable[[Setup], Findings]
     judge: Judge = _nothing
     """Reads the tables alone, so that stored ones can be judged by rules that came later."""
+    optional: Sequence[str] = ()
+    """Those of them that it can do without: where one is absent, what it is about cannot be told."""
     encodes: bool = True
     """Whether it turns texts into vectors, so that an encoder can be chosen."""
     pools: bool = True

@@ -23,11 +23,11 @@ from ...geometry.labels import Labels
 from ...geometry.triangles import SIXTHS, Ties, counts_under, observed_counts
 from ...labellings.plans import Pvalue
 from ...report.result import Result
-from ...similarity.scorer import METRICS as SIMILARITIES
 from ...similarity.scorer import Similarity
 from ...versions import VERSION
 from ..declaration import Batch, ContextMetric, Settings, check_ties
 from ..distances import Distance, as_distances, both_sides, square
+from ..pairwise import PAIRWISE
 from ..uncertainty import Asked, ContextScores, describe, tests_of
 from .dispersion import central_and_dispersion
 
@@ -52,8 +52,8 @@ def triangle_rank(
         The texts of one context: at least two references and one candidate (with a ready matrix of distances only
         their number matters).
     distance : str, callable or array, default "meteor"
-        A pairwise metric's name (meteor, cider, embedding, sentence-bleu, rouge-l, chrf), a function
-        d(hypothesis, reference), or a square matrix of distances, references first.
+        A pairwise metric's name (meteor, cider, embedding, sentence-bleu, rouge-l, chrf, bertscore, moverscore,
+        infolm), a function d(hypothesis, reference), or a square matrix of distances, references first.
     ties : {"split", "paper"}, default "split"
         "split" shares a triangle's credit among equal edges; "paper" is the printed rule, where each takes all.
     directed : bool, default False
@@ -65,7 +65,7 @@ def triangle_rank(
     seed : int, default 0
         For partitions that are drawn at random.
     **options
-        The pairwise metric's own, such as df= for cider.
+        The pairwise metric's own, such as df= for cider or measure= for infolm; see `list_pairwise`.
 
     Returns
     -------
@@ -96,7 +96,10 @@ def triangle_rank(
         direction="lower",
         ranges={"value": (0.0, _largest(ties, form))},
         sizes={"reference": n, "candidate": m},
-        warnings=(f"one candidate makes no pair: the value is {form} alone",) if m == 1 and not directed else (),
+        warnings=(
+            *((f"one candidate makes no pair: the value is {form} alone",) if m == 1 and not directed else ()),
+            *edges.warnings,
+        ),
         signature={
             "metric": "triangle-rank",
             "form": form,
@@ -188,7 +191,7 @@ def _over(similarity: Similarity) -> ContextMetric:
 
 def _family() -> Iterator[ContextMetric]:
     """One over every metric between two texts."""
-    return map(_over, SIMILARITIES.all().values())
+    return map(_over, PAIRWISE.all().values())
 
 
 METRIC = _family

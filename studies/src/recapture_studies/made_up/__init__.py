@@ -14,6 +14,7 @@ BUILDERS: dict[str, Callable[[Path], None]] = {
     **dict.fromkeys(human_texts.FOLDERS, human_texts.build),
     "e2e_nlg": generators.build,
     "realsumm": summaries.build,
+    "tac2009": summaries.build_topics,
 }
 """By data folder, what makes it up (some make several at once)."""
 
