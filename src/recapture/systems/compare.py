@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..checks import check_level, check_seed, is_one_of, plain_arguments
+from ..checks import check_seed, is_one_of, plain_arguments
 from ..errors import InputError, OptionError, nearest_names, shown
 from ..report.report import short_p
 from ..sets.evaluate import PreparedSets, check_splits, evaluate_prepared, prepare_sets
 from ..sets.table import SetResults
 from .comparison import Comparison
-from .evidence import LABELLINGS, differences, enough_labellings, pairs_of, smallest_adjusted
+from .evidence import LABELLINGS, check_tests, differences, enough_labellings, pairs_of, smallest_adjusted
 from .of_sets import HALF_SAMPLES, SetSystems, SystemNumbers
 from .set_sentences import sentences_on
 
@@ -104,9 +104,10 @@ def compare(
     {'near': 1, 'far': 2}
     """
     given = dict(locals())
-    if kind != "sets":
+    if not (isinstance(kind, str) and kind == "sets"):
         return _of_kind(given.pop("kind"), given.pop("reference"), given.pop("systems"), given)
-    level, interval, seed = _checked(level), float(check_level(interval) or 0.95), check_seed(seed)
+    level, interval = check_tests(level, interval)
+    seed = check_seed(seed)
     splits = check_splits(ceiling)
     if not isinstance(systems, Mapping) or len(systems) < 2:
         raise InputError("systems must be a mapping with two systems or more, {name: texts}")
@@ -222,9 +223,3 @@ def _said(against: SetSystems, interval: float, seed: int, smallest: float) -> l
         f"p: of being equally close to people; p alike: of writing alike, by at least {LABELLINGS} relabellings; p "
         f"adjusted: for all numbers by Westfall-Young's max-T{across}; the smallest there can be: {short_p(smallest)}",
     ]
-
-
-def _checked(level: Any) -> float:
-    if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0 < level < 1:
-        raise InputError(f"level must be a number between 0 and 1 such as 0.05, not {level!r}")
-    return float(level)

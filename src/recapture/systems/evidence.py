@@ -17,15 +17,19 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
+from ..errors import InputError, shown
 from ..labellings.permutation import moves
 from ..labellings.step_down import holm_over_families, step_down
 
 PairOfSystems = tuple[str, str]
 LABELLINGS = 999
 """Least number of labellings beside the observed one."""
+LEAST_LEVEL = 0.0001
+"""Of the tests: one pair of systems takes 50,000 labellings then."""
 _DRAWS = 20_000
 """Normal vectors that tell how large the largest of several correlated numbers gets by chance."""
 _FEW = 100
@@ -116,6 +120,16 @@ def differences(
             for place, name in enumerate(names)
         }
     return found
+
+
+def check_tests(level: Any, interval: Any) -> tuple[float, float]:
+    """The levels of the tests and of the intervals."""
+    for name, value, usual in (("level", level, 0.05), ("interval", interval, 0.95)):
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1:
+            raise InputError(f"{name} must be a number between 0 and 1 such as {usual}, not {shown(value)}")
+    if level < LEAST_LEVEL:
+        raise InputError(f"level must be {LEAST_LEVEL:g} at least, not {level:g}: it would take too many labellings")
+    return float(level), float(interval)
 
 
 def enough_labellings(pairs: int, level: float) -> int:

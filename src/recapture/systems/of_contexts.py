@@ -17,9 +17,9 @@ from ..geometry.triangles import Ties
 from ..sets.grouping import Labelled, checked_labels
 from ..texts.context_files import Context, given_contexts
 from .comparison import Comparison
-from .evidence import differences, pairs_of
+from .evidence import check_tests, differences, pairs_of
 from .item_sentences import sentences_on_items
-from .of_items import ItemNumber, ItemSystems, check_systems, check_tests, mean_number, order_of, texts_at
+from .of_items import ItemNumber, ItemSystems, check_systems, mean_number, order_of, texts_at
 
 if TYPE_CHECKING:
     import os

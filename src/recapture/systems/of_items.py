@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, shown
+from ..errors import InputError
 from ..labellings.plans import BLOCK_CELLS
 from ..progress import Progress
 from ..report.report import short_p
@@ -266,14 +266,6 @@ def order_of(references: Sequence[Sequence[str]], systems: Mapping[str, Sequence
 def texts_at(system: Sequence[Any], place: int) -> list[str]:
     """What a system has written for an item, in an order that does not depend on how it was listed."""
     return [system[place]] if isinstance(system[place], str) else sorted(system[place])
-
-
-def check_tests(level: Any, interval: Any) -> tuple[float, float]:
-    """Of the tests and of the intervals."""
-    for name, value, usual in (("level", level, 0.05), ("interval", interval, 0.95)):
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1:
-            raise InputError(f"{name} must be a number between 0 and 1 such as {usual}, not {shown(value)}")
-    return float(level), float(interval)
 
 
 def check_systems(systems: Any, what: str) -> dict[str, Any]:

@@ -16,9 +16,9 @@ from ..pairs.table import array_name
 from ..sets.grouping import Labelled, checked_labels
 from ..similarity.scorer import Rule
 from .comparison import Comparison
-from .evidence import differences, pairs_of
+from .evidence import check_tests, differences, pairs_of
 from .item_sentences import sentences_on_items
-from .of_items import ItemNumber, ItemSystems, check_systems, check_tests, mean_number, order_of
+from .of_items import ItemNumber, ItemSystems, check_systems, mean_number, order_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
