@@ -82,6 +82,7 @@ def test_corpus_numbers_under_every_swap_are_sacrebleus():
     swaps = np.concatenate(list(systems._swaps(systems.plan(0.05))))
     assert not swaps[0].any()
     assert null.shape == (3, 1000)
+    assert len(systems._moving) == 25  # else the columns of swaps would be fewer
     for place, swapped in enumerate(swaps[:25].tolist()):
         sides = [
             [SYSTEMS[mine if not moved else other][at] for at, moved in enumerate(swapped)]
@@ -215,6 +216,33 @@ def test_too_few_items_say_that_nothing_can_be_told():
     assert compared.verdict[-1] == "With 3 items no difference can be told, however large: p is never below 0.25."
 
 
+def test_equal_outputs_are_not_swapped():
+    """Only eight of 300 items differ: all 128 ways to swap them are looked at, and the p-value is scipy's on those."""
+    rng = np.random.default_rng(2)
+    a = rng.random(300)
+    b = a.copy()
+    b[40:48] += rng.random(8) - 0.2
+    number, _ = mean_number("score", "higher", {"a": a, "b": b})
+    assert number is not None
+    systems = ItemSystems([number], range(300), None, 0, "item")
+    assert systems.settings(0.05, 0.95)["labellings"] == 127
+    assert systems.settings(0.05, 0.95)["smallest_adjusted"] == 1 / 128
+    theirs = stats.permutation_test(
+        (a[40:48], b[40:48]), lambda x, y: abs(np.mean(x) - np.mean(y)), permutation_type="samples",
+        alternative="greater", n_resamples=np.inf,
+    )  # fmt: skip
+    assert _differences(systems)["score"].distinct == pytest.approx(theirs.pvalue)
+
+
+def test_systems_that_write_the_same():
+    people = texts(3, 20, 4)
+    near = worsened(people, 0.3, 1)
+    compared = rc.compare_pairs(people, {"one": near, "other": near}, "bleu,chrf")
+    assert compared.tied("one", "other")
+    assert {each.pvalue for each in compared.differences["one", "other"].values()} == {1}
+    assert compared.verdict[1:] == ["one and other have written the same at 20 of 20 items."]
+
+
 def test_verdict_says_what_is_told_and_what_is_not():
     people = texts(3, 60, 5)
     near = worsened(people, 0.2, 1)
@@ -258,7 +286,7 @@ def test_refused_in_one_sentence():
         with pytest.raises(InputError, match=said) as caught:
             rc.compare_pairs(people, systems, metrics, **more)
         assert "\n" not in str(caught.value)
-    with pytest.raises(InputError, match="there is one item"):
+    with pytest.raises(InputError, match="1 items can be compared"):
         rc.compare_pairs(people[:1], {"a": people[:1], "b": people[:1]}, "bleu")
     with pytest.raises(InputError, match="no number 'blue'"):
         rc.compare_pairs(people, {"a": people, "b": people}, "bleu").differences["a", "b"]["blue"]

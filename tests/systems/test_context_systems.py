@@ -105,6 +105,16 @@ def test_metrics_without_better_or_worse_are_left_out():
         rc.compare_contexts(PEOPLE, {"near": NEAR, "far": FAR}, "distinct-1", **QUICK)
 
 
+def test_contexts_that_are_left_out_are_no_items():
+    """Two of eight have no candidates of one system: six are swapped, in 2^5 ways."""
+    near = [[] if at in (2, 5) else each for at, each in enumerate(NEAR)]
+    compared = rc.compare_contexts(PEOPLE, {"near": near, "far": FAR}, "rouge-l", **QUICK)
+    assert compared.settings["size"] == 6
+    assert compared.settings["smallest_adjusted"] == 1 / 32
+    assert "all systems at 6 contexts" in str(compared)
+    assert any("the 2 of 8 that some system has no score for were left out" in note for note in compared.notes)
+
+
 def test_refused_in_one_sentence():
     by_name = dict(zip(NAMES, PEOPLE, strict=True))
     others = [rc.Context(name, ("other", "words"), ("x",)) for name in NAMES]
@@ -117,7 +127,7 @@ def test_refused_in_one_sentence():
         (PEOPLE, {"a": NEAR, "b": ["x"] * 8}, {}, "system 'b'"),
         (PEOPLE, {"a": NEAR, "b": FAR}, {"groups": [1]}, "references has 8 contexts and 1 group labels"),
         (PEOPLE, {"a": NEAR, "b": FAR}, {"groups": [1] * 8}, "all 8 contexts are of one group"),
-        (PEOPLE[:1], {"a": NEAR[:1], "b": FAR[:1]}, {}, "there is one context"),
+        (PEOPLE[:1], {"a": NEAR[:1], "b": FAR[:1]}, {}, "1 contexts can be compared"),
     ):
         with pytest.raises(InputError, match=said) as caught:
             rc.compare_contexts(references, systems, "rouge-l", **QUICK, **more)

@@ -27,7 +27,11 @@ def sentences_on_items(
     return [
         *_told(differences, directions, level),
         *_the_same(same, settings),
-        *_unseen(differences, shown, level, settings),
+        *(
+            _unseen(differences, shown, level, settings)
+            if any(each < settings["size"] for each in same.values())
+            else ()
+        ),
     ]
 
 
@@ -46,7 +50,7 @@ def _told(
             more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
             listed = ", ".join(names[:_LISTED]) + more
             parts.append(f"{better} is closer than {worse} by {len(names)} of {len(numbers)} numbers ({listed})")
-    more = f"; {len(parts) - _LISTED} more pairs below" if len(parts) > _LISTED else ""
+    more = f"; {len(parts) - _LISTED} more below" if len(parts) > _LISTED else ""
     return [f"{'; '.join(parts[:_LISTED])}{more}."] if parts else []
 
 

@@ -148,7 +148,7 @@ def _compared(
     settings = against.settings(level, interval)
     directions = {number.name: number.direction for number in numbers}
     same = {
-        (a, b): sum(texts_at(texts[a], place) == texts_at(texts[b], place) for place in range(len(references)))
+        (a, b): sum(texts_at(texts[a], place) == texts_at(texts[b], place) for place in against.used)
         for a, b in pairs_of(list(texts))
     }
     return Comparison(

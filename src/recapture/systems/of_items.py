@@ -99,19 +99,20 @@ class ItemSystems:
         """
         self.numbers, self.seed, self.unit = list(numbers), seed, unit
         self.systems = list(self.numbers[0].items)
-        self.items = len(order)
+        self.used = [place for place in order if self._adds(place)]
+        """The items that any number counts."""
+        self.items = len(self.used)
         # Groups are numbered by what they hold: the first item of each, in order of content.
-        labels = list(range(self.items)) if groups is None else groups
         known: dict[Any, int] = {}
-        code = np.zeros(self.items, np.intp)
-        for place in order:
-            code[place] = known.setdefault(labels[place], len(known))
+        code = np.array(
+            [known.setdefault(place if groups is None else groups[place], len(known)) for place in self.used]
+        )
         self.units, self.grouped = len(known), groups is not None
         if self.units < LEAST:
             raise InputError(
                 f"all {self.items:,} {unit}s are of one group: nothing can be swapped or drawn; is it the right field?"
                 if self.grouped
-                else f"there is one {unit}: comparing systems takes two at least"
+                else f"{self.items} {unit}s can be compared: it takes two at least"
             )
         self._columns: list[slice] = []
         start = 0
@@ -122,7 +123,13 @@ class ItemSystems:
         self._tables = {system: np.zeros((self.units, start)) for system in self.systems}
         for number, columns in zip(self.numbers, self._columns, strict=True):
             for system in self.systems:
-                np.add.at(self._tables[system][:, columns], code, number.items[system])
+                np.add.at(self._tables[system][:, columns], code, number.items[system][self.used])
+        tables = list(self._tables.values())
+        self._moving = np.flatnonzero(np.any([table != tables[0] for table in tables[1:]], axis=(0, 2)))
+        """Where the systems differ: swapping equal outputs changes nothing."""
+
+    def _adds(self, place: int) -> bool:
+        return any(items[place].any() for number in self.numbers for items in number.items.values())
 
     # What the systems score
 
@@ -145,22 +152,22 @@ class ItemSystems:
     def plan(self, level: float) -> Swapped:
         """All ways to swap where they are few: of two that are each other's mirror, one."""
         wanted = enough_labellings(len(pairs_of(self.systems)), level)
-        every = 1 << (self.units - 1)
+        every = 1 << max(0, len(self._moving) - 1)
         return Swapped(every - 1, True) if every <= wanted + 1 else Swapped(wanted, False)
 
     def _swaps(self, plan: Swapped) -> Iterator[np.ndarray]:
-        """Blocks of (labellings, units): whether the outputs of two systems change places; first, nowhere."""
+        """Blocks of (labellings, units where systems differ): whether two systems change places; first, nowhere."""
         rng = np.random.default_rng([self.seed, _SWAPPED])
-        rows = plan.labellings + 1
-        block = max(1, BLOCK_CELLS // self.units)
+        rows, units = plan.labellings + 1, len(self._moving)
+        block = max(1, BLOCK_CELLS // max(1, units))
         for start in range(0, rows, block):
             count = min(block, rows - start)
             if plan.exact:
                 numbers = np.arange(start, start + count)[:, None]
                 # The last unit stays where it is: the mirror of every labelling has the same difference, turned.
-                swapped = (numbers >> np.arange(self.units)) & 1 == 1
+                swapped = (numbers >> np.arange(units)) & 1 == 1
             else:
-                swapped = rng.integers(0, 2, (count, self.units), np.int8) == 1
+                swapped = rng.integers(0, 2, (count, units), np.int8) == 1
                 if start == 0:
                     swapped[0] = False
             yield swapped
@@ -197,7 +204,7 @@ class ItemSystems:
         with Progress("swaps", plan.labellings + 1, "labelling") as progress:
             for swapped in self._swaps(plan):
                 coins = swapped.astype(np.float64)
-                moved = {system: coins @ table for system, table in self._tables.items()}
+                moved = {system: coins @ table[self._moving] for system, table in self._tables.items()}
                 for a, b in pairs:
                     change = moved[b] - moved[a]
                     first, second = self._numbers(totals[a] + change), self._numbers(totals[b] - change)
@@ -233,6 +240,7 @@ class ItemSystems:
         smallest = smallest_adjusted(pairs, plan.labellings)
         what = f"groups of {self.unit}s" if self.grouped else f"{self.unit}s"
         how = f"all {plan.labellings + 1:,} ways to swap" if plan.exact else f"{plan.labellings:,} random swaps of"
+        where = f"{len(self._moving):,} {what}" + (" where they differ" if len(self._moving) < self.units else "")
         across = f", {pairs} pairs of systems by Holm" if pairs > 1 else ""
         return {
             "size": self.items,
@@ -248,7 +256,7 @@ class ItemSystems:
                 f"value: the first less the second; [low, high]: {interval:.0%} interval from the spread over "
                 f"{RESAMPLES:,} bootstrap resamples of {self.units:,} {what} (seed {self.seed})",
                 f"p: of being equally close to people; p alike: of writing alike, by {how} the two systems' outputs at "
-                f"{self.units:,} {what}; p adjusted: for all numbers by Westfall-Young's max-T{across}; the smallest "
+                f"{where}; p adjusted: for all numbers by Westfall-Young's max-T{across}; the smallest "
                 f"there can be: {short_p(smallest)}",
             ],
         }

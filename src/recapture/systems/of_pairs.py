@@ -116,7 +116,7 @@ def _compared(
     directions = {number.name: number.direction for number in numbers}
     shown = [number.name for number in numbers if number.main]
     same = {
-        (a, b): sum(one == other for one, other in zip(texts.systems[a], texts.systems[b], strict=True))
+        (a, b): sum(texts.systems[a][place] == texts.systems[b][place] for place in against.used)
         for a, b in pairs_of(list(texts.systems))
     }
     return Comparison(
