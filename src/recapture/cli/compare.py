@@ -36,16 +36,16 @@ class Kinds(WithCandidates):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         read = args[: args.index("--")] if "--" in args else args
-        asked = [flag for flag in _KINDS if flag in read]
+        asked = [flag for flag in KINDS if flag in read]
         if len(asked) > 1:
             raise InputError(f"{' and '.join(asked)} are two kinds of comparison: leave out either")
         if not asked:
             return super().make_context(info_name, args, parent, **extra)
         args.remove(asked[0])
-        return _KINDS[asked[0]].make_context(f"{info_name} {asked[0]}", args, parent, **extra)
+        return KINDS[asked[0]].make_context(f"{info_name} {asked[0]}", args, parent, **extra)
 
 
-_KINDS = {"--pairs": compare_pairs, "--contexts": compare_contexts}
+KINDS = {"--pairs": compare_pairs, "--contexts": compare_contexts}
 
 
 @click.command(cls=Kinds)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ..errors import InputError
-from .options import FORMS, WithCandidates, chosen_form, deliver, output_format, share_option
+from .options import FORMS, WithCandidates, deliver, output_format, share_option
 from .pairs import pair_call, pair_options
 
 
@@ -36,13 +36,12 @@ def compare_pairs(
     from ..systems.of_pairs import compare_pairs as compare_systems
     from ..texts.group_labels import read_group_labels
 
-    form = chosen_form(form, output)
     first, known = given["reference"][0], given["reference_format"]
     if group is not None and first == "-":
         raise InputError("--group reads files twice, which standard input does not allow")
-    call = pair_call(output, None, **given)
+    call = pair_call(form, output, None, **given)
     groups = None if group is None else read_group_labels(first, group, known)
     compared = compare_systems(
         call.references, call.systems, level=level, interval=interval, groups=groups, **call.arguments
     )
-    deliver(compared, form, output, compared.notes)
+    deliver(compared, call.form, output, compared.notes)

@@ -80,6 +80,7 @@ def pair_options(command: Command) -> Command:
 class PairCall(NamedTuple):
     """What options and files ask for."""
 
+    form: str
     references: list[list[str]]
     systems: dict[str, list[str]]
     arguments: dict[str, Any]
@@ -89,6 +90,7 @@ class PairCall(NamedTuple):
 
 
 def pair_call(
+    form: str | None,
     output: str | None,
     per_item: str | None,
     *,
@@ -119,6 +121,7 @@ def pair_call(
     candidate = candidate_files(candidate, input_format)
     check_stdin(*reference, *candidate)
     check_targets(output, per_item, candidate)
+    form = chosen_form(form, output)
     names = candidate_names(candidate, name)
     for path in reference:
         if reference.count(path) > 1:
@@ -158,7 +161,7 @@ def pair_call(
         "offline": offline or None,
         "cache": not no_cache,
     }
-    return PairCall(files.references, dict(zip(names, files.candidates, strict=True)), arguments, files.ids)
+    return PairCall(form, files.references, dict(zip(names, files.candidates, strict=True)), arguments, files.ids)
 
 
 @click.command(cls=WithCandidates)
@@ -185,10 +188,9 @@ def pairs(interval: float | None, form: str | None, output: str | None, per_item
     """
     from ..pairs.evaluate import evaluate_pairs
 
-    form = chosen_form(form, output)
-    call = pair_call(output, per_item, **given)
+    call = pair_call(form, output, per_item, **given)
     results = evaluate_pairs(call.references, call.systems, interval=interval, **call.arguments)
-    deliver(results, form, output, results.notes, {per_item: results.to_jsonl(call.ids)} if per_item else {})
+    deliver(results, call.form, output, results.notes, {per_item: results.to_jsonl(call.ids)} if per_item else {})
 
 
 def _options(chosen: Sequence[PairMetric], parameters: Mapping[str, Any], seed: int) -> dict[str, dict[str, Any]]:

@@ -60,16 +60,17 @@ class SetSystems:
         self.seed = seed
         self.reference = prepared.reference.ordered
         self.systems = {name: points.ordered for name, points in prepared.candidates.items()}
-        self.jobs = [_settled(job, self.reference) for job in with_defaults(prepared.jobs, seed)]
         self.size = min(map(len, self.systems.values()))
         """Of every system, where it is compared."""
-        for metric, parameters in self.jobs:
+        jobs = with_defaults(prepared.jobs, seed)
+        for metric, parameters in jobs:
             least = max(metric.least_samples, parameters.get("k", 0) + 1)
             for points in (self.reference, *self.systems.values()):
                 if len(points) < 2 * least:
                     raise InputError(
                         f"{points.name} has {len(points)} samples: {metric.name} needs {2 * least} to compare systems"
                     )
+        self.jobs = [_settled(job, self.reference) for job in jobs]
         if labelled is None:
             labelled = [metric.name for metric, _ in self.jobs if not metric.costly_labellings]
         self.labelled = [job for job in self.jobs if job.metric.name in labelled and job.metric.relabel is not None]
