@@ -38,6 +38,7 @@ def metric_options(command: Command) -> Command:
         click.option(
             "--cider-df", metavar="FILE", help="Document frequencies for CIDEr-D (default: from all references)."
         ),
+        click.option("--jar", metavar="FILE", help="METEOR's own program, meteor-1.5.jar: its tables, and its scores."),
         click.option("--wordnet", metavar="FOLDER", help="Synonyms for METEOR; auto looks in the usual places."),
         click.option("--paraphrases", metavar="FILE", help="A paraphrase table for METEOR."),
         word_options(several=False),
@@ -63,6 +64,7 @@ def metric_arguments(
     ties: Any,
     directed: bool,
     cider_df: str | None,
+    jar: str | None,
     wordnet: str | None,
     paraphrases: str | None,
     model: str | None,
@@ -84,7 +86,8 @@ def metric_arguments(
     else:
         chosen = METRICS.choose(metrics)
     pairwise = [PAIRWISE.find(name) for name in dict.fromkeys(metric.similarity for metric in chosen) if name]
-    options = _options({"cider": {"df": cider_df}, "meteor": {"wordnet": wordnet, "paraphrases": paraphrases}})
+    tables = {"jar": jar, "wordnet": wordnet, "paraphrases": paraphrases}
+    options = _options({"cider": {"df": cider_df}, "meteor": tables})
     options |= by_metric(pairwise, PAIRWISE.all().values(), parameters)
     return {
         "metrics": [metric.name for metric in chosen],
@@ -126,7 +129,7 @@ def contexts(
     group: str | None,
     field: str | None,
     interval: float | None,
-    pvalue: bool | int | Literal["exact", "sampled"],
+    pvalue: bool | int | Literal["exact", "sampled", "analytic"],
     form: str | None,
     output: str | None,
     per_item: str | None,

@@ -89,13 +89,13 @@ def inference_options(command: Command) -> Command:
     def asked(_: click.Context, __: click.Parameter, value: str | None) -> bool | int | str:
         if value in (None, "auto"):
             return value is not None
-        if value in ("exact", "sampled"):
+        if value in ("exact", "sampled", "analytic"):
             return value
         number = typed_number(value)
         if isinstance(number, str) or number < 1:
             raise InputError(
-                f"--pvalue takes nothing, auto, exact, sampled or a number of labellings, not {shortened(value)!r}"
-                " (a file name goes before it)"
+                f"--pvalue takes nothing, auto, exact, sampled, analytic or a number of labellings, not "
+                f"{shortened(value)!r} (a file name goes before it)"
             )
         return number
 
@@ -105,7 +105,7 @@ def inference_options(command: Command) -> Command:
         flag_value="auto",
         metavar="[HOW]",
         callback=asked,
-        help="p-value of one common distribution: all relabellings if few, else seeded; exact, sampled, a number.",
+        help="p-value of one distribution: all relabellings if few, else seeded; exact, sampled, analytic, a number.",
     )
     return interval_option(pvalue(command))
 

@@ -66,6 +66,9 @@ def pair_options(command: Command) -> Command:
             "--k", type=click.IntRange(1), help="Neighbourhood size of me-words, pr-words (default: each its own)."
         ),
         click.option("--layers", type=click.IntRange(1), help="How many last layers of the encoder (default: 5)."),
+        click.option("--jar", metavar="FILE", help="METEOR's own program, meteor-1.5.jar: its tables, and its scores."),
+        click.option("--wordnet", metavar="FOLDER", help="Synonyms for METEOR; auto looks in the usual places."),
+        click.option("--paraphrases", metavar="FILE", help="A paraphrase table for METEOR."),
         click.option(
             "--encoder", metavar="NAME", help="For word vectors: name or folder (default: all-MiniLM-L6-v2)."
         ),
@@ -184,6 +187,7 @@ def pairs(interval: float | None, form: str | None, output: str | None, per_item
       recapture pairs -r refs1.txt -r refs2.txt -c a.txt --metrics bertscore,bleu,rouge --per-item scores.jsonl
       recapture pairs -r refs.jsonl -c a.jsonl --field output --metrics infolm --measure l1,l2 --temperature 0.5,1
       recapture pairs -r refs.txt -c a.txt --metrics me-words,meteor --interval 0.95 --format md
+      recapture pairs -r refs.txt -c a.txt --metrics meteor,corpus-meteor --jar meteor/meteor-1.5.jar
       recapture compare --pairs -r refs.txt -c a.txt -c b.txt
     """
     from ..pairs.evaluate import evaluate_pairs

@@ -43,6 +43,8 @@ class Batch:
     squares: Mapping[str, np.ndarray]
     """Scores of all texts of each context against each other, by metric between two texts: (contexts, texts, texts)."""
     vectors: Sequence[np.ndarray] = ()
+    names: Sequence[str] = ()
+    """Of the contexts, for messages."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,8 @@ class ContextMetric(Declaration):
     """Whether sides of different sizes cannot be compared by it."""
     no_pvalue: str = ""
     """Why it has no p-value; empty where it has one."""
+    tuned: Callable[[Mapping[str, Any]], ContextMetric] | None = None
+    """(parameters) -> the same metric with parameters of its own, where it has any."""
 
     @property
     def tested(self) -> bool:

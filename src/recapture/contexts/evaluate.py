@@ -29,7 +29,17 @@ from .declaration import METRICS, Batch, ContextMetric, Settings, check_ties, us
 from .distances import NO_SCORE
 from .pairwise import PAIRWISE
 from .table import ContextResults, totals_of, without_pvalues
-from .uncertainty import Asked, ContextScores, pvalue_name, relabelled_name, smallest_name
+from .uncertainty import (
+    ENOUGH_ANALYTIC,
+    Analytic,
+    Asked,
+    ContextScores,
+    check_analytic,
+    pvalue_name,
+    relabelled_name,
+    rough,
+    smallest_name,
+)
 
 if TYPE_CHECKING:
     import os
@@ -81,8 +91,8 @@ def evaluate_contexts(
         pairwise metric (see `list_pairwise`); every metric of two sets (see `list_metrics`); self-bleu, distinct-1,
         distinct-2. Default: triangle ranks over METEOR, CIDEr-D and embeddings, MMD, Fréchet, MAUVE, METEOR, CIDEr-D,
         without those that need an encoder where none can run.
-    pvalue : bool, int, "exact" or "sampled", default False
-        As for `triangle_rank`.
+    pvalue : bool, int, "exact", "sampled" or "analytic", default False
+        As for `triangle_rank`; "analytic" goes with triangle ranks alone.
     interval : float, optional
         A level such as 0.95, for intervals of the means over contexts.
     ties, directed
@@ -92,9 +102,10 @@ def evaluate_contexts(
     model : str or path, optional
         The masked language model of InfoLM, by name or folder (default: recapture-minilm-head).
     options : mapping of str to mapping, optional
-        A pairwise metric's own, by its name: {"meteor": {"wordnet": folder}, "infolm": {"measure": "l2"}}. CIDEr-D
-        takes its document frequencies from all references given here unless options say otherwise, and so do
-        BERTScore, MoverScore and InfoLM with idf (`idf_from` has other texts).
+        A pairwise metric's own, or those of a metric of two sets, by its name: {"meteor": {"wordnet": folder},
+        "infolm": {"measure": "l2"}, "mmd": {"form": "printed"}}. CIDEr-D takes its document frequencies from all
+        references given here unless options say otherwise, and so do BERTScore, MoverScore and InfoLM with idf
+        (`idf_from` has other texts).
     seed : int, default 0
         For all that is drawn at random.
     resume : bool, default True
@@ -158,7 +169,6 @@ class _Run:
         of_words: Mapping[str, Any],
     ) -> None:
         self.contexts = contexts
-        self.metrics = metrics
         self._settings = settings
         self._asked = asked
         self._encoding = encoding
@@ -166,8 +176,14 @@ class _Run:
         if not isinstance(options, Mapping) or not all(isinstance(own, Mapping) for own in options.values()):
             raise InputError(f"options are a mapping from metrics to their parameters, not {shown(options)}")
         options = {str(name).replace("_", "-"): own for name, own in options.items()}
+        tunable = [metric.name for metric in metrics if metric.tuned]
+        self._tuned = {name: dict(own) for name, own in options.items() if name in tunable}
+        self.metrics = metrics = [
+            metric.tuned(self._tuned[metric.name]) if metric.tuned and metric.name in self._tuned else metric
+            for metric in metrics
+        ]
         for name in options:
-            if name not in wanted:
+            if name not in wanted and name not in tunable:
                 raise InputError(f"options for {name!r}, but no metric is built on it")
         if asked.wanted and not any(metric.tested for metric in metrics):
             raise InputError("; ".join(without_pvalues({metric.name: metric.no_pvalue for metric in metrics})))
@@ -193,8 +209,10 @@ class _Run:
 
     def _check_partitions(self) -> None:
         """Refuse p-values that some context cannot have before the first one is scored."""
-        self._asked.plan(1, 1, symmetric=False)
         tested = [metric for metric in self.metrics if metric.tested]
+        analytic = self._asked.analytic and all(metric.ranks_triangles for metric in tested)
+        if not analytic:
+            self._asked.plan(1, 1, symmetric=False)
         seen: set[tuple[int, int]] = set()
         for context in self.contexts:
             sizes = len(context.references), len(context.candidates)
@@ -202,7 +220,10 @@ class _Run:
                 continue
             seen.add(sizes)
             try:
-                self._asked.plan(*sizes, symmetric=False)
+                if analytic:
+                    check_analytic(*sizes, self._settings.ties)
+                else:
+                    self._asked.plan(*sizes, symmetric=False)
             except InputError as error:
                 raise InputError(f"context {context.id}: {error}") from None
 
@@ -270,6 +291,7 @@ class _Run:
             "pvalue": self._asked.pvalue,
             **asdict(self._settings),
             "pairwise": {name: dict(scorer.settings) for name, scorer in self._scorers.items()},
+            **({"options": self._tuned} if self._tuned else {}),
             "encoder": dict(self._encoder.identity()) if self._encoder is not None else None,
             "versions": {"recapture": VERSION, **{name: installed_version(name) for name in libraries}},
         }
@@ -290,6 +312,12 @@ class _Run:
                 f"{', '.join(alone)}: sides differ in size in {uneven:,} contexts, and more texts look less varied; "
                 "compare dispersion instead"
             )
+        if self._asked.analytic:
+            sizes = [(len(context.references), len(context.candidates)) for context in self.contexts]
+            few = sum(rough(*each) for each in sizes if min(each))
+            if few:
+                what = f"fewer than {ENOUGH_ANALYTIC} texts a side"
+                warnings.append(f"analytic p-values are rough in {few:,} contexts with {what}")
         return [*warnings, *(warning for scorer in self._scorers.values() for warning in scorer.warnings(texts))]
 
     def score(self, resume: bool) -> list[Record]:
@@ -346,7 +374,7 @@ class _Run:
             needed = dict.fromkeys(metric.similarity for metric in able if metric.similarity)
             own = [vectors[context.id] for context in group if context.id in vectors]
             squares = {name: np.stack(self._squares(name, texts, own)) for name in needed}
-            batch = Batch(references, candidates, texts, squares, own)
+            batch = Batch(references, candidates, texts, squares, own, [context.id for context in group])
             for metric in able:
                 part, scorable = batch, list(range(len(group)))
                 if metric.similarity:
@@ -423,4 +451,5 @@ def _flat(scored: ContextScores) -> dict[str, Any]:
     if scored.tests:
         test = next(iter(scored.tests.values()))
         flat |= {"exact": test.exact, "labellings": test.labellings, "tied": test.equal}
+        flat |= {"projected": test.projected} if isinstance(test, Analytic) else {}
     return {**flat, **scored.details}

@@ -17,6 +17,7 @@ from ...checks import check_seed, is_one_of, numbers_of, plain_arguments
 from ...declarations import Output
 from ...errors import InputError, shown
 from ...geometry.labels import Labels
+from ...labellings.permutation import Permutation
 from ...labellings.plans import Pvalue
 from ...report.result import Result
 from ...similarity.scorer import RULES, Rule, Similarity
@@ -103,7 +104,7 @@ def aggregate(
         signature=declared.signature({**settings, "over_references": rule}),
         arrays={"scores": -_towards(declared) * _joined(-_towards(declared) * square[n:, :n], rule)},
         pvalues={"value": test.pvalue} if test else {},
-        nulls={"value": test.null * _towards(declared)} if test else {},
+        nulls={"value": test.null * _towards(declared)} if isinstance(test, Permutation) else {},
         inference={"pvalues": describe(test, seed)} if test else {},
     )
 

@@ -21,7 +21,7 @@ from ..models import DEFAULT_ENCODER
 from ..rated import Seen, layers_read, mean, ranked, row_name, shown, tasks
 from ..study import Claim, Findings, Section, Setup, Study
 from .moses import detokenised
-from .wmt17_paper import BEST_K, FIVE, FORMS, Found, beside, paper_mean, verdict, word_claims
+from .wmt17_paper import BEST_K, FIVE, FORMS, Found, beside, default_claims, paper_mean, verdict, word_claims
 from .wmt17_sentences import Found as SentenceFound
 from .wmt17_sentences import Side, sentence_claims, sentence_level, sentence_table
 from .wmt17_settings import (
@@ -293,6 +293,7 @@ def judge(tables: Tables, settings: Mapping[str, Any]) -> list[Claim]:
     spread_of = {name: means_by_encoder(tables.get(f"{name}-by-encoder", [])) for name in ("words", "sentences")}
     return [
         *word_claims(words, pairs, spread_of["words"]),
+        *default_claims(words, pairs),
         *sweep_claims(tables.get("k-of-words", [])),
         *sentence_claims(sentences, pairs, words, spread_of["sentences"]),
     ]
