@@ -92,6 +92,17 @@ def test_corpus_numbers_under_every_swap_are_sacrebleus():
         assert null[:, place].tolist() == pytest.approx([first[name] - second[name] for name in CORPUS], abs=1e-12)
 
 
+def test_corpus_meteor_of_every_resample_is_that_of_its_texts():
+    """By the metric itself on the texts of each resample, written out: repeats and all."""
+    systems = against(REFERENCES, SYSTEMS, ["corpus-meteor"])
+    drawn = systems.resampled()
+    for place, row in enumerate(next(systems._weights())[:25]):
+        chosen = np.repeat(np.arange(25), row).tolist()
+        for system, written in SYSTEMS.items():
+            expected = rc.corpus_meteor([REFERENCES[at] for at in chosen], [written[at] for at in chosen]).value
+            assert drawn[system][0, place] == pytest.approx(expected, abs=1e-12)
+
+
 @pytest.mark.parametrize(
     ("references", "candidates"),
     [
@@ -167,7 +178,7 @@ def _differences(systems):
 
 
 def test_values_are_those_of_evaluate_pairs():
-    names = ["bleu", "chrf", "ter", "rouge", "meteor", "cross-entropy"]
+    names = ["bleu", "chrf", "ter", "rouge", "meteor", "corpus-meteor", "cross-entropy"]
     compared = rc.compare_pairs(REFERENCES, SYSTEMS, names)
     results = rc.evaluate_pairs(REFERENCES, SYSTEMS, names)
     for system, of_system in compared.values.items():
