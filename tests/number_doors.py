@@ -63,6 +63,14 @@ OWN: dict[str, dict[str, Any]] = {
     "evaluate": {"references": REFERENCE, "candidates": CANDIDATE, "metrics": "mark-evaluate", "ceiling": False},
     "evaluate_pairs": {"metrics": "chrf"},
     "evaluate_contexts": {"metrics": "rouge-l", "resume": False},
+    "compare": {"systems": {"a": CANDIDATE, "b": REFERENCE[::-1]}, "metrics": "mmd", "ceiling": False},
+    "compare_pairs": {"systems": {"a": TEXTS, "b": OTHERS}, "metrics": "chrf"},
+    "compare_contexts": {
+        "references": [TEXTS, OTHERS],
+        "systems": {"a": [TEXTS, TEXTS], "b": [OTHERS, TEXTS]},
+        "metrics": "rouge-l",
+        "resume": False,
+    },
     "aggregate": {"metric": "rouge-l"},
     "triangle_rank": {"distance": "rouge-l"},
     "encode": {"encoder": "bag-of-words", "cache": False},
@@ -81,7 +89,17 @@ OWN: dict[str, dict[str, Any]] = {
     "infolm": {"measure": "ab", "alpha": 0.5, "beta": 0.5, "cache": False},
 }
 """What single functions get beside."""
-FITTING = {"interval": 0.5, "alpha": 0.5, "layer": 1, "layers": 2, "k": 2, "resamples": 20, "balance": 3, "pvalue": 20}
+FITTING = {
+    "interval": 0.5,
+    "level": 0.5,
+    "alpha": 0.5,
+    "layer": 1,
+    "layers": 2,
+    "k": 2,
+    "resamples": 20,
+    "balance": 3,
+    "pvalue": 20,
+}
 FITTING |= {"ceiling": 3, "bandwidth": 100, "clusters": 5, "order": 3, "batch_tokens": 100, "folds": 2, "quantiles": 2}
 FITTING |= {
     "clusterings": 2,
@@ -93,7 +111,17 @@ FITTING |= {
     "seed": 100,
 }
 """Numbers that a parameter may have and that fit into 8 bits, where the default is none or would take long."""
-ABOUT_RESULTS = {"Result", "Results", "Table", "ScoreMatrix", "Context", "InputError", "OptionError", "Journal"}
+ABOUT_RESULTS = {
+    "Result",
+    "Results",
+    "Table",
+    "ScoreMatrix",
+    "Context",
+    "InputError",
+    "OptionError",
+    "Journal",
+    "Comparison",
+}
 """Classes that are not made from a caller's parameters."""
 ON_MODELS = {"bertscore", "infolm", "moverscore", "prd_words", "mark_evaluate_words", "precision_recall_words"}
 NOT_HERE = {"model_info", "read", "read_contexts", "read_scores"}
@@ -160,11 +188,14 @@ def _of_function(name: str, function: Callable[..., Any], model: Path | None) ->
         arguments = {key: value for key, value in fixed.items() if key != parameter_name}
         if parameter_name == "seed" and name in ("evaluate", *_set_functions()):
             arguments |= {"pvalue": 20}
-        if parameter_name == "batch_size" and name.startswith("evaluate"):  # of texts that are encoded
+        if parameter_name == "batch_size" and name.startswith(("evaluate", "compare")):  # of texts that are encoded
             arguments |= {"encoder": "bag-of-words", "cache": False}
+            arguments |= (
+                {"reference": TEXTS * 4, "systems": {"a": OTHERS * 4, "b": TEXTS * 4}} if name == "compare" else {}
+            )
             arguments |= {"references": TEXTS, "candidates": OTHERS, "metrics": "frechet"} if name == "evaluate" else {}
-            arguments |= {"metrics": "trm-embedding"} if name == "evaluate_contexts" else {}
-        if (name, parameter_name) == ("evaluate_contexts", "batch_tokens"):  # of models of word pieces
+            arguments |= {"metrics": "trm-embedding"} if name.endswith("_contexts") else {}
+        if name.endswith("_contexts") and parameter_name == "batch_tokens":  # of models of word pieces
             if model is None:
                 continue
             arguments |= {"metrics": "trm-bertscore", "encoder": str(model)}

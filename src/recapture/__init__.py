@@ -89,6 +89,8 @@ if TYPE_CHECKING:
     from .similarity.diversity import self_bleu as self_bleu
     from .systems.compare import compare as compare
     from .systems.comparison import Comparison as Comparison
+    from .systems.of_contexts import compare_contexts as compare_contexts
+    from .systems.of_pairs import compare_pairs as compare_pairs
     from .texts import read as read
     from .texts.context_files import Context as Context
     from .texts.context_files import read_contexts as read_contexts
@@ -127,6 +129,8 @@ _HOME = {
     "mark_evaluate_sweep": "sets.metrics.mark_evaluate",
     "compare": "systems.compare",
     "Comparison": "systems.comparison",
+    "compare_contexts": "systems.of_contexts",
+    "compare_pairs": "systems.of_pairs",
     "read": "texts",
     "read_contexts": "texts.context_files",
     "aggregate": "contexts.metrics.aggregate",

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """What a terminal obeys instead of showing it, what turns the direction of words that follow, and half characters."""
 
+_MOST_LISTED, _LISTED = 40, 20
+"""Names that a message lists: all, or where there are more so many of them."""
 _LONGEST = 100
 """Characters of a value in a message."""
 _SHORT = reprlib.Repr()
@@ -84,4 +86,5 @@ def nearest_names(wanted: object, known: Iterable[str]) -> str:
         close = sorted((name for name in names if parts < set(name.split("-"))), key=len)[:3]
     if close:
         return "did you mean " + " or ".join(close) + "?"
-    return "known: " + ", ".join(names)
+    listed = names if len(names) <= _MOST_LISTED else names[:_LISTED]
+    return "known: " + ", ".join(listed) + (f" and {len(names) - len(listed)} more" if len(listed) < len(names) else "")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from recapture.cli.app import app, run
+from recapture.cli.compare import KINDS
 from recapture.representations.vector_cache import VectorCache
 
 NUMBERS = ["nan", "inf", "-inf", "-1", "0", "1", "1e999", "1e-999", "0.5", "٣", "", " 1 ", "1_0", "0x1", "1,2", "--1"]
@@ -23,6 +24,8 @@ def texts(folder: Path) -> None:
     (folder / "model.txt").write_text("\n".join(reversed([line.upper() for line in lines])) + "\n")
     contexts = {"id": 1, "references": lines[:3], "candidates": lines[3:5]}
     (folder / "contexts.jsonl").write_text(json.dumps(contexts) + "\n")
+    several = [{"id": at, "references": lines[at : at + 3], "a": lines[3:5], "b": lines[5:7]} for at in range(4)]
+    (folder / "several.jsonl").write_text("".join(json.dumps(row) + "\n" for row in several))
     rows = [
         {"system": system, "item": item, "bleu": (place * 7 + item * 3) % 10, "human": (place * 5 + item) % 7}
         for place, system in enumerate("abcd")
@@ -32,10 +35,14 @@ def texts(folder: Path) -> None:
 
 
 SIDES = ["-r", "human.txt", "-c", "model.txt"]
+FIELDS = ["--candidates-field", "a", "--candidates-field", "b"]
 COMMANDS = {
     "score": [*SIDES, "--encoder", "bag-of-words", "--metrics", "mark-evaluate,mmd", "--no-ceiling"],
     "pairs": [*SIDES, "--metrics", "chrf"],
     "contexts": ["contexts.jsonl", "--metrics", "rouge-l"],
+    "compare": [*SIDES, "-c", "human.txt", "--encoder", "bag-of-words", "--metrics", "mmd", "--no-ceiling"],
+    "compare --pairs": [*SIDES, "-c", "human.txt", "--metrics", "chrf"],
+    "compare --contexts": ["several.jsonl", *FIELDS, "--metrics", "rouge-l"],
     "correlate": ["scores.jsonl", "--human", "human", "--higher-is-better", "bleu", "--resamples", "9"],
     "embed": ["human.txt", "--encoder", "bag-of-words", "-o", "vectors.npy"],
     "cache": [],
@@ -52,6 +59,10 @@ def options():
         for parameter in command.params:
             if isinstance(parameter, click.Option) and not parameter.is_flag:
                 yield name, parameter.opts[0]
+    for flag, command in KINDS.items():
+        for parameter in command.params:
+            if isinstance(parameter, click.Option) and not parameter.is_flag:
+                yield f"compare {flag}", parameter.opts[0]
 
 
 OPTIONS = list(options())
@@ -80,7 +91,8 @@ def test_an_option_is_taken_or_refused(command, option, tmp_path, monkeypatch):
     for number in NUMBERS:
         if command == "cache":  # there is something to remove
             VectorCache().put({"encoder": "a"}, ["a text"], np.ones((1, 3), np.float32))
-        code, said = told([command, f"{option}={number}", *COMMANDS[command]])
+        # Last, so that it stands in the place of what the command gets beside.
+        code, said = told([*command.split(), *COMMANDS[command], f"{option}={number}"])
         assert code in (0, 2), (number[:40], said)
         if code == 2:
             assert len(said.strip().splitlines()) == 1, said

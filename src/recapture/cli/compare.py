@@ -7,6 +7,8 @@ from typing import Any
 import click
 
 from ..errors import InputError
+from .compare_contexts import compare_contexts
+from .compare_pairs import compare_pairs
 from .options import (
     FORMS,
     WithCandidates,
@@ -20,17 +22,36 @@ from .options import (
     input_options,
     output_format,
     report_options,
+    share_option,
 )
 from .score import read_sets
 
 
-def _level(_: click.Context, parameter: click.Parameter, value: float) -> float:
-    if not 0 < value < 1:
-        raise InputError(f"--{parameter.name} takes a number between 0 and 1, not {value:g}")
-    return value
+class Kinds(WithCandidates):
+    """A command that has another one in its place for each further kind of comparison, chosen by a flag.
+
+    Each kind has options of its own, and its own help: `recapture compare --pairs --help`.
+    """
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        read = args[: args.index("--")] if "--" in args else args
+        asked = [flag for flag in KINDS if flag in read]
+        if len(asked) > 1:
+            raise InputError(f"{' and '.join(asked)} are two kinds of comparison: leave out either")
+        if not asked:
+            return super().make_context(info_name, args, parent, **extra)
+        args.remove(asked[0])
+        return KINDS[asked[0]].make_context(f"{info_name} {asked[0]}", args, parent, **extra)
 
 
-@click.command(cls=WithCandidates)
+KINDS = {"--pairs": compare_pairs, "--contexts": compare_contexts}
+
+
+@click.command(cls=Kinds)
+@click.option("--pairs", is_flag=True, expose_value=False, help="Text by text, each against its own references.")
+@click.option("--contexts", is_flag=True, expose_value=False, help="Several texts a context against several of people.")
 @click.option("--reference", "-r", required=True, metavar="FILE", help="Human texts or vectors; - for stdin.")
 @click.option(
     "--candidate", "-c", required=True, multiple=True, metavar="FILE...", help="One a system; files, patterns, folders."
@@ -46,8 +67,8 @@ def _level(_: click.Context, parameter: click.Parameter, value: float) -> float:
 @click.option("--reference-format", metavar="NAME", help="How to read the reference (default: by its file name).")
 @encoding_options
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="N texts, chosen by --seed, of each set with more.")
-@click.option("--level", type=float, default=0.05, callback=_level, help="Of the tests (default: 0.05).")
-@click.option("--interval", type=float, default=0.95, callback=_level, help="Of differences (default: 0.95).")
+@share_option("--level", 0.05, "Of the tests")
+@share_option("--interval", 0.95, "Of differences")
 @click.option("--no-ceiling", is_flag=True, help="Do not score parts of the reference as human texts.")
 @click.option("--human", metavar="FILE", help="A second human set, instead of other parts of the reference.")
 @click.option("--group", metavar="FIELD", help="Field that tells which texts belong together: document, prompt...")
@@ -89,6 +110,10 @@ def compare(
       recapture compare -r human.txt -c a.txt -c b.txt
       recapture compare -r human.txt -c runs/*.txt --metrics mark-evaluate,mmd --output compared.json
       recapture compare -r human.jsonl -c a.jsonl -c b.jsonl --field text --group prompt
+      recapture compare --pairs -r refs.txt -c a.txt -c b.txt
+      recapture compare --contexts -c a.jsonl -c b.jsonl
+    \b
+    With --pairs or --contexts there are other options: see recapture compare --pairs --help.
     """
     from ..sets.declaration import METRICS
     from ..systems.compare import compare as compare_systems
@@ -130,4 +155,4 @@ def compare(
         reference_name=sets.name,
         **chosen_encoding(**encoding),
     )
-    deliver(compared, form, output, compared.results.notes, report=report, series=series)
+    deliver(compared, form, output, compared.notes, report=report, series=series)

@@ -75,6 +75,18 @@ def interval_option(command: Command) -> Command:
     )(command)
 
 
+def share_option(name: str, usual: float, what: str) -> Callable[[Command], Command]:
+    """A number between 0 and 1."""
+
+    def checked(_: click.Context, __: click.Parameter, value: float) -> float:
+        if not 0 < value < 1:
+            raise InputError(f"{name} takes a number between 0 and 1, not {value:g}")
+        return value
+
+    text = f"{what} (default: {usual:g})."
+    return click.option(name, type=float, default=usual, metavar="LEVEL", callback=checked, help=text)
+
+
 def inference_options(command: Command) -> Command:
     """--interval and --pvalue."""
 

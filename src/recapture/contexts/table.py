@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -91,7 +91,7 @@ class ContextResults(Paged):
     def page_parts(self) -> Page:
         from .context_page import page_of_contexts
 
-        return page_of_contexts(self)
+        return page_of_contexts({"candidates": self}, self.report())
 
     def to_jsonl(self) -> str:
         """One context a line."""
@@ -144,6 +144,39 @@ class ContextResults(Paged):
                     "times the number of contexts, is above the level"
                 )
         return lines
+
+
+class ContextSystems(dict[str, ContextResults], Paged):
+    """{system: ContextResults} of several systems on the same contexts."""
+
+    @property
+    def notes(self) -> list[str]:
+        """Each note once, with the systems it concerns unless it concerns all."""
+        by_note: dict[str, list[str]] = {}
+        for system, results in self.items():
+            for note in results.notes:
+                by_note.setdefault(note, []).append(system)
+        return [
+            note if len(systems) == len(self) else f"{', '.join(systems)}: {note}" for note, systems in by_note.items()
+        ]
+
+    def report(self) -> Report:
+        reports = {system: results.report() for system, results in self.items()}
+        rows = [{"system": system, **total.flat()} for system, results in self.items() for total in results.totals]
+        return Report(
+            "contexts",
+            [replace(table, title=system) for system, report in reports.items() for table in report.tables],
+            self.notes,
+            (),
+            {"totals": rows},
+            {system: report.results for system, report in reports.items()},
+            next(iter(self.values())).signature,
+        )
+
+    def page_parts(self) -> Page:
+        from .context_page import page_of_contexts
+
+        return page_of_contexts(self, self.report())
 
 
 @dataclass(frozen=True)

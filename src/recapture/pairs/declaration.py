@@ -26,6 +26,7 @@ from ..similarity.scorer import Rule
 __all__ = [
     "INFINITY",
     "METRICS",
+    "Counted",
     "GroupScorer",
     "Output",
     "PairMetric",
@@ -74,6 +75,16 @@ class TextPairScorer(PairScorer, ABC):
 
 
 @dataclass(frozen=True)
+class Counted:
+    """A number as a formula of sums over items, so that other weights of the same items are one product away."""
+
+    items: np.ndarray
+    """(items, columns) what each item adds to every sum"""
+    formula: Callable[[np.ndarray], np.ndarray]
+    """(corpora, columns) sums -> (corpora,) numbers"""
+
+
+@dataclass(frozen=True)
 class PairScores:
     """One candidate list against all references."""
 
@@ -81,6 +92,8 @@ class PairScores:
     """One number per candidate, by output."""
     totals: Mapping[str, float] = field(default_factory=dict)
     """Numbers of the whole corpus, where they are not the mean of the items."""
+    counted: Mapping[str, Counted] = field(default_factory=dict)
+    """Those of the totals that are a formula of sums over items."""
 
 
 class GroupScorer(PairScorer, ABC):

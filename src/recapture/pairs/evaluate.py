@@ -25,7 +25,17 @@ from ..progress import Progress
 from ..report.result import Result
 from ..similarity.scorer import RULES, Rule
 from ..texts.objects import checked_entries, is_missing, samples_of
-from .declaration import METRICS, GroupScorer, Output, PairMetric, PairScorer, PairScores, TextPairScorer, usual_metrics
+from .declaration import (
+    METRICS,
+    Counted,
+    GroupScorer,
+    Output,
+    PairMetric,
+    PairScorer,
+    PairScores,
+    TextPairScorer,
+    usual_metrics,
+)
 from .table import PairResults, array_name
 from .uncertainty import Intervals
 
@@ -455,6 +465,15 @@ class PairJob:
 # From texts to scores
 
 
+class MeasuredPairs(NamedTuple):
+    """Results, and what they were made from."""
+
+    results: PairResults
+    jobs: list[PairJob]
+    counted: dict[str, dict[str, Mapping[str, Counted]]]
+    """By system, metric and output: numbers of the corpus that are formulas of sums over items."""
+
+
 def _run(
     chosen: Sequence[tuple[PairMetric, Mapping[str, Any]]],
     texts: Aligned,
@@ -462,12 +481,23 @@ def _run(
     shared: Shared,
     intervals: Intervals | None = None,
 ) -> PairResults:
+    return measured_pairs(chosen, texts, over, shared, intervals).results
+
+
+def measured_pairs(
+    chosen: Sequence[tuple[PairMetric, Mapping[str, Any]]],
+    texts: Aligned,
+    over: str | None,
+    shared: Shared,
+    intervals: Intervals | None = None,
+) -> MeasuredPairs:
     jobs = [
         PairJob(metric, parameters, rule, metric.prepare(texts.groups, shared, **parameters))
         for metric, parameters, rule in checked_parameters(chosen, over)
     ]
     singles = _score_pairs([job for job in jobs if isinstance(job.scorer, TextPairScorer)], texts)
     results = PairResults({name: {} for name in texts.systems})
+    counted: dict[str, dict[str, Mapping[str, Counted]]] = {name: {} for name in texts.systems}
     for job in jobs:
         for name, candidates in texts.systems.items():
             if isinstance(job.scorer, TextPairScorer):
@@ -476,7 +506,8 @@ def _run(
                 filled = [[text for text in group if not is_empty(text)] or [""] for group in texts.groups]
                 scores = cast(GroupScorer, job.scorer).score(filled, candidates)
             results[name][job.metric.name] = _result(job, scores, texts.groups, candidates, intervals)
-    return results
+            counted[name][job.metric.name] = scores.counted
+    return MeasuredPairs(results, jobs, counted)
 
 
 def _score_pairs(jobs: Sequence[PairJob], texts: Aligned) -> dict[str, dict[TextPair, tuple[float, ...]]]:

@@ -15,7 +15,8 @@ import numpy as np
 
 from ..errors import InputError, shown
 from ..progress import Progress
-from .declaration import GroupScorer, PairScores
+from .corpus_formulas import Formula
+from .declaration import Counted, GroupScorer, PairScores
 from .evaluate import is_empty
 
 _TOGETHER = 100
@@ -23,17 +24,21 @@ _TOGETHER = 100
 
 
 class SacrebleuScorer(GroupScorer):
-    """corpus, item: sacrebleu's metric as it is set for the corpus and for single items."""
+    """corpus, item: sacrebleu's metric as it is set for the corpus and for single items.
+
+    formula: that of the corpus, for many corpora at once.
+    """
 
     def __init__(
         self,
         corpus: Any,
         item: Any,
+        formula: Formula,
         references: Sequence[Sequence[str]],
         further: Mapping[str, Any] | None = None,
         most: float = math.inf,
     ) -> None:
-        self._corpus, self._item, self._most = corpus, item, most
+        self._corpus, self._item, self._formula, self._most = corpus, item, formula, most
         counts = {sum(not is_empty(text) for text in group) or 1 for group in references}
         # sacrebleu needs it for its signature; there -1 means "not the same everywhere".
         corpus.num_refs = item.num_refs = counts.pop() if len(counts) == 1 else -1
@@ -56,7 +61,8 @@ class SacrebleuScorer(GroupScorer):
         items = [self._rate(self._item, statistics) for statistics in counted]
         # Exact sums: the order of items does not matter, even where reference lengths are means.
         total = self._rate(self._corpus, [math.fsum(column) for column in zip(*counted, strict=True)])
-        return PairScores({"value": np.array(items)}, {"value": total})
+        counts = Counted(np.array(counted, np.float64), self._formula)
+        return PairScores({"value": np.array(items)}, {"value": total}, {"value": counts})
 
     def _rate(self, metric: Any, counted: Sequence[float]) -> float:
         # A perfect BLEU is exp(log(100)) = 100.00000000000004.

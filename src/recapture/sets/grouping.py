@@ -125,7 +125,7 @@ class SetGroups:
     def _coded(self, labels: Labelled | None, points: Sized) -> np.ndarray | None:
         if labels is None:
             return None
-        listed = _checked(labels, points.size, points.name)
+        listed = checked_labels(labels, points.size, points.name)
         return np.array([self._codes.setdefault(label, len(self._codes)) for label in listed])
 
     def _lacking(self, name: str, has: bool) -> str:
@@ -133,20 +133,20 @@ class SetGroups:
         return f"{with_groups} has groups and {without} has none: give both"
 
 
-def _checked(labels: Sequence[Any], samples: int, name: str) -> list[Any]:
+def checked_labels(labels: Any, samples: int, name: str, unit: str = "sample") -> list[Any]:
     """One label a sample, none missing."""
     if isinstance(labels, (str, bytes)):
-        raise InputError(f"groups of {name} must be a list of labels, one a sample, not one string")
+        raise InputError(f"groups of {name} must be a list of labels, one for each {unit}, not one string")
     if isinstance(labels, Mapping) or not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) != 1:
-        raise InputError(f"groups of {name} must be a list of labels, one a sample, not {shown(labels)}")
+        raise InputError(f"groups of {name} must be a list of labels, one for each {unit}, not {shown(labels)}")
     listed = [each.item() if isinstance(each, np.generic) else each for each in labels]
     if len(listed) != samples:
-        raise InputError(f"{name} has {samples:,} samples and {len(listed):,} group labels: one label a sample")
+        raise InputError(f"{name} has {samples:,} {unit}s and {len(listed):,} group labels: give one for each {unit}")
     for position, label in enumerate(listed):
         if label is None or (isinstance(label, float) and math.isnan(label)):
-            raise InputError(f"sample {position} of {name} has no group")
+            raise InputError(f"{unit} {position} of {name} has no group")
         if not isinstance(label, (str, int, float)):
             raise InputError(
-                f"the group of sample {position} of {name} must be a text or a number, not {type(label).__name__}"
+                f"the group of {unit} {position} of {name} must be a text or a number, not {type(label).__name__}"
             )
     return listed

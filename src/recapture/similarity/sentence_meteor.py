@@ -156,6 +156,20 @@ class MeteorScorer(Scorer):
             AlignedCounts(sum(held), sum(holds), sum(wanted), sum(wants), sum(words), broken, all(whole))
         )
 
+    def of_sums(self, sums: np.ndarray) -> np.ndarray:
+        """What `total` gives, for many corpora at once, from the sums of `columns` of their pairs."""
+        scores = []
+        for held, holds, wanted, wants, words, broken, unlike in sums.tolist():
+            # Sums that are made by subtracting others are not quite 0, or 1.
+            together = AlignedCounts(held, holds, wanted, wants, words, broken, unlike < 0.5)
+            scores.append(self._formula(together) if words > 0.5 else 0.0)
+        return np.array(scores)
+
+    @staticmethod
+    def columns(counts: AlignedCounts) -> list[float]:
+        """What a pair adds to the sums."""
+        return [*counts[:5], 0 if counts.whole else counts.chunks, not counts.whole]
+
     def _score(self, hypothesis: tuple[WeightedWords, list[Any]], reference: tuple[WeightedWords, list[Any]]) -> float:
         (there, there_further), (here, here_further) = hypothesis, reference
         if there.tokens == here.tokens:

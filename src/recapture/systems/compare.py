@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
-from ..checks import check_level, check_seed, plain_arguments
-from ..errors import InputError
+from ..checks import check_seed, is_one_of, plain_arguments
+from ..errors import InputError, OptionError, nearest_names, shown
+from ..report.report import short_p
 from ..sets.evaluate import PreparedSets, check_splits, evaluate_prepared, prepare_sets
 from ..sets.table import SetResults
 from .comparison import Comparison
-from .evidence import differences, pairs_of
-from .of_sets import HALF_SAMPLES, LABELLINGS, SetSystems, SystemNumbers
+from .evidence import LABELLINGS, check_tests, differences, enough_labellings, pairs_of, smallest_adjusted
+from .of_sets import HALF_SAMPLES, SetSystems, SystemNumbers
 from .set_sentences import sentences_on
 
 if TYPE_CHECKING:
@@ -34,12 +35,13 @@ def compare(
     encoder: EncoderLike | None = None,
     k: int | None = None,
     *,
+    kind: Literal["sets", "pairs", "contexts"] = "sets",
     level: float = 0.05,
     interval: float = 0.95,
     ceiling: bool | int = True,
     human: SampleSet | None = None,
     reference_groups: Labelled | None = None,
-    groups: Mapping[str, Labelled] | None = None,
+    groups: Mapping[str, Labelled] | Labelled | None = None,
     human_groups: Labelled | None = None,
     paired: bool = False,
     labelled: Iterable[str] | None = None,
@@ -65,6 +67,9 @@ def compare(
         Names of metrics of two sets (default: a few that between them notice most kinds of damage).
     encoder, k
         As for `evaluate`.
+    kind : {"sets", "pairs", "contexts"}, default "sets"
+        "pairs": text i of every system answers item i, as for `compare_pairs`; "contexts": every context has several
+        texts, as for `compare_contexts`. Those two functions have further options.
     level : float, default 0.05
         Of the tests: how often some difference may be claimed where there is none.
     interval : float, default 0.95
@@ -73,7 +78,7 @@ def compare(
         As for `evaluate`: what human texts score.
     reference_groups, groups
         One label a sample of the reference, and of each system by name: samples of one document, prompt or author move
-        together.
+        together. Of pairs and contexts: `groups` alone, one label an item or context.
     paired : bool, default False
         Whether sample i of the reference and of all systems answers one prompt.
     labelled : iterable of str, optional
@@ -98,7 +103,11 @@ def compare(
     >>> compared.ranks
     {'near': 1, 'far': 2}
     """
-    level, interval, seed = _checked(level), float(check_level(interval) or 0.95), check_seed(seed)
+    given = dict(locals())
+    if not (isinstance(kind, str) and kind == "sets"):
+        return _of_kind(given.pop("kind"), given.pop("reference"), given.pop("systems"), given)
+    level, interval = check_tests(level, interval)
+    seed = check_seed(seed)
     splits = check_splits(ceiling)
     if not isinstance(systems, Mapping) or len(systems) < 2:
         raise InputError("systems must be a mapping with two systems or more, {name: texts}")
@@ -131,6 +140,25 @@ def compare(
     )
 
 
+def _of_kind(kind: Any, reference: Any, systems: Any, given: Mapping[str, Any]) -> Comparison:
+    """Another kind of comparison, by its own function; an option that it does not have is refused."""
+    import inspect
+
+    from .of_contexts import compare_contexts
+    from .of_pairs import compare_pairs
+
+    kinds: dict[str, Callable[..., Comparison]] = {"pairs": compare_pairs, "contexts": compare_contexts}
+    if not is_one_of(kind, list(kinds)):
+        known = nearest_names(kind, ["sets", *kinds])
+        raise InputError(f"systems are compared as sets, pairs or contexts, not {shown(kind)}: {known}")
+    usual, takes = inspect.signature(compare).parameters, inspect.signature(kinds[kind]).parameters
+    asked = {name: value for name, value in given.items() if value is not usual[name].default}
+    for name in asked:
+        if name not in takes:
+            raise OptionError(f"a comparison of {kind} has no option {name!r}: see compare_{kind}")
+    return kinds[kind](reference, systems, **asked)
+
+
 def compare_prepared(
     prepared: PreparedSets,
     level: float,
@@ -149,6 +177,8 @@ def compare_prepared(
     part = min(against.size, len(prepared.reference) // 2)
     alike = {pair: dict(zip(numbers.names, each.tolist(), strict=True)) for pair, each in against.alike(part).items()}
     human = _human_parts(results, numbers)
+    pairs = len(pairs_of(list(against.systems)))
+    smallest = smallest_adjusted(pairs, enough_labellings(pairs, level))
     settings = {
         "size": against.size,
         "part": part,
@@ -156,8 +186,8 @@ def compare_prepared(
         "half_samples": HALF_SAMPLES,
         "labellings": LABELLINGS,
         "seed": seed,
-        "smallest_adjusted": len(pairs_of(list(against.systems))) / (LABELLINGS + 1),
-        "said": _said(against, interval, seed),
+        "smallest_adjusted": smallest,
+        "said": _said(against, interval, seed, smallest),
     }
     return Comparison(
         "sets",
@@ -184,18 +214,12 @@ def _human_parts(results: SetResults, numbers: SystemNumbers) -> dict[str, float
     return {name: means[name] for name in numbers.names} if all(name in means for name in numbers.names) else {}
 
 
-def _said(against: SetSystems, interval: float, seed: int) -> list[str]:
+def _said(against: SetSystems, interval: float, seed: int, smallest: float) -> list[str]:
     pairs = len(pairs_of(list(against.systems)))
     across = f", {pairs} pairs of systems by Holm" if pairs > 1 else ""
     return [
         f"value: the first less the second; [low, high]: {interval:.0%} interval from the spread over {HALF_SAMPLES} "
         f"half-samples of all sets (seed {seed})",
         f"p: of being equally close to people; p alike: of writing alike, by at least {LABELLINGS} relabellings; p "
-        f"adjusted: for all numbers by Westfall-Young's max-T{across}",
+        f"adjusted: for all numbers by Westfall-Young's max-T{across}; the smallest there can be: {short_p(smallest)}",
     ]
-
-
-def _checked(level: Any) -> float:
-    if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0 < level < 1:
-        raise InputError(f"level must be a number between 0 and 1 such as 0.05, not {level!r}")
-    return float(level)

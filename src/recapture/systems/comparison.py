@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from ..contexts.table import ContextSystems
 from ..errors import UnknownNameError, nearest_names
 from ..page.page_parts import Page, Paged
 from ..report.report import ARROWS, Cell, Report, Table, short, short_p
@@ -75,7 +76,7 @@ class Comparison(Paged):
     def __init__(
         self,
         kind: str,
-        results: Results,
+        results: Results | ContextSystems,
         numbers: Mapping[str, str],
         values: Mapping[str, Mapping[str, float]],
         differences: Mapping[PairOfSystems, Mapping[str, Difference]],
@@ -84,15 +85,24 @@ class Comparison(Paged):
         sentences: Sequence[str] = (),
         alike: Mapping[PairOfSystems, Mapping[str, float]] | None = None,
         shown: Sequence[str] | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
-        """sentences: what else the verdict says, after who is closest. shown: the numbers of tables (None: all)."""
+        """sentences: what else the verdict says, after who is closest. shown: the numbers of tables (None: all).
+        notes: what there is to say beside the notes of the results.
+        """
         self.kind, self.results, self.level = kind, results, level
         self.numbers, self.values = dict(numbers), {name: dict(each) for name, each in values.items()}
         self.systems = list(values)
         self.differences = Differences(differences)
         self.settings = dict(settings)
         self.alike = {pair: dict(each) for pair, each in (alike or {}).items()}
+        self._notes = list(notes)
         self._sentences, self._shown = list(sentences), list(numbers if shown is None else shown)
+
+    @property
+    def notes(self) -> list[str]:
+        """What a user should know: warnings, and what was left out."""
+        return [*self.results.notes, *self._notes]
 
     def tied(self, a: str, b: str) -> bool:
         """Whether no number tells the two apart, at the level of the comparison."""
@@ -178,7 +188,7 @@ class Comparison(Paged):
         }
         more = {"verdict": self.verdict, "level": self.level, "settings": self.settings}
         tables = [self._systems_table(), self._differences_table(), *self._alike_table()]
-        notes = self.results.notes
+        notes = self.notes
         return Report(
             f"compare {self.kind}", tables, notes, notes, records, results, self.results.report().signature, more
         )
@@ -214,7 +224,7 @@ class Comparison(Paged):
             rows.append([name, ARROWS[self.numbers[name]], *cells])
         rows.insert(0, ["rank", "", *(str(self.ranks[system]) for system in self.systems)])
         size = self.settings.get("size")
-        at = f"all systems at {size:,} samples; " if size else ""
+        at = f"all systems at {size:,} {self.settings.get('unit', 'samples')}; " if size else ""
         caption = [
             f"{at}bold: closer to people than every other system by this number, adjusted p below {self.level:g}"
         ]

@@ -13,16 +13,23 @@ the first question: the spread of A - B over resampled data (half-samples, or a 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
+from ..errors import InputError, shown
 from ..labellings.permutation import moves
 from ..labellings.step_down import holm_over_families, step_down
 
 PairOfSystems = tuple[str, str]
+LABELLINGS = 999
+"""Least number of labellings beside the observed one."""
+LEAST_LEVEL = 0.0001
+"""Of the tests: one pair of systems takes 50,000 labellings then."""
 _DRAWS = 20_000
 """Normal vectors that tell how large the largest of several correlated numbers gets by chance."""
 _FEW = 100
@@ -79,6 +86,8 @@ class Evidence:
     """(numbers,) standard error that resampling does not show, such as that of clusterings"""
     rounding: np.ndarray = field(default_factory=lambda: np.zeros(0))
     """(numbers,) how far rounding alone may move a difference"""
+    degrees: float = math.inf
+    """Of freedom of the spread: Student's distribution stands for the normal one where few items were resampled"""
 
 
 def differences(
@@ -88,16 +97,13 @@ def differences(
 
     level: of the intervals, such as 0.95.
     """
-    from scipy.stats import norm
-
-    reach = float(norm.ppf((1 + level) / 2))
     alike = {pair: _by_labelling(each) for pair, each in evidence.items()}
     close = {pair: _by_resampling(each, seed) for pair, each in evidence.items()}
     adjusted_alike = dict(zip(evidence, holm_over_families([each[1] for each in alike.values()]), strict=True))
     adjusted_close = dict(zip(evidence, holm_over_families([each[1] for each in close.values()]), strict=True))
     found = {}
     for pair, each in evidence.items():
-        error = _errors(each)
+        error, reach = _errors(each), reach_of(level, each.degrees)
         distinct, equal = alike[pair][0], close[pair][0]
         # What has no labellings is judged by the spread alone; what no resample moves has nothing to be judged by.
         pvalue = np.fmax(equal, distinct)
@@ -116,9 +122,36 @@ def differences(
     return found
 
 
+def check_tests(level: Any, interval: Any) -> tuple[float, float]:
+    """The levels of the tests and of the intervals."""
+    for name, value, usual in (("level", level, 0.05), ("interval", interval, 0.95)):
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1:
+            raise InputError(f"{name} must be a number between 0 and 1 such as {usual}, not {shown(value)}")
+    if level < LEAST_LEVEL:
+        raise InputError(f"level must be {LEAST_LEVEL:g} at least, not {level:g}: it would take too many labellings")
+    return float(level), float(interval)
+
+
+def enough_labellings(pairs: int, level: float) -> int:
+    """So many that the smallest adjusted p-value there can be, over all pairs, is below a fifth of the level."""
+    return max(LABELLINGS, math.ceil(5 * pairs / level))
+
+
+def smallest_adjusted(pairs: int, labellings: int) -> float:
+    """The smallest adjusted p-value there can be. labellings: beside the observed one."""
+    return min(1.0, pairs / (labellings + 1))
+
+
 def pairs_of(systems: Sequence[str]) -> list[PairOfSystems]:
     """Every two systems once, in their order."""
     return list(combinations(systems, 2))
+
+
+def reach_of(level: float, degrees: float) -> float:
+    """Standard errors to each side of a difference that its interval takes."""
+    from scipy.stats import norm, t
+
+    return float(norm.ppf((1 + level) / 2) if math.isinf(degrees) else t.ppf((1 + level) / 2, degrees))
 
 
 def _errors(evidence: Evidence) -> np.ndarray:
@@ -144,7 +177,7 @@ def _by_labelling(evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
 
 def _by_resampling(evidence: Evidence, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Two-sided p-values of "both are equally close", plain and adjusted for all numbers of the pair."""
-    from scipy.stats import norm
+    from scipy.stats import norm, t
 
     error = _errors(evidence)
     known = np.flatnonzero(~np.isnan(error))
@@ -152,7 +185,11 @@ def _by_resampling(evidence: Evidence, seed: int) -> tuple[np.ndarray, np.ndarra
     if not len(known):
         return plain, adjusted
     reached = np.abs(evidence.values[known]) / error[known]
-    plain[known] = 2 * norm.sf(reached)
+    if math.isinf(evidence.degrees):
+        plain[known] = 2 * norm.sf(reached)
+    else:
+        plain[known] = 2 * t.sf(reached, evidence.degrees)
+        reached = norm.isf(plain[known] / 2)  # as unlikely for a normal variable: correlations are looked at there
     adjusted[known] = _largest_of_normals(reached, plain[known], _correlations(evidence.resampled[known]), seed)
     return plain, adjusted
 

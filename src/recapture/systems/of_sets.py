@@ -25,10 +25,9 @@ from ..progress import Progress
 from ..sets.declaration import SetMetric
 from ..sets.evaluate import Job, PreparedSets, with_defaults
 from ..sets.pair import Pair
-from .evidence import Evidence, PairOfSystems, pairs_of
+from .evidence import LABELLINGS, Evidence, PairOfSystems, enough_labellings, pairs_of
 
 HALF_SAMPLES = 200
-LABELLINGS = 999
 DRAWS = 10
 """Subsamples of a system that has more samples than the smallest."""
 _CUTS = 4
@@ -61,16 +60,17 @@ class SetSystems:
         self.seed = seed
         self.reference = prepared.reference.ordered
         self.systems = {name: points.ordered for name, points in prepared.candidates.items()}
-        self.jobs = [_settled(job, self.reference) for job in with_defaults(prepared.jobs, seed)]
         self.size = min(map(len, self.systems.values()))
         """Of every system, where it is compared."""
-        for metric, parameters in self.jobs:
+        jobs = with_defaults(prepared.jobs, seed)
+        for metric, parameters in jobs:
             least = max(metric.least_samples, parameters.get("k", 0) + 1)
             for points in (self.reference, *self.systems.values()):
                 if len(points) < 2 * least:
                     raise InputError(
                         f"{points.name} has {len(points)} samples: {metric.name} needs {2 * least} to compare systems"
                     )
+        self.jobs = [_settled(job, self.reference) for job in jobs]
         if labelled is None:
             labelled = [metric.name for metric, _ in self.jobs if not metric.costly_labellings]
         self.labelled = [job for job in self.jobs if job.metric.name in labelled and job.metric.relabel is not None]
@@ -241,7 +241,7 @@ class SetSystems:
         halves = self.resampled()
         listed = self.numbers
         pairs = pairs_of(list(self.systems))
-        enough = max(LABELLINGS, math.ceil(5 * len(pairs) / level))
+        enough = enough_labellings(len(pairs), level)
         found = {}
         for a, b in pairs:
             nulls = self.labellings(a, b, LABELLINGS)

@@ -18,6 +18,7 @@ from typing import Any
 from ...checks import is_one_of
 from ...errors import InputError, nearest_names, shown
 from ...similarity.sentence_bleu import TOKENIZERS, Tokenizer
+from ..corpus_formulas import bleu_of_counts
 from ..declaration import Output, PairMetric, PairScores
 from ..evaluate import Answer, Candidates, References, pair_function, run_metric
 from ..sacrebleu_scorer import SacrebleuScorer, check_flags, sacrebleu_caption
@@ -74,7 +75,7 @@ class CorpusBleuScorer(SacrebleuScorer):
 
         # force: sacrebleu would print its warning about tokenised texts.
         corpus, item = (BLEU(lowercase, force=True, tokenize=tokenize, effective_order=of) for of in (False, True))
-        super().__init__(corpus, item, references, most=1.0)
+        super().__init__(corpus, item, bleu_of_counts, references, most=1.0)
         self._tokenised = 0
 
     def score(self, references: Sequence[Sequence[str]], candidates: Sequence[str]) -> PairScores:

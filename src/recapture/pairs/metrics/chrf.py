@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...checks import LONGEST_NGRAM, MOST_OF_ANYTHING, check_count
+from ..corpus_formulas import chrf_formula
 from ..declaration import Output, PairMetric
 from ..evaluate import Answer, Candidates, References, pair_function, run_metric
 from ..sacrebleu_scorer import SacrebleuScorer, check_flags, sacrebleu_caption
@@ -78,7 +79,7 @@ def _prepare(
     from sacrebleu.metrics.chrf import CHRF
 
     metric = CHRF(char_order=char_order, word_order=word_order, beta=beta, lowercase=lowercase)
-    return SacrebleuScorer(metric, metric, references, {"beta": beta}, most=1.0)
+    return SacrebleuScorer(metric, metric, chrf_formula(beta), references, {"beta": beta}, most=1.0)
 
 
 METRIC = PairMetric(

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...similarity.sentence_meteor import METRIC as SIMILARITY
 from ...similarity.sentence_meteor import MeteorScorer
-from ..declaration import GroupScorer, Output, PairMetric, PairScores
+from ..declaration import Counted, GroupScorer, Output, PairMetric, PairScores
 from ..evaluate import Answer, Candidates, References, pair_function, run_metric
 from .meteor import meteor_caption
 
@@ -98,7 +98,9 @@ class CorpusMeteorScorer(GroupScorer):
             rated = [self._scorer.total([each]) for each in counts]
             scores.append(max(rated))
             chosen.append(next(each for each, score in zip(counts, rated, strict=True) if score > scores[-1] - _EQUAL))
-        return PairScores({"value": np.array(scores)}, {"value": self._scorer.total(chosen)})
+        rows = np.array([self._scorer.columns(counts) for counts in chosen], np.float64)
+        total = self._scorer.total(chosen)
+        return PairScores({"value": np.array(scores)}, {"value": total}, {"value": Counted(rows, self._scorer.of_sums)})
 
 
 def _prepare(references: Sequence[Sequence[str]], shared: Any, **parameters: Any) -> CorpusMeteorScorer:

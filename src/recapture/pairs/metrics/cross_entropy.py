@@ -18,7 +18,8 @@ import numpy as np
 from ...declarations import function_name
 from ...lexical.kneser_ney import Entropy, KneserNey, check_model
 from ...report import Result
-from ..declaration import INFINITY, GroupScorer, Output, PairMetric, PairScores
+from ..corpus_formulas import share_of_counts
+from ..declaration import INFINITY, Counted, GroupScorer, Output, PairMetric, PairScores
 from ..evaluate import Answer, Candidates, References, aligned_texts, is_empty, pair_function, run_metric
 from ..table import array_name
 
@@ -86,10 +87,13 @@ class CrossEntropyScorer(GroupScorer):
 
     def score(self, references: Sequence[Sequence[str]], candidates: Sequence[str]) -> PairScores:
         forward, reverse = [[text] for text in candidates], references
-        by_forward, total_forward = _entropies(self._model, forward)
-        by_reverse, total_reverse = _entropies(self._learned(candidates), reverse)
+        by_forward, total_forward, counts = _entropies(self._model, forward)
+        by_reverse, total_reverse, _ = _entropies(self._learned(candidates), reverse)
         return PairScores(
-            {"forward": by_forward, "reverse": by_reverse}, {"forward": total_forward, "reverse": total_reverse}
+            {"forward": by_forward, "reverse": by_reverse},
+            {"forward": total_forward, "reverse": total_reverse},
+            # The model of the reverse is made from all candidates: no item's part in it can be told apart.
+            {"forward": Counted(counts, share_of_counts)},
         )
 
     def _learned(self, texts: Sequence[str]) -> KneserNey | None:
@@ -97,18 +101,23 @@ class CrossEntropyScorer(GroupScorer):
         return KneserNey(filled, self._order, tokenize=self._tokenize) if filled else None
 
 
-def _entropies(model: KneserNey | None, groups: Sequence[Sequence[str]]) -> tuple[np.ndarray, float]:
-    """For each group the mean of its texts' nats per token, and those of all tokens; NaN where there is nothing."""
-    means = np.full(len(groups), math.nan)
+def _entropies(model: KneserNey | None, groups: Sequence[Sequence[str]]) -> tuple[np.ndarray, float, np.ndarray]:
+    """For each group the mean of its texts' nats per token, and those of all tokens; NaN where there is nothing. Then
+    for each group its nats and its tokens.
+    """
+    means, counts = np.full(len(groups), math.nan), np.zeros((len(groups), 2))
     filled = [[text for text in group if not is_empty(text)] for group in groups]
     if model is None:
-        return means, math.nan
+        return means, math.nan, counts
     entropy: Entropy = model.cross_entropy(text for group in filled for text in group)
     per_text = iter(entropy.per_text.tolist())
     for position, group in enumerate(filled):
         if group:
             means[position] = math.fsum(next(per_text) for _ in group) / len(group)
-    return means, entropy.per_token
+    owner = np.repeat(np.arange(len(groups)), [len(group) for group in filled])
+    for column, each in enumerate((entropy.nats, entropy.tokens)):
+        counts[:, column] = np.bincount(owner, each, len(groups))
+    return means, entropy.per_token, counts
 
 
 def _of_sets(references: Any, candidates: Any, parameters: Mapping[str, Any]) -> Result:

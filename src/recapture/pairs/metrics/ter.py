@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..corpus_formulas import ter_of_counts
 from ..declaration import INFINITY, Output, PairMetric
 from ..evaluate import Answer, Candidates, References, pair_function, run_metric
 from ..sacrebleu_scorer import SacrebleuScorer, check_flags, sacrebleu_caption
@@ -68,7 +69,7 @@ def _prepare(references: Sequence[Sequence[str]], shared: Any, **flags: Any) -> 
     from sacrebleu.metrics.ter import TER
 
     metric = TER(**flags)
-    return SacrebleuScorer(metric, metric, references)
+    return SacrebleuScorer(metric, metric, ter_of_counts, references)
 
 
 METRIC = PairMetric(

@@ -1,0 +1,103 @@
+"""What a verdict on pairs or contexts says beside who is closest: what is told, and what cannot be told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..report.report import short, short_p
+from .evidence import Difference, PairOfSystems, reach_of
+
+_FOUND = 0.8
+"""Share of cases in which a difference of the size that the verdict names would be found."""
+_LISTED = 3
+_OFTEN = 0.05
+"""Share of equal outputs that is worth a sentence."""
+
+
+def sentences_on_items(
+    differences: Mapping[PairOfSystems, Mapping[str, Difference]],
+    directions: Mapping[str, str],
+    shown: Sequence[str],
+    same: Mapping[PairOfSystems, int],
+    level: float,
+    settings: Mapping[str, Any],
+) -> list[str]:
+    """shown: the numbers that tables show; same: at how many items two systems have written the same."""
+    return [
+        *_told(differences, directions, level),
+        *_the_same(same, settings),
+        *(
+            _unseen(differences, shown, level, settings)
+            if any(each < settings["size"] for each in same.values())
+            else ()
+        ),
+    ]
+
+
+def _told(
+    differences: Mapping[PairOfSystems, Mapping[str, Difference]], directions: Mapping[str, str], level: float
+) -> list[str]:
+    """By how many numbers the surest pairs differ."""
+    parts = []
+    for (a, b), numbers in differences.items():
+        by_winner: dict[tuple[str, str], list[str]] = {}
+        for name, each in numbers.items():
+            if each.adjusted < level and each.sure:
+                winner = (a, b) if (each.value > 0) == (directions[name] == "higher") else (b, a)
+                by_winner.setdefault(winner, []).append(name)
+        for (better, worse), names in by_winner.items():
+            more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+            listed = ", ".join(names[:_LISTED]) + more
+            parts.append(f"{better} is closer than {worse} by {len(names)} of {len(numbers)} numbers ({listed})")
+    more = f"; {len(parts) - _LISTED} more below" if len(parts) > _LISTED else ""
+    return [f"{'; '.join(parts[:_LISTED])}{more}."] if parts else []
+
+
+def _the_same(same: Mapping[PairOfSystems, int], settings: Mapping[str, Any]) -> list[str]:
+    """Outputs that are equal tell nothing: where they are many, fewer items speak than there are."""
+    often = {pair: count for pair, count in same.items() if count >= _OFTEN * settings["size"]}
+    if not often:
+        return []
+    (a, b), count = max(often.items(), key=lambda each: each[1])
+    return [f"{a} and {b} have written the same at {count:,} of {settings['size']:,} {settings['unit']}."]
+
+
+def _unseen(
+    differences: Mapping[PairOfSystems, Mapping[str, Difference]],
+    shown: Sequence[str],
+    level: float,
+    settings: Mapping[str, Any],
+) -> list[str]:
+    """The smallest difference that so many items find, in 80 % of cases and after all corrections."""
+    units = settings["groups"] or settings["size"]
+    what = f"groups of {settings['unit']}" if settings["groups"] else settings["unit"]
+    if settings["smallest_adjusted"] >= level:
+        smallest = short_p(settings["smallest_adjusted"])
+        return [f"With {units:,} {what} no difference can be told, however large: p is never below {smallest}."]
+    found = {name: size for name, size in smallest_found(differences, level, settings).items() if name in shown}
+    known = [f"{name} {short(size)}" for name, size in found.items() if size == size]
+    if not known:
+        return []
+    listed = ", ".join(known[:_LISTED])
+    return [f"With {units:,} {what} differences smaller than these often go unseen: {listed}."]
+
+
+def smallest_found(
+    differences: Mapping[PairOfSystems, Mapping[str, Difference]], level: float, settings: Mapping[str, Any]
+) -> dict[str, float]:
+    """By number, the difference that is found in 80 % of cases, for the pair of systems that is hardest to tell apart.
+
+    Bonferroni's bound stands for the corrections, so a little less is often found, too.
+    """
+    from scipy.stats import norm
+
+    degrees = (settings["groups"] or settings["size"]) - 1
+    tests = len(differences) * max(map(len, differences.values()))
+    needed = reach_of(1 - level / tests, degrees) + float(norm.ppf(_FOUND))
+    width = 2 * reach_of(settings["interval"], degrees)
+    found: dict[str, float] = {}
+    for numbers in differences.values():
+        for name, each in numbers.items():
+            found[name] = max(found.get(name, 0.0), needed * (each.high - each.low) / width)
+    return found
