@@ -397,3 +397,33 @@ def test_texts_with_known_places_make_a_map():
         "Which texts", map=shown, lists=[rc.Table(["index", "text"], [["4", "reference 4"]], left=2)]
     ).to_html()
     assert 'id="map-colour"' in page and 'id="texts"' in page
+
+
+@pytest.mark.slow
+def test_systems_compared_on_items_and_contexts_have_their_pages(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    lines = {
+        "refs": ["a cat sat", "a dog ran", "two boats"],
+        "x": ["a cat", "a dog", "boats"],
+        "y": ["the", "of", "and"],
+    }
+    for name, texts in lines.items():
+        (tmp_path / f"{name}.txt").write_text("\n".join(texts) + "\n")
+    rows = [{"id": f"{at}", "references": lines["refs"], "x": lines["x"], "y": lines["y"]} for at in range(3)]
+    (tmp_path / "c.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    contexts = [
+        "--contexts",
+        "c.jsonl",
+        "--candidates-field",
+        "x",
+        "--candidates-field",
+        "y",
+        "--metrics",
+        "trm-rouge-l",
+    ]
+    for kind in (["--pairs", "-r", "refs.txt", "-c", "x.txt", "y.txt", "--metrics", "chrf"], contexts):
+        assert run(["compare", *kind, "--no-cache", "--series", "--report", "out.html"]) == 0
+        seen = Seen((tmp_path / "out.html").read_text("utf-8"))
+        text = "".join(seen.text)
+        assert capsys.readouterr().out.splitlines()[0] in text  # the verdict
+        assert "Differences between systems" in text and "in order" in text
