@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from .agreement.statistics.williams import williams_test as williams_test
     from .agreement.with_people import compare_metrics as compare_metrics
     from .agreement.with_people import correlate as correlate
+    from .blame.diagnose import diagnose as diagnose
+    from .blame.diagnosis import Diagnosis as Diagnosis
     from .contexts.evaluate import evaluate_contexts as evaluate_contexts
     from .contexts.metrics.aggregate import aggregate as aggregate
     from .contexts.metrics.dispersion import dispersion as dispersion
@@ -113,6 +115,8 @@ _HOME = {
     "correlation": "agreement.statistics.coefficients",
     "compare_metrics": "agreement.with_people",
     "correlate": "agreement.with_people",
+    "diagnose": "blame.diagnose",
+    "Diagnosis": "blame.diagnosis",
     "encode": "representations.encode",
     "resolve_encoder": "representations.encoder",
     "model_info": "representations.model_info",
