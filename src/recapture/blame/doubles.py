@@ -41,7 +41,7 @@ class Double:
     index: int
     places: tuple[int, ...]
     """Where it stands in the candidate."""
-    kind: str
+    match: str
     """"equal" or "near"."""
     score: float
     """How often it stands in the candidate; of copies the share of its words that one reference text has."""
@@ -133,8 +133,8 @@ def _repeated(sides: TwoSides, equal: np.ndarray, near: np.ndarray) -> list[Doub
     number = number.reshape(-1)
     kinds = int(number.max()) + 1
     counts = [
-        np.bincount(np.unique(np.stack([number[part], unit], axis=1), axis=0)[:, 0], minlength=kinds)
-        for part, unit in ((slice(0, n), sides.units[0]), (slice(n, None), sides.units[1]))
+        np.bincount(np.unique(number[part] * units + unit) // units, minlength=kinds)
+        for part, unit, units in zip((slice(0, n), slice(n, None)), sides.units, sides.unit_counts, strict=True)
     ]
     tested = np.flatnonzero(np.bincount(number) > 1)
     if not len(tested):

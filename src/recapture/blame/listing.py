@@ -42,7 +42,7 @@ class TextRow:
     """By Benjamini and Hochberg, over all texts of the side."""
     nearest: NearestText | None
     """Of copies: the text that it stands in. None where no text counts as near (all are of its own group)."""
-    kind: str = ""
+    match: str = ""
     """Of repeated and copied texts: equal or near."""
     places: tuple[int, ...] = ()
     """Of repeated texts: where they stand in the candidate."""
@@ -58,7 +58,7 @@ class TextRow:
             "nearest": None if near is None else near.index,
             "nearest_text": None if near is None else near.text,
             "distance": None if near is None else near.distance,
-            **({"kind": self.kind} if self.kind else {}),
+            **({"match": self.match} if self.match else {}),
             **({"places": list(self.places)} if len(self.places) > 1 else {}),
         }
 
@@ -128,7 +128,7 @@ def doubles_list(sides: TwoSides, rows: Sequence[Double], to_reference: Reached,
             gap = _vector(sides.candidate.values, row.index) - _vector(sides.reference.values, source)
             near = NearestText(source, sides.text(0, source), float(np.sqrt(gap @ gap)))
         text = sides.text(1, row.index)
-        made.append(TextRow(row.index, text, row.score, row.pvalue, row.adjusted, near, row.kind, row.places))
+        made.append(TextRow(row.index, text, row.score, row.pvalue, row.adjusted, near, row.match, row.places))
     total, texts = len(sides.candidate), sum(len(row.places) for row in rows)
     said = f"{what}: {texts:,} of {total:,} texts of {sides.names[1]}"
     return TextList(made, made[:SHOWN], said)

@@ -27,6 +27,8 @@ _TYPICAL = 3
 _PRIOR = 10.0
 """How many texts the prior of log-odds is worth."""
 _LISTED = 5
+_LOOKED_AT = 10_000
+"""Phrases used too often, of which those that say the same are left out."""
 
 
 @dataclass(frozen=True)
@@ -142,35 +144,33 @@ class NGrams:
 
         unit: of every text, no number on both sides.
         """
-        units = [len(np.unique(unit[is_candidate == side])) for side in (False, True)]
-        texts = [int((is_candidate == side).sum()) for side in (False, True)]
-        rows: list[tuple[int, int, int, int]] = []
-        tested: list[np.ndarray] = []
-        for length in range(_PHRASE, len(self._levels) + 1):
-            of_length = self._levels[length - 1]
-            sides = is_candidate[of_length.text]
-            pairs = np.unique(np.stack([of_length.gram, unit[of_length.text], sides.astype(np.int64)], axis=1), axis=0)
-            counts = [np.bincount(pairs[pairs[:, 2] == side, 0], minlength=of_length.there) for side in (0, 1)]
-            tested.append(more_often(counts[1], counts[0], units[1], units[0]))
-            by_text = [np.bincount(of_length.gram[sides == side], minlength=of_length.there) for side in (0, 1)]
-            rows += [
-                (length, gram, candidate, reference)
-                for gram, (reference, candidate) in enumerate(np.stack(by_text, axis=1).tolist())
-            ]
-        if not rows:
+        every = int(unit.max()) + 1
+        of_unit = np.zeros(every, bool)
+        of_unit[unit] = is_candidate
+        units, texts = [np.bincount(flags, minlength=2).tolist() for flags in (of_unit, is_candidate)]
+        tested, counted = [], []
+        for length, level_of in enumerate(self._levels[_PHRASE - 1 :], _PHRASE):
+            gram, own = np.divmod(np.unique(level_of.gram * every + unit[level_of.text]), every)
+            by_unit = [np.bincount(gram[of_unit[own] == side], minlength=level_of.there) for side in (False, True)]
+            sides = is_candidate[level_of.text]
+            by_text = [np.bincount(level_of.gram[sides == side], minlength=level_of.there) for side in (False, True)]
+            tested.append(more_often(by_unit[1], by_unit[0], units[1], units[0]))
+            counted.append(np.stack([np.full(level_of.there, length), np.arange(level_of.there), *by_text]))
+        if not tested:
             return []
         p = np.concatenate(tested)
-        adjusted = holm(p)
+        adjusted, rows = holm(p), np.concatenate(counted, axis=1)
+        chosen = np.flatnonzero(adjusted <= level)
         # Of phrases that say the same the longest stands for all.
-        chosen = sorted(np.flatnonzero(adjusted <= level).tolist(), key=lambda at: (p[at], -rows[at][0], rows[at][1]))
-        named = {self.words(*rows[at][:2]): at for at in chosen}
-        return [
-            Phrase(
-                words, rows[at][2], rows[at][3], rows[at][2] / texts[1], rows[at][3] / texts[0],
-                float(p[at]), float(adjusted[at]),
-            )
-            for words, at in ((words, named[words]) for words in _without_parts(list(named), len(named)))
-        ]  # fmt: skip
+        chosen = chosen[np.lexsort((rows[1, chosen], -rows[0, chosen], p[chosen]))]
+        named = {self.words(*rows[:2, at].tolist()): at for at in chosen[:_LOOKED_AT].tolist()}
+        found = []
+        for words in _without_parts(list(named), len(named)):
+            at = named[words]
+            reference, candidate = rows[2:, at].tolist()
+            shares = candidate / texts[1], reference / texts[0]
+            found.append(Phrase(words, candidate, reference, *shares, float(p[at]), float(adjusted[at])))
+        return found
 
 
 def log_odds(inside: np.ndarray, texts: int, outside: np.ndarray, others: int) -> np.ndarray:
