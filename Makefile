@@ -9,7 +9,7 @@ export RECAPTURE_DATA ?= $(realpath ../shared/data)
 CORPUS ?= $(realpath ../shared/corpus)
 WEIGHTS := weights/src/recapture_weights/recapture-minilm.safetensors
 
-.PHONY: demo quick test attack kill oldest wheels bench lint docs results weights train clean
+.PHONY: demo quick test attack kill oldest wheels bench lint docs results weights train samples clean
 
 $(VENV)/.ready: pyproject.toml weights/pyproject.toml studies/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -62,7 +62,7 @@ docs: $(VENV)/.ready  ## redraw the pictures
 
 # About an hour on 2 cores where the scores of wmt17, webnlg and summarisation are kept; else hours, or DEVICE=cuda.
 results: $(VENV)/.ready  ## rebuild docs/evidence and docs/results.md from the data in RECAPTURE_DATA
-	$(BIN)/recapture reproduce all --offline $(if $(DEVICE),--device $(DEVICE)) --output docs/evidence --page docs/results.md
+	$(BIN)/recapture reproduce all --offline $(if $(DEVICE),--device $(DEVICE)) $(if $(SAMPLES),--samples $(SAMPLES)) --output docs/evidence --page docs/results.md
 
 weights: $(VENV)/.ready  ## held-out perplexity and top-1 of the models in weights/, source by source (about 8 minutes)
 	$(BIN)/python -m training.evaluate $(WEIGHTS) --heldout $(CORPUS)/heldout.tsv
@@ -72,6 +72,9 @@ train: $(VENV)/.ready  ## train them anew from $(CORPUS); wants a GPU
 	  --heldout $(CORPUS)/heldout.tsv --output training-output/$$run || exit 1; done
 	$(BIN)/python -m training.pack training-output/ship/masked-lm.safetensors training-output/head/masked-lm.safetensors \
 	  $(WEIGHTS) --heldout $(CORPUS)/heldout.tsv
+
+samples: $(VENV)/.ready  ## a language model's texts by temperature and top-p, for the study sampling, from $(CORPUS); wants a GPU
+	$(BIN)/python -m training.causal --corpus $(CORPUS) --scenes $(RECAPTURE_DATA)/abstract48s/contexts.jsonl.gz --output lm_samples
 
 clean:
 	rm -rf $(VENV) .venv-oldest .venv-oldest-models build dist src/*.egg-info weights/build weights/dist \

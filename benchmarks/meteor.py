@@ -1,4 +1,4 @@
-"""METEOR with exact and stem matches: pairs a second, against NLTK and the authors' jar.
+"""METEOR: pairs a second, by exact matches and stems against NLTK and the authors' jar, by all stages against the jar.
 
 Each candidate with its own reference, no text twice (what most people do: every text is tokenised, stemmed and used
 once), and all texts of a context with each other (what triangle ranks need: every text is used many times).
@@ -19,6 +19,7 @@ from pathlib import Path
 
 from recapture.lexical.meteor_tokens import meteor_tokens
 from recapture.pairs.metrics.meteor import meteor
+from recapture.similarity.scorer import Scorer
 from recapture.similarity.sentence_meteor import METRIC as SIMILARITY
 
 from .timing import ratio, seconds, side_by_side
@@ -106,13 +107,21 @@ def by_nltk(pairs: Iterable[tuple[list[str], list[str]]]) -> None:
         single_meteor_score(reference, hypothesis, wordnet=none)
 
 
-def jar_seconds(pairs: list[tuple[str, str]]) -> float | None:
-    """Seconds of the jar, reading pairs from standard input as pycocoevalcap does; its start is taken off."""
+def jar_file() -> Path | None:
+    """The authors' program with its tables, as pycocoevalcap brings it."""
     found = importlib.util.find_spec("pycocoevalcap")
-    if not shutil.which("java") or not found or not found.submodule_search_locations:
+    if not found or not found.submodule_search_locations:
         return None
     file = Path(next(iter(found.submodule_search_locations)), "meteor", "meteor-1.5.jar")
-    command = ["java", "-Xmx2G", "-jar", str(file), "-", "-", "-stdio", "-l", "en", "-norm", "-m", "exact stem"]
+    return file if file.is_file() else None
+
+
+def jar_seconds(pairs: list[tuple[str, str]], *stages: str) -> float | None:
+    """Seconds of the jar, reading pairs from standard input as pycocoevalcap does; its start is taken off."""
+    file = jar_file()
+    if not shutil.which("java") or not file:
+        return None
+    command = ["java", "-Xmx2G", "-jar", str(file), "-", "-", "-stdio", "-l", "en", "-norm", *stages]
     taken = []
     for some in (pairs[:1], pairs):
         lines = "".join(f"SCORE ||| {reference} ||| {hypothesis}\n" for hypothesis, reference in some)
@@ -130,10 +139,34 @@ def compare(what: str, pairs: list[tuple[str, str]], ours: Callable[[], object],
     best = side_by_side({"ours": ours, "nltk": lambda: by_nltk(tokens)}, ROUNDS)
     seconds(f"recapture, {len(pairs) / best['ours']:,.0f} pairs a second", best["ours"])
     seconds(f"NLTK, tokens given, without synonyms, {len(pairs) / best['nltk']:,.0f} pairs a second", best["nltk"])
-    jar = jar_seconds(pairs)
+    jar = jar_seconds(pairs, "-m", "exact stem")
     if jar:
         seconds(f"METEOR 1.5 jar (counts only), {len(pairs) / jar:,.0f} pairs a second", jar)
     ratio("NLTK / recapture", best["nltk"] / best["ours"], bar)
+
+
+def compare_all_stages(what: str, pairs: list[tuple[str, str]], score: Callable[[Scorer], object]) -> None:
+    """Ours starts from texts, too, but tables are read before, as the jar's start is taken off."""
+    print(f"METEOR, exact, stem, synonym and paraphrase, {what}: {len(pairs):,} pairs")
+    file = jar_file()
+    if not file:
+        print("  left out: it wants pycocoevalcap, which brings METEOR's tables")
+        return
+    start = time.perf_counter()
+    SIMILARITY.scorer(jar=file).cross(["a"], ["b"])
+    seconds("recapture, reading the tables (once in a process)", time.perf_counter() - start)
+    taken = []
+    for _ in range(3):
+        scorer = SIMILARITY.scorer(jar=file)
+        scorer.cross(["a"], ["b"])
+        start = time.perf_counter()
+        score(scorer)
+        taken.append(time.perf_counter() - start)
+    seconds(f"recapture, {len(pairs) / min(taken):,.0f} pairs a second", min(taken))
+    jar = jar_seconds(pairs)
+    if jar:
+        seconds(f"METEOR 1.5 jar (counts only), {len(pairs) / jar:,.0f} pairs a second", jar)
+        ratio("jar / recapture", jar / min(taken), "none: see README")
 
 
 def main() -> None:
@@ -150,3 +183,15 @@ def main() -> None:
             pairs = [(hypothesis, reference) for group in groups for hypothesis in group for reference in group]
             what = f"{what}, all within groups of {len(groups[0])}"
             compare(what, pairs, lambda groups=groups: SIMILARITY.scorer().squares(groups), "at least 5")
+    for what, pairs in (
+        ("WMT17 translations, each with its own reference", translations()),
+        ("COCO captions, each with its own reference", aligned_captions()),
+    ):
+        if pairs:
+            aligned = [(reference, hypothesis) for hypothesis, reference in pairs]
+            compare_all_stages(what, pairs, lambda scorer, aligned=aligned: scorer.pairs(aligned))
+    groups = real_captions(12)
+    if groups:
+        pairs = [(hypothesis, reference) for group in groups for hypothesis in group for reference in group]
+        what = f"abstract48s captions, all within groups of {len(groups[0])}"
+        compare_all_stages(what, pairs, lambda scorer: scorer.squares(groups))

@@ -33,9 +33,9 @@ def half_of_all(rows: int) -> Labels:
 
 
 def under(name: str, pair: Pair, labels: Labels, **parameters: object) -> np.ndarray:
-    relabel = METRICS.find(name).relabel
-    assert relabel is not None
-    return np.asarray(relabel(pair, **parameters)(labels)["value"])
+    metric = METRICS.find(name)
+    assert metric.relabel is not None
+    return np.asarray(metric.relabel(pair, **{**metric.defaults, **parameters})(labels)["value"])
 
 
 def by_one_line(kernel: np.ndarray, n: int) -> float:

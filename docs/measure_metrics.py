@@ -1,10 +1,11 @@
 """Prints the figures of docs that are neither timings nor results of a study. About five minutes of one core.
 
-    python docs/measure_metrics.py [mauve] [sizes] [capture] [words] [copies]
+    python docs/measure_metrics.py [mauve] [sizes] [capture] [words] [copies] [jar]
 
-Without names all of them. Parts that want real texts read the folders ghostbuster, abstract48s and brown_genres in the
-folder that RECAPTURE_DATA names, and are left out where it is not set; `words` also wants pycocoevalcap, which brings
-the authors' program with its list of function words.
+Without names all of them but the last, which takes some minutes. Parts that want real texts read the folders
+ghostbuster, abstract48s, brown_genres, captions_coco1000, webnlg2020_en and wmt17_to_english in the folder that
+RECAPTURE_DATA names, and are left out where it is not set; `words` and `jar` also want pycocoevalcap, which brings the
+authors' program of METEOR with its tables, and `jar` wants Java.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import json
 import os
 import random
 import re
+import shutil
+import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
@@ -24,6 +27,7 @@ from typing import Any
 import numpy as np
 
 import recapture as rc
+from recapture.lexical.wordnet import find_wordnet
 from recapture.population import capture_m0
 from recapture.texts.copies import copies
 
@@ -129,6 +133,104 @@ def words() -> None:
     )
 
 
+Item = tuple[str, list[str]]
+"""A candidate and its references."""
+
+
+class Jar:
+    """The authors' program as pycocoevalcap calls it, or with further options."""
+
+    def __init__(self, file: Path, *options: str) -> None:
+        command = ["java", "-Xmx2G", "-jar", str(file), "-", "-", "-stdio", "-l", "en", "-norm", *options]
+        self._program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
+
+    def scores(self, items: list[Item]) -> tuple[np.ndarray, float]:
+        """One score for each item, and the one of all together."""
+        counts = [self._ask(" ||| ".join(["SCORE", *references, candidate])) for candidate, references in items]
+        self._say(" ||| ".join(["EVAL", *counts]))
+        each = np.array([float(self._answer()) for _ in items])
+        return each, float(self._answer())
+
+    def close(self) -> None:
+        self._program.communicate()
+
+    def _ask(self, line: str) -> str:
+        self._say(line)
+        return self._answer()
+
+    def _say(self, line: str) -> None:
+        stream = self._program.stdin
+        assert stream is not None
+        stream.write(line + "\n")
+        stream.flush()
+
+    def _answer(self) -> str:
+        stream = self._program.stdout
+        assert stream is not None
+        return stream.readline().strip()
+
+
+def jar_file() -> Path | None:
+    """The authors' program, where pycocoevalcap is installed and there is Java."""
+    found = importlib.util.find_spec("pycocoevalcap")
+    if not shutil.which("java") or not found or not found.submodule_search_locations:
+        return None
+    file = Path(next(iter(found.submodule_search_locations)), "meteor", "meteor-1.5.jar")
+    return file if file.is_file() else None
+
+
+def real_items(each: int = 3000) -> Iterator[tuple[str, list[Item]]]:
+    """Candidates with their references, evenly from each folder; three bars would part texts for the program."""
+
+    def clean(text: str) -> str:
+        return re.sub(r"[\r\n]+|\|{3}", " ", text)
+
+    def some(items: list[Item]) -> list[Item]:
+        chosen = items[:: max(1, len(items) // each)]
+        return [(clean(candidate), list(map(clean, references))) for candidate, references in chosen]
+
+    references = {(row["lp"], row["sid"]): row["reference"] for row in rows("wmt17_to_english/segments.jsonl.gz")}
+    outputs = rows("wmt17_to_english/outputs.jsonl.gz")
+    yield "WMT17 translations", some([(row["hyp"], [references[row["lp"], row["sid"]]]) for row in outputs])
+    several = {row["id"]: row["references"] for row in rows("webnlg2020_en/test_items.jsonl.gz")}
+    outputs = rows("webnlg2020_en/outputs.jsonl.gz")
+    yield "WebNLG 2020, 1 to 5 references", some([(row["output"], several[row["id"]]) for row in outputs])
+    captions = rows("captions_coco1000/captions.jsonl.gz")
+    yield "COCO captions, 5 references", some([(row["candidates"][0], row["references"]) for row in captions])
+    groups = [row["references"] for row in rows("abstract48s/contexts.jsonl.gz")]
+    scenes = [(text, group[:5] + group[6:10]) for group in groups for text in group[10:16]]
+    yield "abstract scenes, 9 references", some(scenes)
+
+
+def jar() -> None:
+    print("METEOR: the whole setting (exact, stem, synonym, paraphrase) against the authors' program, -l en -norm")
+    file = jar_file()
+    if file is None:
+        print("  left out: it wants Java and pycocoevalcap")
+        return
+    program = Jar(file)
+    for what, items in real_items():
+        if not items:
+            continue
+        theirs, together = program.scores(items)
+        references, candidates = [given for _, given in items], [candidate for candidate, _ in items]
+        own = rc.meteor(references, candidates, jar=file).scores
+        pooled = rc.corpus_meteor(references, candidates, jar=file).value
+        apart = np.abs(own - theirs)
+        print(
+            f"  {what}: {len(items):,} segments, {np.sum(apart > 1e-12)} differ, {apart.max():.1e} at most; "
+            f"the system's number {together:.6f}, ours {pooled - together:+.1e}",
+            flush=True,
+        )
+        for place in np.flatnonzero(apart > 1e-12)[:5].tolist():
+            print(f"    item {place}: {theirs[place]!r}, ours {own[place]!r}")
+        if find_wordnet():
+            apart = np.abs(rc.meteor(references, candidates, jar=file, wordnet="auto").scores - theirs)
+            told = f"{np.sum(apart > 1e-12)} differ, {apart.max():.3f} at most"
+            print(f"    with the WordNet of this machine in place of the program's synonyms: {told}", flush=True)
+    program.close()
+
+
 def near_copies() -> None:
     print("copies: what is found in Brown")
     sentences = [row["text"] for row in rows("brown_genres/sentences.jsonl.gz")]
@@ -151,10 +253,10 @@ def near_copies() -> None:
     print(f"  one word exchanged, sentences of at least 8 words: found {100 * share:.1f} %")
 
 
-PARTS = {"mauve": mauve, "sizes": sizes, "capture": capture, "words": words, "copies": near_copies}
+PARTS = {"mauve": mauve, "sizes": sizes, "capture": capture, "words": words, "copies": near_copies, "jar": jar}
 
 if __name__ == "__main__":
-    wanted = sys.argv[1:] or list(PARTS)
+    wanted = sys.argv[1:] or [name for name in PARTS if name != "jar"]
     unknown = [name for name in wanted if name not in PARTS]
     if unknown:
         sys.exit(f"there is no part {unknown[0]!r}: {', '.join(PARTS)}")

@@ -17,12 +17,12 @@ import numpy as np
 
 import recapture as rc
 from recapture.contexts.declaration import METRICS as OF_CONTEXTS
+from recapture.contexts.pairwise import PAIRWISE
 from recapture.declarations import Declaration, Registry
 from recapture.errors import InputError
 from recapture.pairs.declaration import METRICS as OF_PAIRS
 from recapture.sets.declaration import METRICS as OF_SETS
 from recapture.sets.evaluate import PairOptions
-from recapture.similarity.scorer import METRICS as SIMILARITIES
 
 ROWS = 70
 """Twice as many do not fit into 8 bits."""
@@ -164,6 +164,10 @@ def _of_function(name: str, function: Callable[..., Any], model: Path | None) ->
             arguments |= {"encoder": "bag-of-words", "cache": False}
             arguments |= {"references": TEXTS, "candidates": OTHERS, "metrics": "frechet"} if name == "evaluate" else {}
             arguments |= {"metrics": "trm-embedding"} if name == "evaluate_contexts" else {}
+        if (name, parameter_name) == ("evaluate_contexts", "batch_tokens"):  # of models of word pieces
+            if model is None:
+                continue
+            arguments |= {"metrics": "trm-bertscore", "encoder": str(model)}
         yield Door(name, parameter_name, base, told, _caller(function, arguments, parameter_name))
 
 
@@ -186,16 +190,16 @@ def _of_registries(model: Path | None) -> Iterator[Door]:
             REFERENCE, CANDIDATE, metric.name, ceiling=False, options={metric.name: own})),
         (OF_PAIRS, "evaluate_pairs", lambda metric, own: rc.evaluate_pairs(
             TEXTS, OTHERS, metric.name, options={metric.name: own}, encoder=model, model=model, cache=False)),
-        (SIMILARITIES, "pairwise_scores", lambda metric, own: rc.pairwise_scores(
-            TEXTS, OTHERS, metric.name, **_with_table(metric.name), **own)),
-        (SIMILARITIES, "evaluate_contexts", lambda metric, own: rc.evaluate_contexts(
-            CONTEXTS, f"trm-{metric.name}", options={metric.name: own}, resume=False,
-            encoder="bag-of-words" if metric.on_vectors else None)),
+        (PAIRWISE, "pairwise_scores", lambda metric, own: rc.pairwise_scores(
+            TEXTS, OTHERS, metric.name, **_with_table(metric.name, model), **own)),
+        (PAIRWISE, "evaluate_contexts", lambda metric, own: rc.evaluate_contexts(
+            CONTEXTS, f"trm-{metric.name}", options={metric.name: {**_model_of(metric.name, model), **own}},
+            resume=False, encoder="bag-of-words" if metric.on_vectors else None)),
     ]  # fmt: skip
     assert not any(metric.defaults for metric in OF_CONTEXTS.all().values()), "metrics of contexts have parameters now"
     for registry, how, call in calls:
         for metric in registry.all().values():
-            if registry is OF_PAIRS and model is None and "torch" in metric.libraries:
+            if model is None and "torch" in metric.libraries:
                 continue
             function = getattr(rc, metric.name.replace("-", "_").replace("me_words", "mark_evaluate_words"), None)
             told = inspect.signature(function).parameters if function is not None else {}
@@ -223,10 +227,19 @@ def _beside(metric: Declaration, name: str) -> dict[str, Any]:
     return {key: value for key, value in beside.items() if key != name}
 
 
-def _with_table(name: str) -> dict[str, Any]:
+def _with_table(name: str, model: Path | None) -> dict[str, Any]:
     if name == "cider":
         return {"df": rc.DocumentFrequencies.from_references([TEXTS, OTHERS])}
+    if name in ON_MODELS:
+        return {"idf": False, **_model_of(name, model)}
     return {"encoder": "bag-of-words"} if name == "embedding" else {}
+
+
+def _model_of(name: str, model: Path | None) -> dict[str, Any]:
+    """The options that name the model of a metric that needs one."""
+    if name not in ON_MODELS:
+        return {}
+    return {"model": model, "cache": False} if name == "infolm" else {"encoder": model}
 
 
 def _metric_caller(call: Any, metric: Declaration, given: dict[str, Any], name: str) -> Callable[[Any], Any]:

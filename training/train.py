@@ -70,14 +70,14 @@ class Batches:
         epoch, place = divmod(step, self.per_epoch)
         rows = self._rows[epoch % len(self._rows)]
         if epoch != self._epoch:
-            torch.manual_seed(_mixed(self._settings.seed, 1, epoch))
+            torch.manual_seed(mixed(self._settings.seed, 1, epoch))
             self._epoch, self._order = epoch, torch.randperm(len(rows), device=self._device)
         wanted = torch.arange(self._settings.rows, device=self._device) + place * self._settings.rows
-        torch.manual_seed(_mixed(self._settings.seed, 2, step))
+        torch.manual_seed(mixed(self._settings.seed, 2, step))
         return draw(rows[self._order[wanted % len(rows)]], self._count, self._allowed, self._settings)
 
 
-def _mixed(seed: int, purpose: int, number: int) -> int:
+def mixed(seed: int, purpose: int, number: int) -> int:
     """A seed of its own for each purpose and number."""
     return (seed * 4 + purpose) * 2**40 + number
 

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from .contexts.metrics.aggregate import aggregate as aggregate
     from .contexts.metrics.dispersion import dispersion as dispersion
     from .contexts.metrics.triangle_rank import triangle_rank as triangle_rank
+    from .contexts.pairwise import list_pairwise as list_pairwise
+    from .contexts.pairwise_scores import pairwise_scores as pairwise_scores
     from .divergences.measures import list_measures as list_measures
     from .errors import InputError as InputError
     from .errors import OptionError as OptionError
@@ -86,8 +88,6 @@ if TYPE_CHECKING:
     from .sets.metrics.precision_recall import precision_recall as precision_recall
     from .similarity.diversity import distinct_n as distinct_n
     from .similarity.diversity import self_bleu as self_bleu
-    from .similarity.pairwise_scores import pairwise_scores as pairwise_scores
-    from .similarity.scorer import list_pairwise as list_pairwise
     from .systems.compare import compare as compare
     from .systems.comparison import Comparison as Comparison
     from .texts import read as read
@@ -123,7 +123,7 @@ _HOME = {
     "cache_folder": "files",
     "Journal": "journal",
     "Context": "texts.context_files",
-    "pairwise_scores": "similarity.pairwise_scores",
+    "pairwise_scores": "contexts.pairwise_scores",
     "evaluate": "sets.evaluate",
     "list_metrics": "sets.declaration",
     "mark_evaluate_sweep": "sets.metrics.mark_evaluate",
@@ -140,7 +140,7 @@ _HOME = {
     "permutation_test": "labellings.permutation",
     "DocumentFrequencies": "lexical.ngrams",
     "caption_tokens": "lexical.tokens",
-    "list_pairwise": "similarity.scorer",
+    "list_pairwise": "contexts.pairwise",
     "list_measures": "divergences.measures",
     "list_pair_metrics": "pairs.declaration",
     "evaluate_pairs": "pairs.evaluate",

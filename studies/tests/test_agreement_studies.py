@@ -24,7 +24,7 @@ from recapture_studies.mark_evaluate import wmt17
 from recapture_studies.mark_evaluate.moses import detokenised
 from recapture_studies.rated import shown
 from recapture_studies.study import Setup, find_study
-from recapture_studies.write import write_findings
+from recapture_studies.write import made_with, write_findings
 
 SCIPY = {
     "pearson": lambda a, b: stats.pearsonr(a, b)[0],
@@ -374,6 +374,46 @@ def test_command_line_scores_what_it_is_told(data, tmp_path, cache, capsys):
     other = ["webnlg" if each == "wmt17" else each for each in arguments]  # wmt17 has sentence vectors, too
     assert run([*other, "--metrics", "chrf", "--pooling", "mean"]) == 2
     assert "--pooling is for vectors of whole texts" in capsys.readouterr().err
+
+
+def test_meteor_with_the_tables_that_are_named(data, tmp_path, cache, monkeypatch):
+    """A made-up jar in which two words are synonyms: METEOR's scores follow it, and are kept by what it holds."""
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    import shutil
+    import zipfile
+
+    def make(folder, synset):
+        (folder / "data").mkdir(parents=True)
+        (folder / "data" / "paraphrase-en.gz").write_bytes(gzip.compress(b"0.5\nthe\na\n"))
+        with zipfile.ZipFile(folder / "meteor-1.5.jar", "w") as archive:
+            archive.writestr("function/english.words", "the\n")
+            archive.writestr("nonbreaking/english.prefixes", "Mr\n")
+            archive.writestr("synonym/english.synsets", f"lies\n1\nstands\n{synset}\n")
+        return str(folder / "meteor-1.5.jar")
+
+    setup = Setup(data, quick=True, metrics=("meteor",), jar=make(tmp_path / "one", 1))
+    part = next(iter(webnlg.parts(setup)))
+    task = next(task for task in part.tasks if task.metric == "meteor")
+    made = only(part, task)
+    how = item_scores.Making()
+    scores = item_scores.scores_of(made, how)["meteor"]
+    assert scores.signature["stages"] == ["exact", "stem", "synonym", "paraphrase"]
+    first = rc.meteor(part.references, next(iter(part.systems.values())), jar=setup.jar).scores
+    np.testing.assert_array_equal(scores.items["value"][0], first)
+    shutil.copytree(tmp_path / "one", tmp_path / "copy")
+
+    def key(jar):
+        return item_scores.key(part, item_scores.Task("meteor", "meteor", {**task.parameters, "jar": jar}), how)
+
+    assert key(str(tmp_path / "copy" / "meteor-1.5.jar")) == key(setup.jar) != key(make(tmp_path / "two", 2))
+    assert key(None) not in (key(setup.jar), key(str(tmp_path / "two" / "meteor-1.5.jar")))
+    assert made_with(find_study("webnlg"), setup)["METEOR"].endswith("tables of meteor-1.5.jar")
+    assert "METEOR" not in made_with(find_study("webnlg"), Setup(data))
+    given = []
+    monkeypatch.setattr("recapture_studies.cli._carry_out", lambda study, setup, target: given.append(setup.jar))
+    for name in ("webnlg", "summarisation", "metric-map", "score-distributions"):
+        assert run(["reproduce", name, "--data", str(data), "--quick", "--jar", setup.jar]) == 0
+    assert given == [setup.jar] * 4
 
 
 def test_incomplete_data_is_named(data, tmp_path, cache):

@@ -9,8 +9,15 @@ from scipy import stats
 from recapture_studies.mark_evaluate import fluency
 from recapture_studies.mark_evaluate.e2e_ratings import CRITERIA, Rated
 from recapture_studies.mark_evaluate.fluency_paper import BEST_K, DEFAULT_K
-from recapture_studies.mark_evaluate.fluency_scores import Encoding
-from recapture_studies.mark_evaluate.fluency_view import COEFFICIENTS, Agreement, beside_the_paper, by_method, drawer
+from recapture_studies.mark_evaluate.fluency_scores import METHODS, Encoding
+from recapture_studies.mark_evaluate.fluency_view import (
+    COEFFICIENTS,
+    Agreement,
+    beside_the_paper,
+    by_method,
+    drawer,
+    over_encoders,
+)
 from recapture_studies.rated import shown
 from recapture_studies.study import Setup
 
@@ -25,7 +32,7 @@ def papers(encoder="SBERT"):
     return {name: agreement(best, DEFAULT_K[encoder].get(name)) for name, best in BEST_K.items()}
 
 
-def judged(agreements, bag=None):
+def judged(agreements, bag=None, lstm=None):
     """Claims by id and by how k was chosen, from the tables that would be printed."""
     systems = rated(10)
     tables = {"beside-the-paper": beside_the_paper(agreements, systems, "SBERT"),
@@ -34,6 +41,7 @@ def judged(agreements, bag=None):
     stored["ratings"] = [{}] * 10
     stored["encoders"] = [
         {"method": name, "SBERT: naturalness": shown(own.default["pearson"]),
+         "recurrent LSTM: naturalness": shown(lstm[name].default["pearson"]) if lstm else "-",
          **({"bag of words: naturalness": shown(bag[name].default["pearson"])} if bag else {})}
         for name, own in agreements.items()
     ]  # fmt: skip
@@ -73,7 +81,16 @@ def test_papers_encoders_are_not_here():
     """Word counts stand in for InferSent: whatever they say, SBERT against InferSent cannot be told."""
     older = judged(papers(), papers("InferSent"))["table-4/contextual-vectors", "fixed"]
     # By r: FID, PRD, Schnabel and Petersen are higher with SBERT, IMPAR and CAPTURE lower.
-    assert older.holds == "cannot be told" and "by 4 of 6 numbers" in older.here
+    assert older.holds == "cannot be told" and older.verdict.rule == "absent"
+    # Means of Table 4's r: (.902 + .684 + .633 + .917 + .872 + .902) / 6 and the same of InferSent's.
+    assert older.here == (
+        "stand-ins, mean r over 6 numbers: SBERT .818, bag of words .808; SBERT above bag of words by 4 of 6; "
+        "recurrent LSTM cannot be told: its weights are not here"
+    )
+    three = judged(papers(), papers("InferSent"), papers("sSBERT"))["table-4/contextual-vectors", "fixed"]
+    assert three.holds == "cannot be told" and "SBERT .818, recurrent LSTM .790, bag of words .808" in three.here
+    # sSBERT above InferSent by r of FID and Petersen alone.
+    assert three.here.endswith("SBERT above bag of words by 4 of 6, recurrent LSTM above bag of words by 2 of 6")
     assert ("table-4/contextual-vectors", "fixed") not in judged(papers())
 
 
@@ -163,25 +180,47 @@ def test_halves_need_six_systems():
     assert math.isnan(fluency._agreement("ME quality", few, np.arange(5.0), setup, halved=True).honest)
 
 
-MEAN, MAX, CLS, BAG = fluency._ENCODERS
+MEAN, MAX, CLS, LSTM, BAG = fluency._ENCODERS
 OTHER = Encoding("glove.txt", "glove.txt", None)
 
 
 @pytest.mark.parametrize(
     "options, expected",
     [
-        ({}, [MEAN, MAX, CLS, BAG]),
+        ({}, [MEAN, MAX, CLS, LSTM, BAG]),
         ({"quick": True}, [MEAN, BAG]),
-        ({"encoding": {"pooling": "cls"}}, [CLS, MEAN, MAX, BAG]),
+        ({"encoding": {"pooling": "cls"}}, [CLS, MEAN, MAX, LSTM, BAG]),
         ({"encoding": {"pooling": "cls"}, "quick": True}, [CLS, BAG]),
-        ({"encoder": "bag-of-words"}, [BAG, MEAN, MAX, CLS]),
+        ({"encoder": "bag-of-words"}, [BAG, MEAN, MAX, CLS, LSTM]),
         ({"encoder": "bag-of-words", "quick": True}, [BAG]),
-        ({"encoder": "glove.txt"}, [OTHER, MEAN, MAX, CLS, BAG]),
+        ({"encoder": "glove.txt"}, [OTHER, MEAN, MAX, CLS, LSTM, BAG]),
         ({"encoder": "m", "encoding": {"pooling": "max"}, "quick": True}, [Encoding("m max", "m", "max")]),
     ],
 )
 def test_the_encoder_that_was_asked_for_comes_first(options, expected):
     assert fluency._encoders(Setup(None, **options)) == expected
+
+
+def test_an_encoder_that_is_not_here_has_an_empty_column():
+    natural = {method.name: agreement(THREE) for method in METHODS}
+    grid = over_encoders(both(natural), ["bag", "recurrent LSTM"])
+    assert grid.heads[1:3] == ["bag: naturalness", "recurrent LSTM: naturalness"]
+    assert all(row[1:] == [".500", "-", ".500", "-"] for row in grid.rows)
+    assert grid.caption[-1].startswith("recurrent LSTM: cannot be told, the weights are not here")
+    assert len(over_encoders(both(natural), ["bag"]).caption) == 1
+
+
+def test_where_the_recurrent_encoder_is_looked_for(tmp_path, monkeypatch):
+    """Here, or in the folder that RECAPTURE_MODELS names, as recapture looks for any encoder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RECAPTURE_MODELS", raising=False)
+    assert BAG.is_here and MEAN.is_here and not LSTM.is_here
+    (tmp_path / "models" / "recurrent-lstm").mkdir(parents=True)
+    monkeypatch.setenv("RECAPTURE_MODELS", str(tmp_path / "models"))
+    assert LSTM.is_here
+    monkeypatch.chdir(tmp_path / "models")
+    monkeypatch.delenv("RECAPTURE_MODELS")
+    assert LSTM.is_here
 
 
 def test_the_figure_shows_every_method_once():

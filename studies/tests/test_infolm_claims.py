@@ -8,7 +8,14 @@ import pytest
 from scipy import stats
 
 from recapture_studies.agreement import COEFFICIENTS
-from recapture_studies.infolm import calibration, score_distributions, summarisation, webnlg, webnlg_sweep
+from recapture_studies.infolm import (
+    calibration,
+    score_distributions,
+    summarisation,
+    webnlg,
+    webnlg_claims,
+    webnlg_sweep,
+)
 from recapture_studies.infolm.webnlg_paper import CRITERIA
 from recapture_studies.infolm.webnlg_williams import williams_claims, williams_table
 from recapture_studies.rated import shown
@@ -277,3 +284,47 @@ def test_the_authors_scores_are_told_where_they_are():
     assert "moverscore .400 (theirs .300) abstractive, moverscore .400 (theirs .300) extractive." in lines[-1]
     alone = summarisation._verdict({"moverscore": everywhere(0.4)})
     assert len(alone) == 2 and all("best are" in line for line in alone)
+
+
+# What the paper says of its Table 2
+
+
+def table_2(**changes):
+    """Every metric at .5 in every cell, but for those named."""
+    measures = [f"infolm {name}" for name in ("ab", "alpha", "gamma", "jeffreys", "fisher_rao", "l1", "l2", "linf")]
+    names = [*measures, "bertscore f1", "moverscore", "bleu", "rouge rouge1", "meteor", "ter"]
+    rows = []
+    for name in names:
+        own = {criterion: changes.get(name.replace(" ", "_"), 0.5) for criterion in CRITERIA}
+        own |= changes.get(name.replace(" ", "_") + "__", {})
+        cells = {f"{criterion} {each[0]}": shown(own[criterion]) for criterion in CRITERIA for each in COEFFICIENTS}
+        rows.append({"metric": name, **cells})
+    return {claim.id.partition("/")[2]: claim for claim in webnlg_claims.table_claims(rows)}
+
+
+def test_claims_of_the_table_of_systems():
+    claims = table_2(infolm_ab=0.65, infolm_alpha=0.65, infolm_l1=0.3, infolm_l2=0.3, infolm_linf=0.3)
+    assert {name.partition("/")[2] for name, claim in claims.items() if claim.holds == "holds"} == {
+        "ab-alpha-best", "data-coverage-gain", "lp-low", "beta-lower", "fluency-structure-alike", "gains",
+    }  # fmt: skip
+    assert claims["table-2/fisher-rao-fluency"].holds == "does not hold"  # .5 and .5
+    assert "by at most 15 points" in claims["table-2/data-coverage-gain"].here
+    # One measure of two: half of the parts.
+    claims = table_2(infolm_ab=0.65)
+    assert claims["table-2/beta-lower"].holds == "holds in part"
+    # .65 of AB is above alpha, too, which is another of the best: AB holds everywhere, alpha nowhere.
+    assert claims["table-2/ab-alpha-best"].holds == "holds in part"
+    fluent = {"Fluency": 0.7, "TextStructure": 0.7}
+    claims = table_2(infolm_fisher_rao__=fluent, bleu__={"Fluency": 0.4, "TextStructure": 0.6})
+    assert claims["table-2/fisher-rao-fluency"].holds == "holds"
+    assert claims["table-2/fluency-structure-alike"].holds == "holds in part"
+    assert claims["abstract/gains"].holds == "does not hold"  # six of fifteen cells
+
+
+def test_a_table_that_lacks_metrics_of_the_paper_is_not_judged():
+    assert (
+        webnlg_claims.table_claims(
+            [{"metric": "bleu", **{f"{c} {x[0]}": ".5" for c in CRITERIA for x in COEFFICIENTS}}]
+        )
+        == []
+    )

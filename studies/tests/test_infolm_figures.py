@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import recapture as rc
+from recapture_studies.infolm import summary_parameters
 from recapture_studies.infolm.calibration import path, temperature_parts
 from recapture_studies.infolm.metric_map import PEOPLE, summaries
+from recapture_studies.infolm.summary_parameters import parameter_parts
 from recapture_studies.made_up.summaries import build
 from recapture_studies.made_up.writing import write_records
 from recapture_studies.rated import shown
@@ -208,3 +211,72 @@ def test_real_map(data_folder, own_cache):
     people = list(rows.values())[names.index(PEOPLE)]
     assert people[str(names.index("rouge rouge2") + 1)] == ".870"
     assert people[str(names.index("authors' MoverScore") + 1)] == ".858"
+
+
+# summary-parameters
+
+
+@pytest.mark.slow
+def test_parameters_are_chosen_as_a_loop_chooses_them(quick):
+    """The best setting on all documents by scipy's coefficients over the metric's own scores; no model is run twice."""
+    findings = find_study("summary-parameters").run(quick)
+    grid = next(each.table for each in findings.tables if each.name == "chosen")
+    rows = {tuple(row[:4]): dict(zip(grid.heads, row, strict=True)) for row in grid.rows}
+    part = next(each for each in parameter_parts(quick) if each.about["kind"] == "ext")
+    human = part.human["litepyramid"].mean(axis=1)
+    for measure, free in (("jeffreys", ""), ("alpha", "alpha 0.5, ")):
+        by_setting = {}
+        for temperature in (0.5, 1.0, 2.0):
+            scores = [
+                -rc.infolm(part.references, texts, measure, model=quick.model, temperature=temperature, cache=False,
+                           alpha=0.5 if free else None).value
+                for texts in part.systems.values()
+            ]  # fmt: skip
+            by_setting[f"{free}T {temperature:g}"] = stats.kendalltau(scores, human).statistic
+        row = rows["extractive", "system", "kendall", f"infolm {measure}"]
+        assert row["default"] == shown(by_setting[f"{free}T 1"])
+        assert row["best"] == shown(max(by_setting.values()))
+        assert by_setting[row["best setting"]] == max(by_setting.values())
+    # What has no parameters has one number.
+    row = rows["extractive", "system", "pearson", "rouge rouge1"]
+    assert (row["best setting"], row["best"], row["honest, halves"]) == ("-", row["default"], row["default, halves"])
+
+
+def chosen_table(**changes):
+    """Every metric at .5 in every cell, but for those named: (best, honest)."""
+    rows = []
+    for kind in ("abstractive", "extractive"):
+        for level in ("system", "text"):
+            for coefficient in ("pearson", "spearman", "kendall"):
+                for name in [*(f"infolm {each}" for each in summary_parameters.FAMILIES), *OTHER_METRICS]:
+                    best, honest = changes.get(name.replace(" ", "_"), (0.5, 0.5))
+                    plain = name in OTHER_METRICS
+                    rows.append({"systems": kind, "level": level, "coefficient": coefficient, "metric": name,
+                                 "best setting": "-" if plain else "T 1", "best": shown(best),
+                                 "default, halves": shown(honest), "honest, halves": shown(honest)})  # fmt: skip
+    claims = summary_parameters.judge({"chosen": rows}, {})
+    return {(claim.id.partition("/")[2], claim.chosen): claim.holds for claim in claims}
+
+
+OTHER_METRICS = ("bertscore f1", "moverscore", "rouge rouge1", "rouge rouge2", "rouge rougeL", "bleu", "meteor")
+
+
+def test_claims_of_figure_1_by_both_ways_to_choose():
+    """AB is the best by .2 where it was chosen and no better than others where it was not."""
+    claims = chosen_table(infolm_ab=(0.7, 0.5), infolm_gamma=(0.3, 0.3), infolm_linf=(0.6, 0.4))
+    assert [claims["figure-1/ab-best", how] for how in ("same", "other")] == ["holds", "does not hold"]
+    assert [claims["abstract/gains", how] for how in ("same", "other")] == ["holds", "does not hold"]
+    assert [claims["figure-1/linf-sometimes", how] for how in ("same", "other")] == ["holds", "does not hold"]
+    assert claims["figure-1/alpha-like-ab", "same"] == "does not hold"  # .7 and .5
+    assert claims["figure-1/alpha-like-ab", "other"] == "holds"
+    assert {claims["figure-1/beta-lower", how] for how in ("same", "other")} == {"holds"}
+    assert claims["figure-1/ab-above-ngrams", "same"] == "holds"
+    # Fisher-Rao at .5 is not above BERTScore at .5; AB is: half of the parts.
+    assert claims["figure-1/above-bertscore", "same"] == "holds in part"
+    assert claims["figure-1/vectors-poor-extractive", "other"] == "does not hold"
+
+
+def test_an_interrupted_run_says_nothing_of_figure_1():
+    rows = [{"systems": "abstractive", "level": "text", "coefficient": "pearson", "metric": "infolm ab",
+             "best setting": "T 1", "best": ".5", "default, halves": ".5", "honest, halves": ".5"}]  # fmt: skip
+    assert summary_parameters.judge({"chosen": rows}, {}) == []

@@ -1,6 +1,7 @@
 """Sides that share no source, and the sweep over k against check values and theory."""
 
 import gzip
+import itertools
 import json
 from collections import defaultdict
 
@@ -76,6 +77,23 @@ def test_shares():
         for parts in range(1, 9):
             made = genres.shares(total, parts)
             assert sum(made) == total and len(made) == parts and max(made) - min(made) <= 1
+
+
+@pytest.mark.parametrize("counts", [((3, 3), (3, 3)), ((1, 9), (4, 2)), ((5, 1, 2), (1, 5, 4)), ((4, 4, 4), (9, 9, 1))])
+def test_shares_are_as_level_as_can_be(counts):
+    """Against all ways to take so many: the smallest part is as large as it can be, then the next, and so on."""
+    sides = [
+        {str(at): [f"{at} {number}" for number in range(count)] for at, count in enumerate(side)} for side in counts
+    ]
+    has = [min(pair) for pair in zip(*counts, strict=True)]
+    for most in range(1, sum(has) + 3):
+        total = min(most, sum(has))
+        ways = [way for way in itertools.product(*(range(each + 1) for each in has)) if sum(way) == total]
+        found = genres.levelled(genres.Genres("", *sides), most)
+        for side in found:
+            taken = [sum(text.startswith(str(at)) for text in side) for at in range(len(has))]
+            assert sorted(taken) == max(sorted(way) for way in ways) and len(set(side)) == total
+        assert [text.split()[0] for text in found[0]] == [text.split()[0] for text in found[1]]
 
 
 @pytest.mark.parametrize(

@@ -37,10 +37,9 @@ def test_a_newcomer_needs_no_data(name, tmp_path, capsys, monkeypatch, tiny_bert
     monkeypatch.delenv("RECAPTURE_DATA", raising=False)
     study = find_study(name)
     arguments = ["reproduce", name, "--made-up", "--offline", "--output", str(tmp_path)]
-    if study.masked:
-        arguments += ["--model", str(tiny_bert), "--encoder", str(tiny_bert)]
-    elif study.encodes:
-        arguments += ["--encoder", "bag-of-words"]
+    arguments += ["--model", str(tiny_bert)] if study.masked else []
+    if study.encodes:  # word vectors come from a model alone
+        arguments += ["--encoder", str(tiny_bert) if study.masked or not study.pools else "bag-of-words"]
     assert run(arguments) == 0
     shown = capsys.readouterr()
     content = json.loads((tmp_path / f"{name}.json").read_text())

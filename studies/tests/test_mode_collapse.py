@@ -88,7 +88,7 @@ def test_genres_far_apart(data, own_cache):
     """No sphere reaches another genre, so recall is at most the share of genres left, and coverage too."""
     findings = find_study("mode-collapse").run(Setup(data, quick=True, encoder=far_apart))
     rows = {(row["data"], row["method"], row["number"]): row for row in tables(findings, "curves")}
-    for title in ("XNLI", "XNLI, no partners", "Brown"):
+    for title in TITLES:
         for method, number in (("IMPAR", "recall"), ("Density, coverage", "coverage")):
             curve = [float(rows[title, method, number][str(dropped)]) for dropped in range(4)]
             assert all(value <= 1 - dropped / 4 + 5e-4 for dropped, value in enumerate(curve))
@@ -122,7 +122,8 @@ def test_moves():
     assert Track(score, late).seen(-2) == "stays" and Track(score, late).change(-2) == pytest.approx(-0.5)
 
 
-TITLES = ("XNLI", "XNLI, no partners", "Brown")
+TITLES = ("XNLI", "XNLI, no partners", "Brown", "Brown, 5 genres")
+SIZES = dict(zip(TITLES, (500, 200, 1000, 4000), strict=True))
 
 
 def tracks(**means):
@@ -156,17 +157,19 @@ def the_other_way_round():
 
 def judged(first, second=None):
     """Claims from the tables of these curves, the same with partners and without; two draws of each."""
-    by_data = {TITLES[0]: first, TITLES[1]: first, TITLES[2]: second or first}
+    by_data = dict.fromkeys(TITLES, first) | {"Brown": second or first}
     heads = {title: [str(at) for at in range(5)] for title in TITLES}
     sections = [mode_collapse._summary(by_data), curves_table(by_data, heads, "")]
-    return mode_collapse.judge(rows_of(sections), {"draws": dict.fromkeys(TITLES, 2)})
+    return mode_collapse.judge(rows_of(sections), {"draws": dict.fromkeys(TITLES, 2), "sizes": SIZES})
 
 
 def test_all_claims_hold_where_all_is_as_the_paper_says():
     claims = judged(as_the_paper_says())
     assert [claim.holds for claim in claims] == ["holds"] * 7 and not any(claim.why for claim in claims)
-    count = 2 * sum(curve.asks != "quality" for curve in CURVES)
+    count = 3 * sum(curve.asks != "quality" for curve in CURVES)
     assert claims[5].here == f"the last step is the steepest for {count} of {count} numbers for diversity or both"
+    assert claims[0].data.endswith("Brown, 5 genres: 4,000 v 4,000 (the paper's size); all-MiniLM-L6-v2")
+    assert "no partners: 200 v 200 (the paper has 4,000 v 4,000)" in claims[0].data
     assert "IMPAR precision -0.400, ME Schnabel quality -0.500, ME Schnabel diversity -0.500" in claims[6].here
 
 
@@ -180,14 +183,14 @@ def test_claims_hold_in_part_where_data_sets_differ():
 
 
 def test_words_on_what_falls_and_what_stays():
-    lines = mode_collapse._verdict(dict.fromkeys(TITLES, as_the_paper_says()))
+    lines = mode_collapse._verdict(dict.fromkeys(TITLES, as_the_paper_says()), SIZES)
     assert "diversity or for both, all fall" in lines[0]
     assert lines[0].endswith("for quality, ME Schnabel, k = 3, adjusted quality, Density, coverage density stay.")
     # By how much farther diversity falls than quality: .49, .49, .10, .10 and, of ME Schnabel, 0.
-    assert "XNLI ME Schnabel, k = 3, adjusted +0.49, Density, coverage +0.49, " in lines[4]
-    better = mode_collapse._verdict(dict.fromkeys(TITLES, the_other_way_round()))
+    assert "XNLI ME Schnabel, k = 3, adjusted +0.49, Density, coverage +0.49, " in lines[5]
+    better = mode_collapse._verdict(dict.fromkeys(TITLES, the_other_way_round()), SIZES)
     assert "diversity or for both, none fall; of those for quality, none stay." in better[0]
-    assert better[-1].endswith("Brown: none.")
+    assert better[-1].endswith("Brown: none; Brown, 5 genres: none.")
 
 
 def test_which_sentences_full_and_quick_forms_use():
@@ -198,9 +201,21 @@ def test_which_sentences_full_and_quick_forms_use():
     limited = mode_collapse._limited(brown, full)
     assert {name: texts[:300] for name, texts in side.items()} == limited.reference
     assert {name: texts[:1000] for name, texts in side.items()} == limited.candidate
+    five = mode_collapse._limited(mode_collapse.largest(brown), full)
+    assert list(five.candidate) == ["g0", "g1", "g2", "g3", "g4"] and five.reference["g4"] == side["g4"]
     few = mode_collapse._limited(brown, Setup(None, quick=True))
     assert list(few.candidate) == list(few.reference) == ["g0", "g1", "g2", "g3"]  # the largest
     assert few.candidate["g3"] == side["g3"][:96]
+
+
+@pytest.mark.slow
+def test_five_real_genres_fill_sets_of_the_papers_size(data_folder):
+    """Section 4.1: 4,000 v 4,000 sentences of five topics; nobody is on both sides, and any draw can be filled."""
+    found = mode_collapse.largest(genres.load(Setup(data_folder), genres.BROWN, share=0.25))
+    drawn = draws.draw(mode_collapse._limited(found, Setup(data_folder)), 4000, np.random.default_rng(3))
+    assert len(set(drawn.reference)) == 4000 and len(drawn.candidates) == 5
+    assert all(len(set(candidate)) == 4000 for candidate in drawn.candidates)
+    assert not set(drawn.reference) & {text for candidate in drawn.candidates for text in candidate}
 
 
 def test_vectors_do_not_depend_on_when_they_are_asked_for(own_cache):

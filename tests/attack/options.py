@@ -48,7 +48,7 @@ GOOD = {
     "group": ["group", "id"],
     "id_field": ["id"],
     "name": NAMES,
-    "pvalue": ["auto", "exact", "sampled", "50"],
+    "pvalue": ["auto", "exact", "sampled", "analytic", "50"],
     "interval": ["0.5", "0.95"],
     "k": ["1", "2", "50"],
     "balance": ["2"],

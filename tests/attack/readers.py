@@ -25,6 +25,7 @@ import numpy as np
 import recapture as rc
 from recapture.errors import InputError
 from recapture.lexical.function_words import function_words
+from recapture.lexical.jar_files import JarFiles
 from recapture.lexical.paraphrases import Paraphrases
 from recapture.lexical.wordnet import WordNet
 from recapture.pairs.baselines import read_baseline
@@ -166,6 +167,16 @@ def _wordnet(rng: random.Random) -> bytes:
     return stream.getvalue()
 
 
+def _jar(rng: random.Random) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", rng.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])) as archive:
+        archive.writestr("function/english.words", "the\na\n")
+        archive.writestr("nonbreaking/english.prefixes", "# titles\nMr\nNo #NUMERIC_ONLY#\n")
+        archive.writestr("synonym/english.synsets", "boat\n02858304 00012345\nship\n02858304\n" * rng.randint(1, 3))
+        archive.writestr("synonym/english.exceptions", "mouse\nmice\n")
+    return stream.getvalue()
+
+
 MADE: dict[str, Callable[[random.Random], bytes]] = {
     "a.lines": _lines,
     "a.txt": _lines,
@@ -185,6 +196,7 @@ MADE: dict[str, Callable[[random.Random], bytes]] = {
     "a.vec": _vectors,
     "a.vec.gz": lambda rng: gzip.compress(_vectors(rng), mtime=0),
     "a.wordnet": _wordnet,
+    "a.jar": _jar,
     "a.paraphrases": lambda rng: b"0.5\nbig\nlarge\n0.25\nthe dog\nit\n" * rng.randint(1, 4),
     "a.baselines": lambda rng: b"LAYER,P,R,F\n0,0.3,0.3,0.3\n1,0.4,0.5,0.6\n",
     "a.df": lambda rng: json.dumps({"documents": 3, "order": 4, "counts": {"a": 3, "a dog": 1}}).encode(),
@@ -267,6 +279,7 @@ DOORS: dict[str, list[Callable[[Path], Any]]] = {
     **{name: [_word_vectors] for name in ("vec", "vec.gz")},
     **{name: [_frequencies] for name in ("df", "df.gz")},
     "wordnet": [lambda path: WordNet(path).synsets("mice")],
+    "jar": [lambda path: JarFiles(path).tokenize("Mr. No. 5"), lambda path: WordNet(path).synsets("mice")],
     "paraphrases": [_paraphrases],
     "baselines": [lambda path: read_baseline(path, 1)],
     "study": [_study],

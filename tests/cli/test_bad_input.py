@@ -71,6 +71,10 @@ CASES = {
         ["--arrays", "json", "md"],
     ),
     "k without neighbours": (["-r", "points.npy", "-c", "wide.npy", "--metrics", "mmd", "--k", "2"], ["k", "mmd"]),
+    "analytic p-values of sets": (
+        ["-r", "points.npy", "-c", "points.npy", "--metrics", "mmd", "--pvalue", "analytic"],
+        ["triangle ranks alone have analytic p-values"],
+    ),
     "too few names": (
         ["-r", "human.txt", "-c", "model.txt", "-c", "single.txt", "--name", "a"],
         ["equally many, not 2 and 1"],

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import types
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -430,3 +431,20 @@ def test_document_frequencies_from_a_file(files, capsys):
     expected = rc.cider([["a dog runs", "the dog runs"]], ["a dog runs"], df=df).value
     assert made["results"]["totals"][0]["mean"] == pytest.approx(expected, abs=1e-12)
     assert made["signature"]["pairwise"]["cider"]["df"]["documents"] == 3
+
+
+def test_analytic_p_values(files, capsys):
+    """As in Python; contexts too small for them are named, and nothing is written."""
+    rng = np.random.default_rng(0)
+    words = [" ".join("abcdefghij"[:length]) for length in rng.integers(1, 11, 50)]
+    write("large.jsonl", {"id": "a", "references": words[:25], "candidates": words[25:]})
+    asked = ["--metrics", "trm-chrf", "--pvalue", "analytic", "--per-item", "items.jsonl"]
+    shown = contexts(capsys, "large.jsonl", *asked, "--format", "json")
+    made = json.loads(Path("items.jsonl").read_text())["scores"]["trm-chrf"]
+    expected = rc.triangle_rank(words[:25], words[25:], "chrf", pvalue="analytic")
+    assert made["pvalue"] == expected.pvalue and made["labellings"] == 0
+    assert json.loads(shown.out)["signature"]["pvalue"] == "analytic"
+    write("small.jsonl", {"id": "b", "references": words[:3], "candidates": words[3:6]})
+    shown = contexts(capsys, "small.jsonl", *asked[:-1], "none.jsonl", code=2)
+    assert "context b: 3 references and 3 candidates are too few for an analytic p-value" in shown.err
+    assert not Path("none.jsonl").exists()

@@ -400,3 +400,51 @@ def test_worst_contexts_come_first(toys):
     assert values == sorted(values)  # higher is better, so the lowest is the worst
     with pytest.raises(rc.InputError, match="did you mean trm-toy"):
         results.worst("trm-tow")
+
+
+def varied(rng, count):
+    """Words that begin alike and end soon or late: those of middle length are near to all others."""
+    return ["abcdefghijklmnopqrst"[:length] for length in rng.binomial(20, 0.5, count)]
+
+
+def test_analytic_p_values_of_contexts(toys):
+    """As those of each context alone; contexts too small for good ones are counted in a warning."""
+    rng = np.random.default_rng(5)
+    given = [
+        {"id": name, "references": varied(rng, size), "candidates": varied(rng, 22)}
+        for name, size in (("large", 24), ("small", 9))
+    ]
+    results = rc.evaluate_contexts(given, "trm-toy", pvalue="analytic", resume=False)
+    scores = by_id(results)
+    for context in given:
+        alone = rc.triangle_rank(context["references"], context["candidates"], "toy", pvalue="analytic")
+        found = scores[context["id"]]["scores"]["trm-toy"]
+        assert (found["value"], found["pvalue"]) == (alone.value, alone.pvalue)
+        assert found["exact"] is False and found["labellings"] == 0 and 2 / 3 <= found["projected"] <= 1
+        # What relabelled sides score on average, by 2,000 of them.
+        sampled = rc.triangle_rank(context["references"], context["candidates"], "toy", pvalue=2_000)
+        assert found["relabelled_value"] == pytest.approx(sampled.nulls["value"].mean(), rel=0.1)
+    assert "analytic p-values are rough in 1 contexts with fewer than 20 texts a side" in results.notes
+    assert results.signature["pvalue"] == "analytic"
+
+
+@pytest.mark.parametrize(
+    "metrics, more, said",
+    [
+        ("trm-toy,toy", {}, "triangle ranks alone have analytic p-values"),
+        ("trm-toy", {"ties": "paper"}, "context 1: an analytic p-value needs ties that share the credit"),
+        ("trm-toy", {"references": 4}, "context 1: 4 references and 20 candidates are too few for an analytic p-value"),
+        ("trm-toy", {"alike": True}, "context 1: no analytic p-value: single texts explain"),
+    ],
+)
+def test_analytic_p_values_that_contexts_cannot_have(toys, metrics, more, said):
+    rng = np.random.default_rng(6)
+    more = dict(more)
+    references, alike = more.pop("references", 20), more.pop("alike", False)
+    sides = [varied(rng, 20) for _ in range(2)]
+    if alike:  # two letters each, any two as often: none stands out, pairs decide
+        pairs = ["".join(rng.choice(list("abcde"), 2, replace=False)) for _ in range(40)]
+        sides = [pairs[:20], pairs[20:]]
+    context = {"references": sides[0][:references], "candidates": sides[1]}
+    with pytest.raises(rc.InputError, match=said):
+        rc.evaluate_contexts([context], metrics, pvalue="analytic", resume=False, **more)

@@ -6,10 +6,13 @@ import pytest
 import recapture as rc
 from recapture.contexts.declaration import METRICS
 from recapture.contexts.table import ContextResults
+from recapture.pairs.to_similarity import pair_similarities
 
 WORDS = ["a", "cat", "dog", "sat", "ran", "on", "the", "red", "mat", "and", "slept"]
-NAMES = list(METRICS.all())
-TESTED = [name for name, metric in METRICS.all().items() if metric.tested]
+ON_WORDS = set(pair_similarities())
+"""They need models; float32 leaves them too few digits for the comparison below, see test_word_distances."""
+NAMES = [name for name, metric in METRICS.all().items() if metric.similarity not in ON_WORDS]
+TESTED = [name for name in NAMES if METRICS.find(name).tested]
 
 
 def some_contexts(count=3, n=7, m=6):

@@ -80,3 +80,36 @@ def test_p_values_need_no_null_distributions_in_memory():
     kept, dropped = (declared.score(batch, Settings(), Asked(True, nulls=nulls))[0] for nulls in (True, False))
     assert len(kept.tests["value"].null) == 10 and len(dropped.tests["value"].null) == 0
     assert kept.tests["value"].pvalue == dropped.tests["value"].pvalue
+
+
+def test_metrics_of_two_sets_take_options_in_contexts():
+    """As the same call on the context's vectors alone; the signature says which."""
+    context = {"id": "x", "references": ["a b", "b c", "c d a"], "candidates": ["a b", "x y", "z a"]}
+    asked = {"mmd": {"form": "printed"}, "density_coverage": {"k": 1}}
+    given = {"encoder": "bag-of-words", "resume": False}
+    results = rc.evaluate_contexts([context], "mmd,density-coverage", options=asked, **given)
+    scores = results.contexts[0]["scores"]
+    sides = context["references"], context["candidates"]
+    assert scores["mmd"]["value"] == pytest.approx(rc.mmd(*sides, form="printed", encoder="bag-of-words").value)
+    expected = rc.density_coverage(*sides, k=1, encoder="bag-of-words")
+    assert (scores["density-coverage"]["density"], scores["density-coverage"]["coverage"]) == (
+        expected.density,
+        expected.coverage,
+    )
+    assert results.signature["options"] == {"mmd": {"form": "printed"}, "density-coverage": {"k": 1}}
+    assert "options" not in rc.evaluate_contexts([context], "mmd", **given).signature
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        ({"mmd": {"form": "x"}}, "unknown form of MMD 'x'"),
+        ({"mmd": {"frm": "printed"}}, "mmd has no option 'frm'"),
+        ({"density-coverage": {"k": "x"}}, "k must be a whole number"),
+        ({"frechet": {}}, "no metric is built on it"),
+    ],
+)
+def test_bad_options_of_metrics_of_two_sets(options, said):
+    context = {"id": "x", "references": ["a b", "b c"], "candidates": ["a b", "x y"]}
+    with pytest.raises(rc.InputError, match=said):
+        rc.evaluate_contexts([context], "mmd,density-coverage", options=options, encoder="bag-of-words", resume=False)

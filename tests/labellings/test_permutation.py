@@ -296,3 +296,14 @@ def test_many_labellings_at_once_are_of_samples_in_the_order_given():
     )
     np.testing.assert_allclose(together.null, one_by_one.null)
     assert together.statistic == pytest.approx(abs(candidates.mean() - references.mean()))
+
+
+def test_analytic_p_values_are_of_triangle_ranks_alone():
+    for call in (
+        lambda: rc.permutation_test([1, 2], [3, 4], lambda r, c: 0, pvalue="analytic"),
+        lambda: rc.mmd(np.eye(4), np.eye(4), pvalue="analytic"),
+        lambda: rc.evaluate(np.eye(4), np.eye(4), "mmd", pvalue="analytic"),
+        lambda: rc.aggregate(["a", "b"], ["c", "d"], "chrf", pvalue="analytic"),
+    ):
+        with pytest.raises(rc.InputError, match="triangle ranks alone have analytic p-values"):
+            call()

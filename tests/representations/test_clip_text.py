@@ -1,4 +1,4 @@
-"""The text tower of CLIP: a tiny random model, in each of the three layouts that such folders have."""
+"""The text tower of CLIP: a tiny random model, in each of the four layouts that such folders have."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -67,7 +68,7 @@ def tiny_clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(params=["plain", "older", "newer"])
+@pytest.fixture(params=["plain", "older", "newer", "tower"])
 def clip(request: pytest.FixtureRequest, tiny_clip: Path, tmp_path: Path) -> Path:
     folder = tmp_path / "tiny-clip"
     if request.param == "plain":
@@ -77,10 +78,22 @@ def clip(request: pytest.FixtureRequest, tiny_clip: Path, tmp_path: Path) -> Pat
 
         SentenceTransformer(str(tiny_clip), local_files_only=True).save(str(folder), create_model_card=False)
         return folder
+    if request.param == "tower":  # without the half for pictures
+        from transformers import CLIPTextModelWithProjection
+
+        return tower_alone(CLIPTextModelWithProjection, tiny_clip, folder)
     # clip-ViT-B-32 and its kin on the hub
     shutil.copytree(tiny_clip, folder / "0_CLIPModel")
     module = {"idx": 0, "name": "0", "path": "0_CLIPModel", "type": "sentence_transformers.models.CLIPModel"}
     (folder / "modules.json").write_text(json.dumps([module]))
+    return folder
+
+
+def tower_alone(kind: Any, tiny_clip: Path, folder: Path) -> Path:
+    from transformers import AutoTokenizer
+
+    kind.from_pretrained(tiny_clip).save_pretrained(folder)
+    AutoTokenizer.from_pretrained(tiny_clip).save_pretrained(folder)
     return folder
 
 
@@ -156,3 +169,27 @@ def test_silent(tiny_clip: Path) -> None:
     script = "import sys; from recapture.representations.encode import encode; print(encode(['a'], sys.argv[1]).shape)"
     done = subprocess.run([sys.executable, "-c", script, str(tiny_clip)], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("(1, 12)\n", "")
+
+
+def test_a_tower_without_projection_gives_the_closing_tokens_vector(tiny_clip: Path, tmp_path: Path) -> None:
+    """Outside oracle: transformers' own class, one text at a time."""
+    import torch
+    from transformers import AutoTokenizer, CLIPTextModel
+
+    folder = tower_alone(CLIPTextModel, tiny_clip, tmp_path / "tower")
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), CLIPTextModel.from_pretrained(folder).eval()
+    texts = ["a cat", "the dog sat", "naïve 猫", ""]
+    with torch.no_grad():
+        expected = [model(**tokenizer(text, return_tensors="pt")).pooler_output[0].numpy() for text in texts]
+    np.testing.assert_allclose(encode(texts, folder, cache=False), expected, atol=1e-5)
+
+
+def test_a_projection_that_is_missing_is_named(tiny_clip: Path, tmp_path: Path) -> None:
+    from transformers import CLIPTextModel
+
+    folder = tower_alone(CLIPTextModel, tiny_clip, tmp_path / "tower")
+    settings = json.loads((folder / "config.json").read_text())
+    settings["architectures"] = ["CLIPTextModelWithProjection"]
+    (folder / "config.json").write_text(json.dumps(settings))
+    with pytest.raises(InputError, match=r"text_projection\.weight"):
+        encode(["a cat"], folder, cache=False)

@@ -175,6 +175,36 @@ def test_unknown_activations(activation: Any, folder: Path) -> None:
         attacked.sentences(folder)
 
 
+@pytest.fixture
+def words(tmp_path: Path) -> Path:
+    """As much of a model that begins with word vectors as is looked at before anything is loaded."""
+    part = tmp_path / "0_WordEmbeddings"
+    part.mkdir()
+    (part / "model.safetensors").write_bytes(b"")
+    kind = "sentence_transformers.models.WordEmbeddings"
+    attacked.write(tmp_path / "modules.json", [{"idx": 0, "name": "0", "path": part.name, "type": kind}])
+    finder = "sentence_transformers.models.tokenizer.WhitespaceTokenizer"
+    attacked.write(part / "wordembedding_config.json", {"tokenizer_class": finder})
+    assert problem(tmp_path) is None
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "named", ["numpy.WhitespaceTokenizer", "sentence_transformers.util.load_file", "WhitespaceTokenizer", "os", 3, None]
+)
+def test_word_vectors_are_not_looked_up_by_just_any_class(named: Any, words: Path) -> None:
+    """The library calls `load` of whatever class the settings name."""
+    change(words / "0_WordEmbeddings" / "wordembedding_config.json", tokenizer_class=named)
+    assert "tokenizer that is not known" in (problem(words) or "")
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
+def test_word_vectors_bring_no_code(file: str, words: Path) -> None:
+    """The library would ask on the terminal whether to run it."""
+    attacked.write(words / "0_WordEmbeddings" / file, {"auto_map": {"AutoTokenizer": "code.Tokenizer"}})
+    assert "asks for code of its own (auto_map)" in (problem(words) or "")
+
+
 def test_what_the_libraries_warn_of_is_passed_on(folder: Path) -> None:
     change(folder / "2_Dense" / "config.json", temperature=3)
     with pytest.warns(UserWarning, match="the encoder model was loaded: .*temperature"):

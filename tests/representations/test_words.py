@@ -99,6 +99,33 @@ def test_oldest_entries_make_room_and_the_newest_stay() -> None:
     assert kept.missing(["b", "d", "e"]) == ["b", "d"]
 
 
+def test_what_is_held_stays_until_it_is_released() -> None:
+    kept: Kept[bytes] = Kept(len, 10)
+    kept.put("a", b"1234")
+    kept.hold(["a", "b"])
+    kept.hold(["b"])
+    for name in "bcdef":
+        kept.put(name, b"1234")
+        kept.make_room(1)
+    assert kept.missing([*"abcdef"]) == ["c", "d"]
+    assert (kept["a"], kept["b"], kept["f"]) == (b"1234",) * 3
+    kept.release(["b"])
+    kept.make_room(1)
+    assert kept.missing(["a", "b"]) == []
+    kept.release(["a", "b"])  # now the newest of those that may go
+    kept.make_room(1)
+    assert kept.missing([*"abef"]) == ["e", "f"]
+
+
+def test_no_more_is_held_than_may_be() -> None:
+    kept: Kept[bytes] = Kept(len, 4, most_held=8)
+    kept.hold("abcd")
+    for name in "abcd":
+        kept.put(name, b"1234")
+        kept.make_room(1)
+    assert kept.missing([*"abcd"]) == ["c"]
+
+
 # Pieces
 
 

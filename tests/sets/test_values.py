@@ -2,6 +2,8 @@
 
 import contextlib
 import io
+import itertools
+import math
 
 import numpy as np
 import oracles
@@ -239,3 +241,49 @@ def test_mmd_of_one_distribution_is_around_zero():
         values.append(rc.mmd(rng.standard_normal((40, 3)), rng.standard_normal((50, 3)), bandwidth=1.0).value)
     assert abs(np.mean(values)) < 3 * np.std(values, ddof=1) / np.sqrt(30)
     assert min(values) < 0
+
+
+def test_mmd_as_equation_6_prints_it():
+    """The three double sums of Chan et al. (2022), Eq. 6, term by term: no means, no factor -2, diagonals included."""
+
+    def kernel(u, v):
+        return math.exp(-sum((x - y) ** 2 for x, y in zip(u, v, strict=True)) / (2 * 1.5**2))
+
+    c, r = X[:7].tolist(), Y[:5].tolist()
+    by_hand = sum(kernel(a, b) for a in c for b in c) + sum(kernel(a, b) for a in r for b in r)
+    by_hand += sum(kernel(a, b) for a in c for b in r)
+    result = rc.mmd(r, c, bandwidth=1.5, form="printed")
+    assert result.value == pytest.approx(by_hand, rel=1e-12)
+    assert result.signature["form"] == "printed" and result.range == (0.0, math.inf)
+    assert result.biased == rc.mmd(r, c, bandwidth=1.5).biased
+    # Why it is not the default: sets that are one repeated sample reach the largest value, n^2 + m^2 + nm.
+    assert rc.mmd(np.ones((5, 3)), np.ones((4, 3)), form="printed").value == 25 + 16 + 20
+    assert rc.mmd(r, c).signature["form"] == "unbiased" and rc.mmd(r, c).range == (-1.0, 2.0)
+
+
+def test_mmd_as_printed_is_a_constant_less_the_sum_across_under_relabelling():
+    """All kernels together do not depend on labels: with sides of one size both forms rank labellings alike."""
+    printed, usual = (rc.mmd(X[:6], Y[:6], bandwidth=2.0, form=form, pvalue=True) for form in ("printed", "unbiased"))
+    assert printed.pvalue == usual.pvalue
+    order = np.argsort(usual.nulls["value"])
+    assert (np.diff(printed.nulls["value"][order]) >= -1e-9).all()
+    uneven = rc.mmd(X[:6], Y[:4], bandwidth=2.0, form="printed", pvalue=True)
+    gaps = scipy.spatial.distance.cdist(np.vstack([X[:6], Y[:4]]), np.vstack([X[:6], Y[:4]]), "sqeuclidean")
+    kernel = np.exp(-gaps / 8)
+    across = [
+        kernel[np.ix_([i for i in range(10) if i not in chosen], chosen)].sum()
+        for chosen in itertools.combinations(range(10), 4)
+    ]
+    assert uneven.pvalue == np.mean(np.array(across) <= kernel[:6, 6:].sum() + 1e-9)
+
+
+def test_mmd_as_printed_has_no_interval():
+    """Sums of half-samples are about a quarter of the whole sets': their spread says nothing."""
+    result = rc.mmd(X, Y, form="printed", interval=0.9)
+    assert not result.intervals and any("half-samples" in warning for warning in result.warnings)
+
+
+@pytest.mark.parametrize("form", ["prined", None, 3, ["printed"]])
+def test_mmd_of_an_unknown_form(form):
+    with pytest.raises(rc.InputError, match="unknown form of MMD"):
+        rc.mmd(X[:5], Y[:5], form=form)

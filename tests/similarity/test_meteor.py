@@ -396,8 +396,8 @@ def test_damaged_wordnets_are_told(wordnet, tmp_path, monkeypatch):
         except InputError as error:
             assert "\n" not in str(error)
     packed.write_bytes(whole)
-    monkeypatch.setattr("recapture.lexical.wordnet._MOST_BYTES", 10)
-    with pytest.raises(InputError, match="which no WordNet has"):
+    monkeypatch.setattr("recapture.lexical.packed.MOST_BYTES", 10)
+    with pytest.raises(InputError, match=r"unpacks to more than .*RECAPTURE_NO_LIMITS=1"):
         WordNet(packed)
 
 

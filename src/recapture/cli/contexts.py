@@ -10,6 +10,7 @@ from ..errors import InputError
 from ..texts.context_files import Context, read_contexts, read_grouped
 from .options import (
     FORMS,
+    by_metric,
     check_stdin,
     check_targets,
     chosen_encoding,
@@ -19,9 +20,11 @@ from .options import (
     inference_options,
     output_format,
     say,
+    word_options,
 )
 
 _USUAL = ("id", "references", "candidates")
+_OF_WORDS = ("measure", "temperature", "alpha", "beta", "idf", "layer", "layers")
 
 
 @click.command()
@@ -38,8 +41,14 @@ _USUAL = ("id", "references", "candidates")
 @click.option("--ties", default="split", show_default=True, metavar="RULE", help="Triangles' ties: split or paper.")
 @click.option("--directed", is_flag=True, help="Triangle ranks one way: candidates amid references.")
 @click.option("--cider-df", metavar="FILE", help="Document frequencies for CIDEr-D (default: from all references).")
+@click.option("--jar", metavar="FILE", help="METEOR's own program, meteor-1.5.jar: all its tables, and its scores.")
 @click.option("--wordnet", metavar="FOLDER", help="Synonyms for METEOR; auto looks in the usual places.")
 @click.option("--paraphrases", metavar="FILE", help="A paraphrase table for METEOR.")
+@word_options(several=False)
+@click.option(
+    "--layer", type=click.IntRange(0), help="The encoder's layer for BERTScore (default: one that does well)."
+)
+@click.option("--layers", type=click.IntRange(1), help="How many last layers MoverScore reads (default: 5).")
 @encoding_options
 @click.option("--seed", type=click.IntRange(0), default=0, help="For all that is drawn at random.")
 @click.option("--no-resume", is_flag=True, help="Begin anew, and keep nothing for an interrupted run to go on from.")
@@ -57,19 +66,22 @@ def contexts(
     group: str | None,
     field: str | None,
     interval: float | None,
-    pvalue: bool | int | Literal["exact", "sampled"],
+    pvalue: bool | int | Literal["exact", "sampled", "analytic"],
     ties: Any,
     directed: bool,
     cider_df: str | None,
+    jar: str | None,
     wordnet: str | None,
     paraphrases: str | None,
+    model: str | None,
+    batch_tokens: int | None,
     encoder: str | None,
     seed: int,
     no_resume: bool,
     form: str | None,
     output: str | None,
     per_item: str | None,
-    **encoding: Any,
+    **more: Any,
 ) -> None:
     """Score several candidates against several references, context by context.
 
@@ -79,20 +91,23 @@ def contexts(
 
     \b
     Metrics: trm-NAME (triangle rank), NAME, NAME-best, NAME-mean (mean over candidates), dispersion-NAME,
-    with NAME one of meteor, cider, embedding, sentence-bleu, rouge-l, chrf; mmd, frechet, mauve and the other metrics
-    of recapture list; self-bleu, distinct-1, distinct-2.
+    with NAME one of meteor, cider, embedding, sentence-bleu, rouge-l, chrf, bertscore, moverscore, infolm; mmd,
+    frechet, mauve and the other metrics of recapture list; self-bleu, distinct-1, distinct-2.
 
     \b
     Examples:
       recapture contexts FILE.jsonl --metrics trm-meteor,trm-cider,trm-embedding,mmd,frechet,mauve,meteor,cider
       recapture contexts captions.jsonl --metrics trm-meteor,mmd --pvalue --per-item scores.jsonl
+      recapture contexts captions.jsonl --metrics trm-bertscore,trm-infolm,infolm --measure l1 --temperature 0.5
       recapture contexts captions.jsonl --candidates-field model_b --interval 0.95 --format md
       recapture contexts -r human.csv -c model.csv --group image --field caption --metrics meteor
     """
     from ..contexts.declaration import METRICS, usual_metrics
     from ..contexts.evaluate import evaluate_contexts
+    from ..contexts.pairwise import PAIRWISE
     from ..journal import kept_until_the_end
 
+    parameters = {name: more.pop(name) for name in _OF_WORDS}
     inputs = _inputs(file, reference, candidate, group, field)
     named = {"--id-field": id_field, "--references-field": references_field, "--candidates-field": candidates_field}
     useless = [option for option, value in named.items() if file is None and value not in _USUAL]
@@ -101,11 +116,15 @@ def contexts(
     check_targets(output, per_item, [candidate] if candidate else [])
     form = chosen_form(form, output)
     if metrics is None:
-        chosen, left_out = usual_metrics(encoder, encoding["offline"] or None)
+        chosen, left_out = usual_metrics(encoder, more["offline"] or None)
         if left_out:
             say(left_out)
     else:
         chosen = METRICS.choose(metrics)
+    pairwise = [PAIRWISE.find(name) for name in dict.fromkeys(metric.similarity for metric in chosen) if name]
+    tables = {"jar": jar, "wordnet": wordnet, "paraphrases": paraphrases}
+    options = _options({"cider": {"df": cider_df}, "meteor": tables})
+    options |= by_metric(pairwise, PAIRWISE.all().values(), parameters)
     listed: list[Context]
     if file is not None:
         listed = read_contexts(file, name=id_field, references=references_field, candidates=candidates_field)
@@ -120,10 +139,12 @@ def contexts(
             ties=ties,
             directed=directed,
             encoder=encoder,
-            options=_options({"cider": {"df": cider_df}, "meteor": {"wordnet": wordnet, "paraphrases": paraphrases}}),
+            model=model,
+            batch_tokens=batch_tokens,
+            options=options,
             seed=seed,
             resume=not no_resume,
-            **chosen_encoding(**encoding),
+            **chosen_encoding(**more),
         )
         deliver(results, form, output, results.notes, {per_item: results.to_jsonl()} if per_item else {})
 

@@ -7,11 +7,11 @@ import math
 
 import click
 
+from ..contexts.pairwise import list_pairwise
 from ..divergences.measures import list_measures
 from ..pairs.declaration import list_pair_metrics
 from ..report.report import plain
 from ..sets.declaration import SetMetric, list_metrics
-from ..similarity.scorer import list_pairwise
 from .options import output_format
 
 

@@ -6,11 +6,12 @@ import contextlib
 import glob
 import io
 import json
+import math
 import os
 import shutil
 import stat
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from ..errors import InputError, nearest_names, visible
 from ..texts.reading import format_names, has_known_suffix
 
 if TYPE_CHECKING:
+    from ..declarations import Declaration
     from ..report.report import Reported
 
 Command = Callable[..., Any]
@@ -75,13 +77,13 @@ def inference_options(command: Command) -> Command:
     def asked(_: click.Context, __: click.Parameter, value: str | None) -> bool | int | str:
         if value in (None, "auto"):
             return value is not None
-        if value in ("exact", "sampled"):
+        if value in ("exact", "sampled", "analytic"):
             return value
         number = typed_number(value)
         if isinstance(number, str) or number < 1:
             raise InputError(
-                f"--pvalue takes nothing, auto, exact, sampled or a number of labellings, not {shortened(value)!r}"
-                " (a file name goes before it)"
+                f"--pvalue takes nothing, auto, exact, sampled, analytic or a number of labellings, not "
+                f"{shortened(value)!r} (a file name goes before it)"
             )
         return number
 
@@ -91,7 +93,7 @@ def inference_options(command: Command) -> Command:
         flag_value="auto",
         metavar="[HOW]",
         callback=asked,
-        help="p-value of one common distribution: all relabellings if few, else seeded; exact, sampled, a number.",
+        help="p-value of one distribution: all relabellings if few, else seeded; exact, sampled, analytic, a number.",
     )
     return interval_option(pvalue(command))
 
@@ -347,3 +349,86 @@ def _encodable(text: str) -> str:
     except UnicodeEncodeError:
         return json.dumps(json.loads(text), indent=2) + "\n"
     return text
+
+
+# Options that belong to single metrics: each goes to all chosen metrics that have it, and to one at least.
+
+_ONLY = {"alpha": "infolm", "beta": "infolm"}
+"""Options that belong to one metric, though others have parameters of that name."""
+_OF_MODELS = {"device": ("model", "encoder"), "batch-tokens": ("model", "encoder")}
+
+
+def _numbers(_: click.Context, __: click.Parameter, text: str | None) -> list[float] | None:
+    if text is None:
+        return None
+    try:
+        numbers = [float(number) for number in text.split(",")]
+    except ValueError:
+        numbers = [math.nan]
+    if not all(math.isfinite(number) and number > 0 for number in numbers):
+        raise InputError(f"--temperature takes numbers above 0 such as 1 or 0.5,1,2, not {text!r}")
+    return numbers
+
+
+def _names(_: click.Context, __: click.Parameter, text: str | None) -> list[str] | None:
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def word_options(several: bool) -> Callable[[Command], Command]:
+    """Options of metrics on word pieces that more than one command has. several: whether InfoLM may have many measures
+    and temperatures."""
+    listed = ", comma-separated" if several else ""
+
+    def add(command: Command) -> Command:
+        names, numbers = ("NAMES", "NUMBERS") if several else ("NAME", "NUMBER")
+        for option in (
+            click.option("--batch-tokens", type=click.IntRange(1), help="Tokens that go through a model at once."),
+            click.option(
+                "--model",
+                metavar="NAME",
+                help="Masked language model: name or folder (default: recapture-minilm-head).",
+            ),
+            click.option(
+                "--idf/--no-idf", default=None, help="Weigh pieces by how few references have them, or alike."
+            ),
+            click.option("--beta", type=float, help="For the measures ab and gamma."),
+            click.option("--alpha", type=float, help="For the measures alpha, renyi and ab."),
+            click.option("--temperature", callback=_numbers, metavar=numbers, help=f"InfoLM's{listed} (default: 1)."),
+            click.option("--measure", callback=_names, metavar=names, help=f"InfoLM's{listed} (default: fisher_rao)."),
+        ):
+            command = option(command)
+        return command
+
+    return add
+
+
+def by_metric(
+    chosen: Sequence[Declaration], known: Iterable[Declaration], parameters: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """Parameters by metric. known: all metrics of the command, which messages name."""
+    own: dict[str, dict[str, Any]] = {metric.name: {} for metric in chosen}
+    for name, value in parameters.items():
+        if value is None:
+            continue
+        option = f"--no-{name}" if value is False else f"--{name}"
+        for metric in taking(name, chosen, known, option):
+            own[metric.name][name] = value
+    return {name: options for name, options in own.items() if options}
+
+
+def taking(name: str, chosen: Sequence[Declaration], known: Iterable[Declaration], option: str) -> list[Declaration]:
+    """Which of the chosen metrics have a parameter; an option that would do nothing is refused."""
+    wanted = _OF_MODELS.get(name, (name,))
+
+    def takes(metric: Declaration) -> bool:
+        return _ONLY.get(name, metric.name) == metric.name and any(parameter in metric.defaults for parameter in wanted)
+
+    found = [metric for metric in chosen if takes(metric)]
+    if not found:
+        able = listed([metric for metric in known if takes(metric)])
+        raise InputError(f"{option} is for {able}, but the metrics are {listed(chosen) or 'others'}")
+    return found
+
+
+def listed(metrics: Sequence[Declaration]) -> str:
+    return ", ".join(metric.name for metric in metrics)

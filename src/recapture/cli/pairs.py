@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,6 +11,7 @@ from ..errors import InputError
 from .options import (
     FORMS,
     WithCandidates,
+    by_metric,
     candidate_files,
     candidate_names,
     check_stdin,
@@ -20,32 +20,15 @@ from .options import (
     deliver,
     input_options,
     interval_option,
+    listed,
     output_format,
     say,
+    taking,
+    word_options,
 )
 
 if TYPE_CHECKING:
     from ..pairs.declaration import PairMetric
-
-_ONLY = {"alpha": "infolm", "beta": "infolm"}
-"""Options that belong to one metric, though others have parameters of that name."""
-_MODELS = ("model", "encoder")
-
-
-def _numbers(_: click.Context, __: click.Parameter, text: str | None) -> list[float] | None:
-    if text is None:
-        return None
-    try:
-        numbers = [float(number) for number in text.split(",")]
-    except ValueError:
-        numbers = [math.nan]
-    if not all(math.isfinite(number) and number > 0 for number in numbers):
-        raise InputError(f"--temperature takes numbers above 0 such as 1 or 0.5,1,2, not {text!r}")
-    return numbers
-
-
-def _names(_: click.Context, __: click.Parameter, text: str | None) -> list[str] | None:
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 @click.command(cls=WithCandidates)
@@ -60,17 +43,14 @@ def _names(_: click.Context, __: click.Parameter, text: str | None) -> list[str]
 @click.option("--reference-format", metavar="NAME", help="How to read references (default: by their file names).")
 @click.option("--id-field", metavar="NAME", help="What records call an item by (default: id, where they have it).")
 @click.option("--over-references", metavar="RULE", help="best or mean of several (default: each metric's own).")
-@click.option("--measure", callback=_names, metavar="NAMES", help="InfoLM's, comma-separated (default: fisher_rao).")
-@click.option("--temperature", callback=_numbers, metavar="NUMBERS", help="InfoLM's, comma-separated (default: 1).")
-@click.option("--alpha", type=float, help="For the measures alpha, renyi and ab.")
-@click.option("--beta", type=float, help="For the measures ab and gamma.")
-@click.option("--idf/--no-idf", default=None, help="Weigh pieces by how few references have them, or all alike.")
+@word_options(several=True)
 @click.option("--k", type=click.IntRange(1), help="Neighbourhood size of me-words, pr-words (default: each its own).")
 @click.option("--layers", type=click.IntRange(1), help="How many last layers of the encoder (default: 5).")
-@click.option("--model", metavar="NAME", help="Masked language model: name or folder (default: recapture-minilm-head).")
+@click.option("--jar", metavar="FILE", help="METEOR's own program, meteor-1.5.jar: all its tables, and its scores.")
+@click.option("--wordnet", metavar="FOLDER", help="Synonyms for METEOR; auto looks in the usual places.")
+@click.option("--paraphrases", metavar="FILE", help="A paraphrase table for METEOR.")
 @click.option("--encoder", metavar="NAME", help="For word vectors: name or folder (default: all-MiniLM-L6-v2).")
 @click.option("--device", metavar="NAME", help="cpu, cuda, mps (default: the best there is).")
-@click.option("--batch-tokens", type=click.IntRange(1), help="Tokens that go through a model at once.")
 @click.option("--offline", is_flag=True, help="Never touch the network.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor keep a model's vectors on disk.")
 @interval_option
@@ -114,6 +94,7 @@ def pairs(
       recapture pairs -r refs1.txt -r refs2.txt -c a.txt --metrics bertscore,bleu,rouge --per-item scores.jsonl
       recapture pairs -r refs.jsonl -c a.jsonl --field output --metrics infolm --measure l1,l2 --temperature 0.5,1
       recapture pairs -r refs.txt -c a.txt --metrics me-words,meteor --interval 0.95 --format md
+      recapture pairs -r refs.txt -c a.txt --metrics meteor,corpus-meteor --jar meteor/meteor-1.5.jar
     """
     from ..pairs.declaration import METRICS, usual_metrics
     from ..pairs.evaluate import checked_parameters, evaluate_pairs
@@ -135,7 +116,7 @@ def pairs(
     options = _options(chosen, parameters, seed)
     _check_uses(chosen, {"model": model, "encoder": encoder, "device": device, "batch-tokens": batch_tokens})
     if over_references is not None and all(metric.over_references is None for metric in chosen):
-        raise InputError(f"--over-references: no metric of {_listed(chosen)} takes a rule for several references")
+        raise InputError(f"--over-references: no metric of {listed(chosen)} takes a rule for several references")
     checked_parameters([(metric, options.get(metric.name, {})) for metric in chosen], over_references)
     files = read_aligned(
         reference,
@@ -169,41 +150,19 @@ def pairs(
 
 
 def _options(chosen: Sequence[PairMetric], parameters: Mapping[str, Any], seed: int) -> dict[str, dict[str, Any]]:
-    """Parameters by metric: each option goes to all chosen metrics that have it, and to one at least."""
-    by_metric: dict[str, dict[str, Any]] = {metric.name: {} for metric in chosen}
-    for metric in chosen:
-        if "seed" in metric.defaults:
-            by_metric[metric.name]["seed"] = seed
-    for name, value in parameters.items():
-        if value is None:
-            continue
-        option = f"--no-{name}" if value is False else f"--{name}"
-        for metric in _taking(name, chosen, option):
-            by_metric[metric.name][name] = value
-    return {name: options for name, options in by_metric.items() if options}
+    """Parameters by metric, and the seed for all that draw."""
+    from ..pairs.declaration import METRICS
+
+    own = by_metric(chosen, METRICS.all().values(), parameters)
+    drawing = {
+        metric.name: {"seed": seed, **own.get(metric.name, {})} for metric in chosen if "seed" in metric.defaults
+    }
+    return {**own, **drawing}
 
 
 def _check_uses(chosen: Sequence[PairMetric], shared: Mapping[str, Any]) -> None:
-    for name, value in shared.items():
-        if value is not None:
-            _taking(name, chosen, f"--{name}")
-
-
-def _taking(name: str, chosen: Sequence[PairMetric], option: str) -> list[PairMetric]:
-    """Which of the chosen metrics have a parameter; an option that would do nothing is refused."""
     from ..pairs.declaration import METRICS
 
-    wanted = (name,) if name not in ("device", "batch-tokens") else _MODELS
-
-    def takes(metric: PairMetric) -> bool:
-        return _ONLY.get(name, metric.name) == metric.name and any(parameter in metric.defaults for parameter in wanted)
-
-    taking = [metric for metric in chosen if takes(metric)]
-    if not taking:
-        able = _listed([metric for metric in METRICS.all().values() if takes(metric)])
-        raise InputError(f"{option} is for {able}, but the metrics are {_listed(chosen)}")
-    return taking
-
-
-def _listed(metrics: Sequence[PairMetric]) -> str:
-    return ", ".join(metric.name for metric in metrics)
+    for name, value in shared.items():
+        if value is not None:
+            taking(name, chosen, METRICS.all().values(), f"--{name}")

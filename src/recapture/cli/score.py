@@ -144,7 +144,7 @@ def score(
     balance: int | None,
     sample: int | None,
     interval: float | None,
-    pvalue: bool | int | Literal["exact", "sampled"],
+    pvalue: bool | int | Literal["exact", "sampled", "analytic"],
     no_ceiling: bool,
     human: str | None,
     group: str | None,

@@ -22,7 +22,7 @@ from ..checks import is_one_of
 from ..declarations import Declaration, Output, Registry
 from ..errors import InputError, nearest_names, shown
 from ..geometry.triangles import Ties
-from ..similarity.scorer import METRICS as SIMILARITIES
+from .pairwise import PAIRWISE
 from .uncertainty import Asked, ContextScores
 
 SIDES = ("reference", "candidate")
@@ -43,6 +43,8 @@ class Batch:
     squares: Mapping[str, np.ndarray]
     """Scores of all texts of each context against each other, by metric between two texts: (contexts, texts, texts)."""
     vectors: Sequence[np.ndarray] = ()
+    names: Sequence[str] = ()
+    """Of the contexts, for messages."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,8 @@ class ContextMetric(Declaration):
     """Whether sides of different sizes cannot be compared by it."""
     no_pvalue: str = ""
     """Why it has no p-value; empty where it has one."""
+    tuned: Callable[[Mapping[str, Any]], ContextMetric] | None = None
+    """(parameters) -> the same metric with parameters of its own, where it has any."""
 
     @property
     def tested(self) -> bool:
@@ -94,7 +98,7 @@ def usual_metrics(encoder: Any = None, offline: bool | None = None) -> tuple[lis
     from ..representations.available import SENTENCES, mending
 
     def missing(metric: ContextMetric) -> str | None:
-        on_vectors = metric.similarity is not None and SIMILARITIES.find(metric.similarity).on_vectors
+        on_vectors = metric.similarity is not None and PAIRWISE.find(metric.similarity).on_vectors
         needed = encoder is None and (metric.vectors or on_vectors)
         return mending(SENTENCES, encoder=True, offline=offline) if needed else None
 

@@ -11,12 +11,15 @@ from numpy.typing import ArrayLike
 from ..checks import numbers_of, plain_value
 from ..declarations import function_name
 from ..errors import InputError, shown
-from ..similarity.scorer import METRICS as SIMILARITIES
 from ..similarity.scorer import Scorer, Similarity
 from ..texts.objects import samples_of, texts_of_object
+from .pairwise import PAIRWISE
 
 _SELF = 1e-6
 """Farthest a text may be from itself, for a function that claims to be a distance."""
+
+NO_SCORE = "a text without words has no score"
+"""Where a metric has no bound, nothing says how far such a text is from others."""
 
 Distance = str | ArrayLike | Callable[[str, str], float]
 """A name, a square matrix with references first, or a function d(hypothesis, reference)."""
@@ -28,17 +31,23 @@ class Square(NamedTuple):
     distances: np.ndarray
     name: str
     settings: Mapping[str, Any]
+    warnings: tuple[str, ...] = ()
 
 
 def square(
     references: Sequence[Any], candidates: Sequence[Any], distance: Distance, options: Mapping[str, Any] | None = None
 ) -> Square:
-    """options: for a distance by name, such as df= for cider or encoder= for embedding."""
+    """options: for a distance by name, such as df= for cider, encoder= for embedding, measure= for infolm."""
     if isinstance(distance, str):
-        declared = SIMILARITIES.find(distance)
+        declared = PAIRWISE.find(distance)
         texts = check_texts(references, candidates)
         scorer = scorer_for(declared, references, options or {})
-        return Square(as_distances(declared, scorer.squares([texts])[0]), declared.name, scorer.settings)
+        return Square(
+            as_distances(declared, one_square(declared, scorer, texts)),
+            declared.name,
+            scorer.settings,
+            tuple(scorer.warnings(texts)),
+        )
     if options:
         raise InputError(f"{next(iter(options))} goes with a distance chosen by name")
     if callable(distance):
@@ -52,6 +61,14 @@ def scorer_for(declared: Similarity, references: Sequence[str], options: Mapping
     if declared.reference_options is not None:
         options = declared.reference_options(references, options)
     return declared.scorer(**options)
+
+
+def one_square(declared: Similarity, scorer: Scorer, texts: Sequence[str]) -> np.ndarray:
+    """The scores of one context's texts against each other; refused where some cannot be compared."""
+    square = scorer.squares([texts])[0]
+    if np.isnan(square).any():
+        raise InputError(f"{NO_SCORE} by {declared.name} with these options: leave such texts out")
+    return square
 
 
 def as_distances(declared: Similarity, scores: np.ndarray) -> np.ndarray:

@@ -7,7 +7,8 @@ import json
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,14 +19,27 @@ from ..errors import InputError, shown
 from ..geometry.triangles import Ties
 from ..journal import Journal
 from ..labellings.plans import Pvalue
+from ..pairs.evaluate import Shared
+from ..pairs.to_similarity import PairSimilarity, ready
 from ..progress import Progress
-from ..similarity.scorer import METRICS as SIMILARITIES
 from ..similarity.scorer import Scorer, VectorScorer
 from ..texts.context_files import Context, given_contexts
 from ..versions import VERSION
 from .declaration import METRICS, Batch, ContextMetric, Settings, check_ties, usual_metrics
+from .distances import NO_SCORE
+from .pairwise import PAIRWISE
 from .table import ContextResults, totals_of, without_pvalues
-from .uncertainty import Asked, ContextScores, pvalue_name, relabelled_name, smallest_name
+from .uncertainty import (
+    ENOUGH_ANALYTIC,
+    Analytic,
+    Asked,
+    ContextScores,
+    check_analytic,
+    pvalue_name,
+    relabelled_name,
+    rough,
+    smallest_name,
+)
 
 if TYPE_CHECKING:
     import os
@@ -51,12 +65,14 @@ def evaluate_contexts(
     ties: Ties = "split",
     directed: bool = False,
     encoder: EncoderLike | None = None,
+    model: str | os.PathLike[str] | None = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     seed: int = 0,
     resume: bool = True,
     pooling: str | None = None,
     device: str | None = None,
     batch_size: int | None = None,
+    batch_tokens: int | None = None,
     offline: bool | None = None,
     truncate: bool = False,
     cache: bool | str | os.PathLike[str] | VectorCache | None = None,
@@ -75,21 +91,27 @@ def evaluate_contexts(
         pairwise metric (see `list_pairwise`); every metric of two sets (see `list_metrics`); self-bleu, distinct-1,
         distinct-2. Default: triangle ranks over METEOR, CIDEr-D and embeddings, MMD, Fréchet, MAUVE, METEOR, CIDEr-D,
         without those that need an encoder where none can run.
-    pvalue : bool, int, "exact" or "sampled", default False
-        As for `triangle_rank`.
+    pvalue : bool, int, "exact", "sampled" or "analytic", default False
+        As for `triangle_rank`; "analytic" goes with triangle ranks alone.
     interval : float, optional
         A level such as 0.95, for intervals of the means over contexts.
     ties, directed
         As for `triangle_rank`.
     encoder : str, path, callable or Encoder, optional
-        What turns texts into vectors; see `encode`.
+        What turns texts into vectors; see `encode`. For BERTScore and MoverScore a transformer by name or folder.
+    model : str or path, optional
+        The masked language model of InfoLM, by name or folder (default: recapture-minilm-head).
     options : mapping of str to mapping, optional
-        A pairwise metric's own, by its name: {"meteor": {"wordnet": folder}}. CIDEr-D takes its document frequencies
-        from all references given here unless options say otherwise.
+        A pairwise metric's own, or those of a metric of two sets, by its name: {"meteor": {"wordnet": folder},
+        "infolm": {"measure": "l2"}, "mmd": {"form": "printed"}}. CIDEr-D takes its document frequencies from all
+        references given here unless options say otherwise, and so do BERTScore, MoverScore and InfoLM with idf
+        (`idf_from` has other texts).
     seed : int, default 0
         For all that is drawn at random.
     resume : bool, default True
         Keep finished contexts on disk until the run is complete; the same call, repeated, goes on from there.
+    batch_tokens : int, optional
+        How many tokens go at once through the models of BERTScore, MoverScore and InfoLM.
     pooling, device, batch_size, offline, truncate, cache
         For `encode`.
 
@@ -115,6 +137,7 @@ def evaluate_contexts(
     else:
         chosen = METRICS.choose(metrics)
     loading = {"pooling": pooling, "device": device, "offline": offline, "truncate": truncate or None}
+    of_words = {"model": model, "batch_tokens": batch_tokens}
     encoding = {"batch_size": batch_size, "cache": cache}
     run = _Run(
         given_contexts(contexts),
@@ -125,6 +148,7 @@ def evaluate_contexts(
         {} if options is None else options,
         {name: value for name, value in loading.items() if value is not None},
         {name: value for name, value in encoding.items() if value is not None},
+        {name: value for name, value in of_words.items() if value is not None},
     )
     records = run.score(resume)
     totals = totals_of(run.metrics, records, level)
@@ -142,9 +166,9 @@ class _Run:
         options: Mapping[str, Mapping[str, Any]],
         loading: Mapping[str, Any],
         encoding: Mapping[str, Any],
+        of_words: Mapping[str, Any],
     ) -> None:
         self.contexts = contexts
-        self.metrics = metrics
         self._settings = settings
         self._asked = asked
         self._encoding = encoding
@@ -152,8 +176,14 @@ class _Run:
         if not isinstance(options, Mapping) or not all(isinstance(own, Mapping) for own in options.values()):
             raise InputError(f"options are a mapping from metrics to their parameters, not {shown(options)}")
         options = {str(name).replace("_", "-"): own for name, own in options.items()}
+        tunable = [metric.name for metric in metrics if metric.tuned]
+        self._tuned = {name: dict(own) for name, own in options.items() if name in tunable}
+        self.metrics = metrics = [
+            metric.tuned(self._tuned[metric.name]) if metric.tuned and metric.name in self._tuned else metric
+            for metric in metrics
+        ]
         for name in options:
-            if name not in wanted:
+            if name not in wanted and name not in tunable:
                 raise InputError(f"options for {name!r}, but no metric is built on it")
         if asked.wanted and not any(metric.tested for metric in metrics):
             raise InputError("; ".join(without_pvalues({metric.name: metric.no_pvalue for metric in metrics})))
@@ -162,11 +192,14 @@ class _Run:
                 f"{'directed' if settings.directed else 'ties'} is about triangle ranks: name a trm- metric"
             )
         self._check_partitions()
-        on_vectors = [name for name in wanted if SIMILARITIES.find(name).on_vectors]
+        declared = {name: PAIRWISE.find(name) for name in wanted}
+        on_vectors = [name for name in wanted if declared[name].on_vectors]
         needed = bool(on_vectors) or any(metric.vectors for metric in metrics)
+        on_pairs = [each for each in declared.values() if isinstance(each, PairSimilarity)]
+        self._shared = self._models(on_pairs, options, encoder, {**loading, **of_words}, needed)
         # Texts are encoded once for all metrics of vectors, unless one has an encoder of its own.
         self._sharing = {name for name in on_vectors if "encoder" not in options.get(name, {})}
-        self._encoder = self._fitted(encoder, loading, needed)
+        self._encoder = self._fitted(encoder, loading) if needed else None
         self._scorers = {name: self._scorer(name, dict(options.get(name, {}))) for name in wanted}
         # What a caller's function depends on is not known, so earlier results may be out of date.
         made_up = self._encoder is not None and self._encoder.identity().get("kind") == "function"
@@ -176,8 +209,10 @@ class _Run:
 
     def _check_partitions(self) -> None:
         """Refuse p-values that some context cannot have before the first one is scored."""
-        self._asked.plan(1, 1, symmetric=False)
         tested = [metric for metric in self.metrics if metric.tested]
+        analytic = self._asked.analytic and all(metric.ranks_triangles for metric in tested)
+        if not analytic:
+            self._asked.plan(1, 1, symmetric=False)
         seen: set[tuple[int, int]] = set()
         for context in self.contexts:
             sizes = len(context.references), len(context.candidates)
@@ -185,21 +220,51 @@ class _Run:
                 continue
             seen.add(sizes)
             try:
-                self._asked.plan(*sizes, symmetric=False)
+                if analytic:
+                    check_analytic(*sizes, self._settings.ties)
+                else:
+                    self._asked.plan(*sizes, symmetric=False)
             except InputError as error:
                 raise InputError(f"context {context.id}: {error}") from None
 
-    def _fitted(self, encoder: Any, loading: Mapping[str, Any], needed: bool) -> Any:
+    def _models(
+        self,
+        metrics: Sequence[PairSimilarity],
+        options: Mapping[str, Mapping[str, Any]],
+        encoder: Any,
+        given: Mapping[str, Any],
+        vectors: bool,
+    ) -> Shared | None:
+        """What the metrics that were made for aligned texts share; an argument that nothing would use is refused.
+
+        vectors: whether some metric needs vectors of whole texts.
+        """
+        words = [
+            each.name for each in metrics if each.model == "encoder" and "encoder" not in options.get(each.name, {})
+        ]
+        masked = any(each.model == "model" and "model" not in options.get(each.name, {}) for each in metrics)
+        used = {"encoder": vectors or words, "device": vectors or metrics, "model": masked, "batch_tokens": metrics}
+        asked = {"encoder": encoder, **given, **self._encoding}
+        for name in ("encoder", "pooling", "device", "truncate", "batch_size", "model", "batch_tokens"):
+            if asked.get(name) is not None and not used.get(name, vectors):
+                what = {"encoder": "an encoder", "model": "a masked language model"}.get(name, name)
+                lacks = "has one" if name == "model" else "has vectors of whole texts" if metrics else "needs vectors"
+                raise InputError(f"{what} was named, but no metric {lacks}")
+        if not metrics:
+            return None
+        if words and encoder is not None and not isinstance(encoder, (str, PathLike)):
+            raise InputError(
+                f"{words[0]} needs vectors of word pieces, which {shown(encoder)} does not have: "
+                "name a transformer for it, in its own options"
+            )
+        names = ("device", "offline", "model", "batch_tokens")
+        loading = {name: asked[name] for name in names if asked.get(name) is not None}
+        return Shared(encoder if words else None, **loading, cache=self._encoding.get("cache", True))
+
+    def _fitted(self, encoder: Any, loading: Mapping[str, Any]) -> Any:
         """The encoder, which has learnt from all references if it learns; from all texts where sides are tested, since
         a space made from one side sets it apart from the other.
         """
-        if not needed:
-            useless = [name for name in ("pooling", "device", "truncate") if name in loading]
-            useless += ["batch_size"] if "batch_size" in self._encoding else []
-            if encoder is not None or useless:
-                what = "an encoder" if encoder is not None else useless[0]
-                raise InputError(f"{what} was named, but no metric needs vectors")
-            return None
         from ..representations.encoder import resolve_encoder
 
         resolved = resolve_encoder(encoder, **loading)
@@ -208,12 +273,14 @@ class _Run:
         return resolved.fit([text for texts in sides for text in texts])
 
     def _scorer(self, name: str, options: dict[str, Any]) -> Scorer:
-        similarity = SIMILARITIES.find(name)
+        similarity = PAIRWISE.find(name)
         own: Mapping[str, Any] = options
         if similarity.corpus_options is not None:
             own = similarity.corpus_options([context.references for context in self.contexts], own)
         if similarity.on_vectors:
             own = {"encoder": self._encoder, **self._encoding, **own}
+        if isinstance(similarity, PairSimilarity):
+            return ready(similarity, own, self._shared)
         return similarity.scorer(**own)
 
     def signature(self) -> dict[str, Any]:
@@ -224,6 +291,7 @@ class _Run:
             "pvalue": self._asked.pvalue,
             **asdict(self._settings),
             "pairwise": {name: dict(scorer.settings) for name, scorer in self._scorers.items()},
+            **({"options": self._tuned} if self._tuned else {}),
             "encoder": dict(self._encoder.identity()) if self._encoder is not None else None,
             "versions": {"recapture": VERSION, **{name: installed_version(name) for name in libraries}},
         }
@@ -244,7 +312,13 @@ class _Run:
                 f"{', '.join(alone)}: sides differ in size in {uneven:,} contexts, and more texts look less varied; "
                 "compare dispersion instead"
             )
-        return [*warnings, *(warning for scorer in self._scorers.values() for warning in scorer.warnings())]
+        if self._asked.analytic:
+            sizes = [(len(context.references), len(context.candidates)) for context in self.contexts]
+            few = sum(rough(*each) for each in sizes if min(each))
+            if few:
+                what = f"fewer than {ENOUGH_ANALYTIC} texts a side"
+                warnings.append(f"analytic p-values are rough in {few:,} contexts with {what}")
+        return [*warnings, *(warning for scorer in self._scorers.values() for warning in scorer.warnings(texts))]
 
     def score(self, resume: bool) -> list[Record]:
         texts = json.dumps([asdict(context) for context in self.contexts], ensure_ascii=False)
@@ -253,6 +327,10 @@ class _Run:
         journal = Journal.of({**self.signature(), "contexts": digest}, "contexts") if keep else Journal(None)
         finished: dict[str, Record] = journal.finished()
         waiting = [context for context in self.contexts if context.id not in finished]
+        for name, scorer in self._scorers.items():
+            scorer.expect(
+                [*context.references, *context.candidates] for context in waiting if self._asks(name, context)
+            )
         try:
             with Progress("contexts", len(self.contexts), "context") as progress:
                 progress.advance(len(finished))
@@ -296,9 +374,15 @@ class _Run:
             needed = dict.fromkeys(metric.similarity for metric in able if metric.similarity)
             own = [vectors[context.id] for context in group if context.id in vectors]
             squares = {name: np.stack(self._squares(name, texts, own)) for name in needed}
-            batch = Batch(references, candidates, texts, squares, own)
+            batch = Batch(references, candidates, texts, squares, own, [context.id for context in group])
             for metric in able:
-                for context, scored in zip(group, metric.score(batch, self._settings, self._asked), strict=True):
+                part, scorable = batch, list(range(len(group)))
+                if metric.similarity:
+                    part, scorable = _comparable(batch, metric.similarity)
+                    for at in set(range(len(group))).difference(scorable):
+                        records[group[at].id]["left_out"][metric.name] = NO_SCORE
+                scored_contexts = metric.score(part, self._settings, self._asked) if scorable else []
+                for context, scored in zip((group[at] for at in scorable), scored_contexts, strict=True):
                     nothing = [output for output, value in scored.values.items() if value is None]
                     if nothing:
                         records[context.id]["left_out"][metric.name] = f"nothing to measure in {nothing[0]} texts"
@@ -311,6 +395,11 @@ class _Run:
         if name in self._sharing and isinstance(scorer, VectorScorer):
             return scorer.squares_of(texts, vectors)
         return scorer.squares(texts)
+
+    def _asks(self, similarity: str, context: Context) -> bool:
+        """Whether some metric needs the scores of this context's texts by this metric between two texts."""
+        sizes = len(context.references), len(context.candidates)
+        return any(metric.similarity == similarity and metric.too_small(*sizes) is None for metric in self.metrics)
 
     def _any_fits(self, context: Context) -> bool:
         sizes = len(context.references), len(context.candidates)
@@ -326,6 +415,15 @@ class _Run:
         vectors = encode(texts, self._encoder, **self._encoding)
         ends = np.cumsum([len(context.references) + len(context.candidates) for context in chunk])
         return dict(zip((context.id for context in chunk), np.split(vectors, ends[:-1]), strict=True))
+
+
+def _comparable(batch: Batch, similarity: str) -> tuple[Batch, list[int]]:
+    """The part of a batch all of whose texts have scores by one metric between two texts, and its places."""
+    square = batch.squares[similarity]
+    places = np.flatnonzero(~np.isnan(square).any(axis=(1, 2))).tolist()
+    if len(places) == len(square):
+        return batch, places
+    return replace(batch, texts=[batch.texts[at] for at in places], squares={similarity: square[places]}), places
 
 
 def _chunks(contexts: Sequence[Context]) -> Iterator[list[Context]]:
@@ -353,4 +451,5 @@ def _flat(scored: ContextScores) -> dict[str, Any]:
     if scored.tests:
         test = next(iter(scored.tests.values()))
         flat |= {"exact": test.exact, "labellings": test.labellings, "tied": test.equal}
+        flat |= {"projected": test.projected} if isinstance(test, Analytic) else {}
     return {**flat, **scored.details}

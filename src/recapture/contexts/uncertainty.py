@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..errors import InputError
 from ..geometry.content_order import square_order
 from ..geometry.labels import Labels
 from ..labellings.combine import benjamini_hochberg, fisher, harmonic_mean_p, holm
@@ -16,8 +17,31 @@ from ..labellings.plans import Plan, Pvalue, plan
 
 LEVEL = 0.05
 """Of the shares of contexts whose p-values are small."""
+LEAST_ANALYTIC = 5
+"""Fewest texts a side for an analytic p-value."""
+ENOUGH_ANALYTIC = 20
+"""Texts a side from which on it needs no warning: with fewer, looking at labellings takes no time."""
 _NULL_CELLS = 1 << 21
 """Statistics (contexts x labellings) held at a time."""
+
+
+@dataclass(frozen=True)
+class Analytic:
+    """A test by the limit law of its statistic over all labellings, none of which was looked at."""
+
+    pvalue: float
+    smallest: float
+    """No p-value by relabelling could be smaller: one labelling, and its mirror image where sides may change places."""
+    expected: float
+    """Mean of the statistic by that law."""
+    projected: float
+    """Share of the statistic's variance that sums over single texts explain: the law is right where it is large."""
+    exact = False
+    labellings = 0
+    equal = 0
+
+
+Test = Permutation | Analytic
 
 
 @dataclass(frozen=True)
@@ -26,7 +50,7 @@ class ContextScores:
 
     values: Mapping[str, Any]
     """By output; None where there is none to give (no bigrams in texts of one word)."""
-    tests: Mapping[str, Permutation] = field(default_factory=dict)
+    tests: Mapping[str, Test] = field(default_factory=dict)
     """By output; empty where no p-value was asked for."""
     details: Mapping[str, Any] = field(default_factory=dict)
     relabelled: Mapping[str, float] = field(default_factory=dict)
@@ -46,6 +70,10 @@ class Asked(NamedTuple):
     def wanted(self) -> bool:
         return self.pvalue is not False and self.pvalue is not None
 
+    @property
+    def analytic(self) -> bool:
+        return isinstance(self.pvalue, str) and self.pvalue == "analytic"
+
     def plan(self, references: int, candidates: int, symmetric: bool) -> Plan | None:
         if not self.wanted:
             return None
@@ -54,8 +82,27 @@ class Asked(NamedTuple):
         )
 
 
-def describe(test: Permutation, seed: int) -> dict[str, Any]:
+def check_analytic(references: int, candidates: int, ties: str) -> None:
+    """Refuse an analytic p-value of triangle ranks that would not be one."""
+    if ties != "split":
+        raise InputError("an analytic p-value needs ties that share the credit (split): ask for a sampled one")
+    if min(references, candidates) < LEAST_ANALYTIC:
+        raise InputError(
+            f"{references} references and {candidates} candidates are too few for an analytic p-value, which needs "
+            f"{LEAST_ANALYTIC} a side: leave the choice open"
+        )
+
+
+def rough(references: int, candidates: int) -> bool:
+    """Whether an analytic p-value of sides of these sizes is one to be warned of."""
+    return min(references, candidates) < ENOUGH_ANALYTIC
+
+
+def describe(test: Test, seed: int) -> dict[str, Any]:
     """How a test was made, for `Result.inference`."""
+    if isinstance(test, Analytic):
+        smallest = {"value": test.smallest}
+        return {"method": "analytic", "labellings": 0, "smallest": smallest, "projected": test.projected, "seed": None}
     return {
         "method": "exact" if test.exact else "sampled",
         "labellings": test.labellings,

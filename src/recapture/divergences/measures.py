@@ -51,6 +51,8 @@ class Measure:
     """Whether reference and candidate may change places, whatever the parameters."""
     symmetric_at: str = ""
     """The parameters at which they may, where that is not always."""
+    symmetric_if: Callable[[float, float], bool] | None = None
+    """Whether alpha and beta are those."""
     may_overflow: bool = False
     """Whether infinity may stand for a finite number too large for a float."""
     scale_invariant: bool = False
@@ -62,6 +64,10 @@ class Measure:
             return 0.0, self.highest
         check_all([self], alpha if "alpha" in self.parameters else None, beta if "beta" in self.parameters else None)
         return 0.0, self.highest(number(alpha), number(beta))
+
+    def is_symmetric(self, alpha: float | None = None, beta: float | None = None) -> bool:
+        """Whether reference and candidate may change places at these parameters."""
+        return self.symmetric or (self.symmetric_if is not None and self.symmetric_if(number(alpha), number(beta)))
 
 
 def _close(value: float, to: float) -> bool:
@@ -110,6 +116,7 @@ _MEASURES = (
         ),
         highest=lambda a, b: 1.0 / (a * (1.0 - a)) if 0 < a < 1 else INFINITY,
         symmetric_at="alpha = 1/2",
+        symmetric_if=lambda a, b: a == 0.5,
         may_overflow=True,
     ),
     Measure(
@@ -123,6 +130,7 @@ _MEASURES = (
             Forbidden("alpha = 1", "the formula divides by alpha - 1; its limit is kl", lambda a, b: _close(a, 1)),
         ),
         symmetric_at="alpha = 1/2",
+        symmetric_if=lambda a, b: a == 0.5,
     ),
     Measure(
         "ab",
@@ -137,6 +145,7 @@ _MEASURES = (
             Forbidden("alpha + beta = 0", _AB_DIVIDES, lambda a, b: _close(a + b, 0)),
         ),
         symmetric_at="alpha = beta",
+        symmetric_if=lambda a, b: a == b,
         scale_invariant=True,
     ),
     Measure(
@@ -150,6 +159,7 @@ _MEASURES = (
             Forbidden("beta = -1", _GAMMA_DIVIDES, lambda a, b: _close(b, -1)),
         ),
         symmetric_at="beta = 1",
+        symmetric_if=lambda a, b: b == 1,
         scale_invariant=True,
     ),
     Measure(

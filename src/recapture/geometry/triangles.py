@@ -29,7 +29,7 @@ _PAPER = SIXTHS * (_SPLIT > 0)
 _CREDIT = {"split": _SPLIT.reshape(9, 3), "paper": _PAPER.reshape(9, 3)}
 
 
-def _ranks(within: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def triangle_codes(within: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """3 * (cross edges shorter) + (cross edges equal), for each triangle."""
     code = (left < within).astype(np.int8)
     code += right < within
@@ -37,6 +37,11 @@ def _ranks(within: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarra
     code += left == within
     code += right == within
     return code
+
+
+def split_credit() -> np.ndarray:
+    """(codes, ranks) sixths of a triangle's credit, where edges that tie share it."""
+    return _CREDIT["split"]
 
 
 def observed_counts(distances: np.ndarray, references: int, ties: Ties) -> np.ndarray:
@@ -53,7 +58,7 @@ def _count(distances: np.ndarray, singles: np.ndarray, others: np.ndarray, ties:
     tally = np.zeros(9, dtype=np.int64)
     for single in singles:
         cross = distances[single, others]
-        codes = _ranks(within, cross[:, None], cross[None, :])
+        codes = triangle_codes(within, cross[:, None], cross[None, :])
         tally += np.bincount(codes[apart], minlength=9)
     return tally @ _CREDIT[ties]
 
@@ -98,8 +103,8 @@ def _credits(
         for low in range(0, points, singles):
             single = np.arange(low, min(low + singles, points))
             left, right = (block[:, single][:, :, end].transpose(2, 0, 1) for end in (first, second))
-            credit = table[_ranks(forth, left, right)]
-            credit += table[_ranks(back, left, right)]
+            credit = table[triangle_codes(forth, left, right)]
+            credit += table[triangle_codes(back, left, right)]
             yield (
                 credit.transpose(0, 1, 3, 2).reshape(len(first), -1),
                 slice(start, start + len(block)),

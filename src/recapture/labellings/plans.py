@@ -15,7 +15,7 @@ from ..checks import check_seed, is_whole, plain_value
 from ..errors import InputError, shown
 from ..geometry.labels import Labels
 
-Pvalue = bool | int | Literal["exact", "sampled"]
+Pvalue = bool | int | Literal["exact", "sampled", "analytic"]
 """What callers may ask for: see `plan`."""
 EXACT_LIMIT = 200_000
 """Up to this many partitions (10 v 10 has 184,756) all are looked at unless the caller says otherwise."""
@@ -123,6 +123,8 @@ def _asked(pvalue: Pvalue, samples: int) -> int | None:
         return None
     if isinstance(pvalue, str) and pvalue == "sampled":
         return samples
+    if isinstance(pvalue, str) and pvalue == "analytic":
+        raise InputError("triangle ranks alone have analytic p-values: leave the choice open, or ask for sampled ones")
     if not is_whole(pvalue) or pvalue < 1:
         raise InputError(f"pvalue must be true, 'exact', 'sampled' or a number of labellings, not {shown(pvalue)}")
     if pvalue > DEMANDED_LIMIT:

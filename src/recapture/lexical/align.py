@@ -192,31 +192,58 @@ def _search_words(words: int, fixed: Mapping[int, Match], open_: Mapping[int, li
 def _search_phrases(words: int, fixed: Mapping[int, Match], open_: Mapping[int, list[Match]]) -> list[Match]:
     """The best choice where matches may be of several words: word by word, as some paths are within a phrase.
 
-    A path is (key, hypothesis words in use, end of its last match, first free word, matches taken).
+    A path is (key, hypothesis words in use, end of its last match, first word behind it, matches taken). As in
+    `_search_words`, paths that cannot be among the best are not made.
     """
     chunk, cover = _units(words, open_)
     paths: list[tuple[int, int, int, int, Any]] = [(0, 0, 0, 0, None)]
     for at in range(words):
-        paths.sort(key=_KEY)
-        longer = []
-        for path in paths[:BEAM]:
+        if len(paths) > 1:
+            paths.sort(key=_KEY)
+            del paths[BEAM:]
+        if at in fixed:  # no rival: no path is within a phrase here
+            _, length, to, to_length, _ = fixed[at]
+            end, free = to + to_length, at + length
+            paths = [
+                (key + chunk if last and last != to else key, used, end, free, took)
+                for key, used, last, _, took in paths
+            ]
+            continue
+        choices = open_.get(at)
+        if choices is None:
+            paths = [
+                path if path[3] > at or not path[2] else (path[0] + chunk, path[1], 0, at, path[4]) for path in paths
+            ]
+            continue
+        options = [
+            (match, match[2], ((1 << match[3]) - 1) << match[2], cover * _covers(match), abs(at - match[2]))
+            for match in choices
+        ]
+        most = max([option[3] for option in options])
+        limit: float = _NO_LIMIT
+        longer: list[tuple[int, int, int, int, Any]] = []
+        for path in paths:
             key, used, end, free, took = path
+            if key - most >= limit:
+                break
             if free > at:
-                longer.append(path)
-            elif at in fixed:
-                _, length, to, to_length, _ = fixed[at]
-                longer.append((key + chunk if end and end != to else key, used, to + to_length, at + length, took))
-            else:
-                skipped = key + chunk if end else key
-                for match in open_.get(at, ()):
-                    _, length, to, to_length, _ = match
-                    bits = ((1 << to_length) - 1) << to
-                    if not used & bits:
-                        fresh = (skipped if end != to else key) - cover * _covers(match)
-                        longer.append((fresh, used | bits, to + to_length, at + length, (match, took)))
-                        key += abs(at - to)
-                        skipped += abs(at - to)
-                longer.append((skipped, used, 0, at + 1, took))
+                if key < limit:
+                    longer.append(path)
+                continue
+            skipped = key + chunk if end else key
+            for match, to, bits, gain, distance in options:
+                if not used & bits:
+                    fresh = skipped - gain if end != to else key - gain
+                    if fresh < limit:
+                        longer.append((fresh, used | bits, to + match[3], at + match[1], (match, took)))
+                    key += distance
+                    skipped += distance
+            if skipped < limit:
+                longer.append((skipped, used, 0, at, took))
+            if len(longer) >= _FULL:
+                longer.sort(key=_KEY)
+                del longer[BEAM:]
+                limit = longer[-1][0]
         paths = longer
     paths.sort(key=_KEY)
     return _trail(min(paths[:BEAM], key=lambda path: path[0] + chunk if path[2] else path[0]))

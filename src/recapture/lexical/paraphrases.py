@@ -3,34 +3,50 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
-from itertools import groupby, zip_longest
-from operator import itemgetter
+from itertools import chain, repeat
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from ..errors import InputError
-from ..texts.reading import Source
+from ..texts.reading import MOST_BYTES, Source, no_limits, too_much
 from .align import PARAPHRASE, Match
 
 _REMEMBERED = 20_000
 _LONGEST_LINE = 1_000_000
+_BLOCK = 1 << 20
+_NUMBERS = re.compile(rb"[0-9]+(?:\.[0-9]+)?(?:[eE]-?[0-9]+)?(?:\n[0-9]+(?:\.[0-9]+)?(?:[eE]-?[0-9]+)?)*")
+"""Numbers as they are usually written; others are looked at one by one."""
+_EACH = 64
+"""What an entry costs beside its characters."""
 
-Ways = Mapping[str, Sequence[int]]
-"""The paraphrases of one phrase, with their places in its list (more than one where the table repeats itself)."""
+
+class PhraseTable(NamedTuple):
+    """What a paraphrase table says; words are UTF-8, parted by single spaces."""
+
+    rows: dict[bytes, bytes]
+    """From each phrase to its paraphrases, one in each line."""
+    others: set[bytes]
+    """Paraphrases that are no phrases themselves."""
+    longest: int
+    """Words of the longest of either."""
 
 
 class Phrases(NamedTuple):
-    """The phrases of a text, and their paraphrases."""
+    """The runs of words in a text that the table knows."""
 
-    spoken: dict[str, list[int]]
-    """Where each run of words begins, for all runs no longer than the table's longest phrase."""
-    known: list[tuple[int, int, Ways]]
-    """First word and number of words of each run that the table knows, and its paraphrases."""
+    spoken: dict[bytes, list[int]]
+    """Where each run begins."""
+    known: list[tuple[int, int, bytes, frozenset[bytes]]]
+    """First word and number of words of each run that has paraphrases, its row of the table, and the row's entries."""
+
+
+_last: tuple[str, PhraseTable] | None = None
+"""The table that was read last, with its digest: METEOR's own takes seconds to read, and several metrics and calls use
+it one after another."""
 
 
 class Paraphrases:
@@ -47,52 +63,47 @@ class Paraphrases:
         except OSError as error:
             raise self._unreadable(error.strerror) from None
         self._revision = digest.hexdigest()
-        self._rows: dict[bytes, bytes] = {}
-        self._longest = 0
-        self._ways: dict[str, Ways] = {}
+        self._table: PhraseTable | None = None
+        self._ways: dict[bytes, frozenset[bytes]] = {}
 
     def identity(self) -> dict[str, str]:
         """Where the paraphrases come from, and a digest of the file."""
         return {"path": self.table, "revision": self._revision}
 
     def prepare(self, tokens: Sequence[str]) -> Phrases:
-        if not self._rows:
-            self._read()
-        spoken: dict[str, list[int]] = {}
+        rows, others, longest = self._table or self._read()
+        words = [token.encode("utf-8", "replace") for token in tokens]
+        spoken: dict[bytes, list[int]] = {}
         known = []
-        for start in range(len(tokens)):
-            for length in range(1, min(self._longest, len(tokens) - start) + 1):
-                run = " ".join(tokens[start : start + length])
-                spoken.setdefault(run, []).append(start)
-                if ways := self._of(run):
-                    known.append((start, length, ways))
+        for start in range(len(words)):
+            for end in range(start + 1, min(start + longest, len(words)) + 1):
+                run = b" ".join(words[start:end])
+                row = rows.get(run)
+                if row is not None:
+                    spoken.setdefault(run, []).append(start)
+                    known.append((start, end - start, row, self._entries(run, row)))
+                elif run in others:
+                    spoken.setdefault(run, []).append(start)
         return Phrases(spoken, known)
 
     def matches(self, hypothesis: Phrases, reference: Phrases) -> Iterator[Match]:
         """Runs of one text that the table names as paraphrases of runs of the other."""
-        for at, length, ways in reference.known:
-            for run in _in_order(hypothesis.spoken, ways):
+        for at, length, row, ways in reference.known:
+            for run in _in_order(hypothesis.spoken, row, ways):
                 for to in hypothesis.spoken[run]:
-                    yield at, length, to, run.count(" ") + 1, PARAPHRASE
-        for to, length, ways in hypothesis.known:
-            for run in _in_order(reference.spoken, ways):
+                    yield at, length, to, run.count(b" ") + 1, PARAPHRASE
+        for to, length, row, ways in hypothesis.known:
+            for run in _in_order(reference.spoken, row, ways):
                 for at in reference.spoken[run]:
-                    yield at, run.count(" ") + 1, to, length, PARAPHRASE
+                    yield at, run.count(b" ") + 1, to, length, PARAPHRASE
 
-    def _of(self, phrase: str) -> Ways:
+    def _entries(self, phrase: bytes, row: bytes) -> frozenset[bytes]:
         ways = self._ways.get(phrase)
-        if ways is not None:
-            return ways
-        row = self._rows.get(phrase.encode("utf-8", "replace"))
-        if row is None:
-            return {}
-        places: dict[str, list[int]] = {}
-        for place, paraphrase in enumerate(row.decode("utf-8", "replace").split("\n")):
-            places.setdefault(paraphrase, []).append(place)
-        if len(self._ways) >= _REMEMBERED:
-            self._ways.clear()
-        self._ways[phrase] = places
-        return places
+        if ways is None:
+            if len(self._ways) >= _REMEMBERED:
+                self._ways.clear()
+            ways = self._ways[phrase] = frozenset(row.split(b"\n"))
+        return ways
 
     def _unreadable(self, reason: str | None) -> InputError:
         return InputError(f"the paraphrase table {Source(self.table).name} cannot be read: {reason}")
@@ -109,42 +120,89 @@ class Paraphrases:
             raise self._unreadable("it is no file")
         return known.st_size, known.st_mtime_ns
 
-    def _entries(self, stream: IO[bytes]) -> Iterator[tuple[bytes, bytes, bytes]]:
-        lines = map(bytes.strip, iter(partial(stream.readline, _LONGEST_LINE), b""))
-        number = 1
-        for entry in zip_longest(lines, lines, lines):
-            try:
-                likely = float(entry[0])  # where lines are lost, a phrase stands here
-            except ValueError:
-                likely = math.nan
-            if entry[2] is None and not any(entry):
-                return  # blank lines at the end
-            if entry[2] is None or not likely >= 0 or not entry[1] or max(map(len, entry)) >= _LONGEST_LINE:
-                raise InputError(
-                    f"{Source(self.table).name} line {number} is no paraphrase table: each entry takes three lines, "
-                    "a probability, a phrase and its paraphrase"
-                )
-            yield entry
-            number += 3
-
-    def _read(self) -> None:
+    def _read(self) -> PhraseTable:
+        global _last
         if self._stat() != self._state:
             raise InputError(f"the paraphrase table {self.table} has changed since it was opened")
+        if _last is None or _last[0] != self._revision:
+            _last = self._revision, self._content()
+        self._table = _last[1]
+        return self._table
+
+    def _content(self) -> PhraseTable:
         rows: dict[bytes, bytes] = {}
+        others: set[bytes] = set()
         with Source(self.table).opened() as stream:
-            # Entries of one phrase stand together; where they do not, later ones are added.
-            for phrase, group in groupby(self._entries(stream), key=itemgetter(1)):
-                paraphrases = [paraphrase for _, _, paraphrase in group]
-                self._longest = max(
-                    self._longest, 1 + phrase.count(b" "), *(1 + phrasing.count(b" ") for phrasing in paraphrases)
-                )
-                rows[phrase] = b"\n".join([rows[phrase], *paraphrases] if phrase in rows else paraphrases)
+            for phrases, paraphrases in self._columns(stream):
+                others.update(paraphrases)
+                # Entries of one phrase stand together; where they do not, later ones are added.
+                start, before = 0, phrases[0]
+                for place, phrase in enumerate((*phrases, b"")):
+                    if phrase != before:
+                        ways = paraphrases[start:place]
+                        rows[before] = b"\n".join([rows[before], *ways] if before in rows else ways)
+                        start, before = place, phrase
         if not rows:
             raise InputError(f"{Source(self.table).name} is no paraphrase table: it is empty")
-        self._rows = rows
+        others -= rows.keys()
+        return PhraseTable(rows, others, 1 + max(map(bytes.count, chain(rows, others), repeat(b" "))))
+
+    def _columns(self, stream: IO[bytes]) -> Iterator[tuple[list[bytes], list[bytes]]]:
+        """Phrases and paraphrases of some entries at a time: METEOR's table has millions of lines."""
+        number, room = 1, MOST_BYTES
+        for lines in _blocks(stream):
+            likely, phrases, paraphrases = lines[::3], lines[1::3], lines[2::3]
+            numbers = _NUMBERS.fullmatch(b"\n".join(likely)) or all(map(_is_probability, likely))
+            if not numbers or not all(phrases) or not all(paraphrases) or len(lines) % 3:
+                raise self._wrong_entry(lines, number)
+            number += len(lines)
+            room -= sum(map(len, lines)) + _EACH * len(likely)
+            if room < 0 and not no_limits():
+                raise too_much(Source(self.table).name, f"holds more than {MOST_BYTES // 10**9} GB of paraphrases")
+            yield phrases, paraphrases
+
+    def _wrong_entry(self, lines: Sequence[bytes], number: int) -> InputError:
+        """What to say of the first entry that is none."""
+        for start in range(0, len(lines), 3):
+            entry = lines[start : start + 3]
+            if len(entry) < 3 or not _is_probability(entry[0]) or not all(entry):
+                number += start
+                break
+        return InputError(
+            f"{Source(self.table).name} line {number} is no paraphrase table: each entry takes three lines, "
+            "a probability, a phrase and its paraphrase"
+        )
 
 
-def _in_order(spoken: Mapping[str, list[int]], ways: Ways) -> list[str]:
-    """The paraphrases that occur in a text, as the table lists them."""
-    shared = spoken.keys() & ways.keys()
-    return [run for _, run in sorted((place, run) for run in shared for place in ways[run])] if shared else []
+def _blocks(stream: IO[bytes]) -> Iterator[list[bytes]]:
+    """Lines without what surrounds them, in whole entries of three; the last lines may be fewer."""
+    rest: list[bytes] = []
+    cut = b""
+    more = True
+    while more:
+        block = stream.read(_BLOCK)
+        *lines, cut = (cut + block).split(b"\n")
+        more = bool(block) and len(cut) <= _LONGEST_LINE  # a line without end makes no entry
+        lines = [*rest, *map(bytes.strip, lines)]
+        if not more:
+            lines += [b""] if block else [cut.strip()]
+            while not block and lines and not lines[-1]:  # blank lines at the end
+                lines.pop()
+        whole = len(lines) // 3 * 3 if more else len(lines)
+        rest = lines[whole:]
+        if whole:
+            yield lines[:whole]
+
+
+def _is_probability(line: bytes) -> bool:
+    try:
+        return float(line) >= 0  # where lines are lost, a phrase stands here
+    except ValueError:
+        return False
+
+
+def _in_order(spoken: Mapping[bytes, list[int]], row: bytes, ways: frozenset[bytes]) -> list[bytes]:
+    """The paraphrases that occur in a text, as the table lists them, as often as it repeats itself."""
+    if spoken.keys().isdisjoint(ways):
+        return []
+    return [run for run in row.split(b"\n") if run in spoken]

@@ -4,6 +4,11 @@ The files are those of WordNet's own distribution (wndb(5WN)): index.noun, index
 synsets a lemma belongs to, noun.exc and its like list irregular forms. Words are reduced to lemmas as METEOR 1.5 does:
 an irregular form stands for its bases, any other word for the first known lemma that a rule of detachment leads to, and
 every word for itself besides.
+
+METEOR's own program carries WordNet 3.0 in another form: english.synsets (a lemma, and in the next line its synsets)
+and english.exceptions (a lemma, and in the next line its irregular forms). Synsets are numbered by their places in
+WordNet's files, and the program does not keep nouns, verbs, adjectives and adverbs apart: some of its numbers stand
+for several synsets that have nothing to do with each other ("entity", "breathe" and "able" are synonyms there).
 """
 
 from __future__ import annotations
@@ -11,20 +16,20 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import InputError, first_line
+from ..errors import InputError
 from ..files import expanded
-from ..texts.reading import Source
 from .align import SYNONYM, Match
+from .packed import is_archive, member
 
 _REMEMBERED = 200_000
-_MOST_BYTES = 200_000_000
-"""Of one file: far more than any WordNet has."""
 _PARTS = ("noun", "verb", "adj", "adv")
+_SYNSETS, _EXCEPTIONS = "english.synsets", "english.exceptions"
+"""What METEOR's program calls its files."""
+_INDICES = (*(f"index.{part}" for part in _PARTS), _SYNSETS)
 
 # Endings of nouns, of verbs, of adjectives, and what takes their place, in METEOR's order.
 _DETACH = tuple(
@@ -46,7 +51,7 @@ class Senses(NamedTuple):
 
 
 class WordNet:
-    """The synonym stage, read from a folder (or a zip file of one)."""
+    """The synonym stage, read from a folder (or a zip file of one): a WordNet, or what METEOR's program has of it."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         database = _database(Path(folder))
@@ -57,10 +62,14 @@ class WordNet:
         self._bases: dict[str, tuple[str, ...]] = {}
         self._known: dict[str, frozenset[int]] = {}
         digest = hashlib.blake2b(digest_size=16)
+        files: list[tuple[str, Callable[[str, bytes, int], None], int]] = []
         for number, part in enumerate(_PARTS):
-            for name, read in ((f"index.{part}", self._read_index), (f"{part}.exc", self._read_exceptions)):
-                content = _content(database, name)
-                digest.update(content)
+            files += [(f"index.{part}", self._read_index, number), (f"{part}.exc", self._read_exceptions, number)]
+        files += [(_SYNSETS, self._read_jar_synsets, 0), (_EXCEPTIONS, self._read_jar_exceptions, 0)]
+        for name, read, number in files:
+            content = member(database, name)
+            digest.update(content)
+            if content:
                 read(f"{database}/{name}", content, number)
         self._revision = digest.hexdigest()
 
@@ -122,6 +131,27 @@ class WordNet:
             if bases:
                 self._bases[form] = (*self._bases.get(form, ()), *bases)
 
+    def _read_jar_synsets(self, name: str, content: bytes, _: int) -> None:
+        for lemma, synsets in _two_lines_each(name, content):
+            numbers = synsets.split()
+            if not all(number.isdecimal() and len(number) < 16 for number in numbers):
+                raise InputError(
+                    f"{name} has no synsets of {lemma!r}: each lemma takes two lines, and numbers follow it"
+                )
+            self._lemmas[lemma] = tuple(map(int, numbers))
+
+    def _read_jar_exceptions(self, name: str, content: bytes, _: int) -> None:
+        for lemma, forms in _two_lines_each(name, content):
+            for form in forms.split():
+                self._bases[form] = (*self._bases.get(form, ()), lemma)
+
+
+def _two_lines_each(name: str, content: bytes) -> Iterator[tuple[str, str]]:
+    lines = content.decode("utf-8", "replace").removesuffix("\n").split("\n")
+    if len(lines) % 2:
+        raise InputError(f"{name} is cut off or damaged: each lemma takes two lines, but it has {len(lines)}")
+    return zip(lines[::2], lines[1::2], strict=True)
+
 
 def find_wordnet() -> Path | None:
     """The first WordNet on this machine: WNSEARCHDIR, WNHOME, NLTK's folders, the usual places."""
@@ -147,31 +177,13 @@ def _places() -> Iterator[Path]:
 
 
 def _database(folder: Path) -> Path | None:
-    """The folder, its dict/ or the zip file that holds an index; None where there is none."""
+    """The folder, its dict/ or synonym/, or the zip file that holds an index; None where there is none."""
     try:
-        if folder.is_file() and zipfile.is_zipfile(folder):
-            return folder if any(_content(folder, f"index.{part}") for part in _PARTS) else None
-        for place in (folder, folder / "dict"):
-            if any((place / f"index.{part}").is_file() for part in _PARTS):
+        if is_archive(folder):
+            return folder if any(member(folder, name) for name in _INDICES) else None
+        for place in (folder, folder / "dict", folder / "synonym"):
+            if any((place / name).is_file() for name in _INDICES):
                 return place
     except OSError as error:  # a folder that may not be looked into, a name that is too long
         raise InputError(f"{folder} cannot be read: {error.strerror or error}") from None
     return None
-
-
-def _content(folder: Path, name: str) -> bytes:
-    """A file of the database; nothing where it has no such file."""
-    if not folder.is_file():
-        return Source(str(folder / name)).content(_MOST_BYTES) if (folder / name).is_file() else b""
-    try:
-        with zipfile.ZipFile(folder) as packed:
-            member = next((inside for inside in packed.infolist() if inside.filename.rpartition("/")[2] == name), None)
-            if member is None:
-                return b""
-            if member.file_size > _MOST_BYTES:
-                raise InputError(f"{folder}/{name} holds more than {_MOST_BYTES // 10**6} MB, which no WordNet has")
-            return packed.read(member)
-    except InputError:
-        raise
-    except Exception as error:  # damaged archives fail in more ways than can be listed
-        raise InputError(f"{folder}/{name} cannot be read: {first_line(error)}") from None

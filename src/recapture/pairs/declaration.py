@@ -6,14 +6,15 @@ since tables such as idf come from them alone, and returns a scorer of one of tw
 
 - `TextPairScorer`: the score of one candidate and one reference. Several references are joined by the rule
   `over_references`. It gets distinct pairs without empty texts, some hundred pairs at a time, sorted so that pairs
-  with the same reference are neighbours.
+  with the same reference are neighbours. With `between_texts` it is a metric between two texts, too: `contexts` then
+  has triangle ranks, means over candidates and dispersions of it without further code.
 - `GroupScorer`: has its own rule for several references, or a number for the whole corpus that is not a mean.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,9 +55,22 @@ class PairScorer:
 
 
 class TextPairScorer(PairScorer, ABC):
+    symmetric: bool = False
+    """Whether a pair's main number is the same with its texts exchanged, but for rounding."""
+
     @abstractmethod
     def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
         """One float64 number for each (reference, candidate), by output; NaN where the two cannot be compared."""
+
+    def looks(self, texts: Sequence[str]) -> Sequence[Hashable]:
+        """For each text what the metric sees of it: texts that look alike score alike, so that one stands for all."""
+        return texts
+
+    def hold(self, texts: Sequence[str]) -> None:
+        """What is made of these texts will be asked for again: keep it until they are released."""
+
+    def release(self, texts: Sequence[str]) -> None:
+        """Undo `hold` once for each of them."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +106,9 @@ class PairMetric(Declaration):
     """By output, what two texts score that never meet, and so an empty one, if it is not the worst end of the range."""
     equal: Mapping[str, float] = field(default_factory=dict)
     """By output, what two equal texts score, and so two empty ones, if it is not the best end of the range."""
+    between_texts: str = ""
+    """The one of its numbers by which any two texts can be compared, as a distance of contexts; empty: none. Its
+    scorer is then a TextPairScorer."""
     caption: Callable[[Mapping[str, Any]], str] | None = None
     """From a result's signature to what a table should say of the metric's settings."""
     revision: int = 0

@@ -304,11 +304,18 @@ def _group(entry: Any, position: int) -> list[str]:
     return group
 
 
-def _check_unicode(text: str, position: int, name: str) -> None:
+def is_unicode(text: str) -> bool:
+    """Whether a tokenizer can read it: no half of a surrogate pair."""
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise InputError(f"entry {position} of {name} is not valid Unicode: half of a surrogate pair") from None
+        return False
+    return True
+
+
+def _check_unicode(text: str, position: int, name: str) -> None:
+    if not is_unicode(text):
+        raise InputError(f"entry {position} of {name} is not valid Unicode: half of a surrogate pair")
 
 
 def _kind(value: Any) -> str:
@@ -410,6 +417,15 @@ class PairJob:
                 table[:, place] = own[output.name]
         return table
 
+    def score(self, pairs: Sequence[TextPair]) -> np.ndarray:
+        """(pairs, outputs): the scores of pairs without empty texts; NaN where the two cannot be compared."""
+        numbers = cast(TextPairScorer, self.scorer).score(pairs)
+        columns = np.array([numbers[output.name] for output in self.outputs], dtype=np.float64)
+        # A text in which a metric sees nothing is still equal to itself.
+        same = np.array([reference == candidate for reference, candidate in pairs])
+        rows: np.ndarray = np.where(same & np.isnan(columns), np.array(self.equal)[:, None], columns).T
+        return rows
+
     def _apart(self, output: Output) -> float:
         declared = {**self.metric.empty, **self.scorer.empty}
         return declared.get(output.name, self._bound(output, best=False))
@@ -478,12 +494,8 @@ def _score_pairs(jobs: Sequence[PairJob], texts: Aligned) -> dict[str, dict[Text
     with Progress("scoring pairs", len(distinct) * len(jobs), "pair") as progress:
         for chunk in _chunks(distinct):
             for job in jobs:
-                numbers = cast(TextPairScorer, job.scorer).score(chunk)
-                columns = np.array([numbers[output.name] for output in job.outputs], dtype=np.float64)
-                # A text in which a metric sees nothing is still equal to itself.
-                same = np.array([reference == candidate for reference, candidate in chunk])
-                columns = np.where(same & np.isnan(columns), np.array(job.equal)[:, None], columns)
-                scores[job.metric.name].update(zip(chunk, map(tuple, columns.T.tolist()), strict=True))
+                rows = map(tuple, job.score(chunk).tolist())
+                scores[job.metric.name].update(zip(chunk, rows, strict=True))
                 progress.advance(len(chunk))
     return scores
 

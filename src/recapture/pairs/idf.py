@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,6 +61,11 @@ class Idf:
             "one reference idf weighs all its pieces" if self.count == 1 else "these references idf weighs all pieces"
         )
         return [f"with {which} 0, so all pieces count alike on both sides; use idf=False, or more texts"]
+
+
+def by_pieces(store: WordStore | MaskedStore, texts: Sequence[str]) -> list[Hashable]:
+    """For each text its pieces, which are all that a model sees of it; a text without any stands for itself."""
+    return [piece.own or text for text, piece in zip(texts, store.pieces(texts), strict=True)]
 
 
 def about_texts(store: WordStore | MaskedStore, texts: Set[str]) -> list[str]:

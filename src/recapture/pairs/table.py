@@ -99,7 +99,8 @@ def _settings(signatures: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """What metrics say of their settings, as each declares it."""
     declared = METRICS.all()
     captions = {name: declared[name].caption for name in signatures if name in declared}
-    return [f"{name}: {caption(signatures[name])}" for name, caption in captions.items() if caption]
+    said = {name: caption(signatures[name]) for name, caption in captions.items() if caption}
+    return [f"{name}: {text}" for name, text in said.items() if text]
 
 
 def _further_numbers(by_metric: Mapping[str, Result]) -> Iterator[str]:

@@ -17,13 +17,16 @@ from .weight_files import fault, is_inside, places, read_json, read_settings
 # Everything that can change a vector; other files, such as documentation and other weight formats, are left out.
 _TELLING = {".json", ".txt", ".model", ".safetensors", ".tiktoken", ".jinja", ".bpe", ".vocab", ".spm", ".codes"}
 
+# The text tower of CLIP by itself, which the loading library takes for a model of tokens.
+_TEXT_TOWERS = {"clip_text_model"}
 # Plain transformers models that turn a text into one vector, not into one per token.
-_WHOLE_TEXT = {"clip"}
+_WHOLE_TEXT = {"clip"} | _TEXT_TOWERS
 # Modules that hold a whole transformer.
 _TOWERS = {"Transformer", "CLIPModel"}
 # Modules with weights of their own, and those without.
 _WEIGHTED = {"Dense", "LayerNorm", "LSTM", "CNN", "WeightedLayerPooling", "StaticEmbedding", "WordEmbeddings"}
 _PLAIN = {"Pooling", "Normalize", "Dropout", "BoW", "WordWeights"}
+_WORD_FINDERS = {"WhitespaceTokenizer", "PhraseTokenizer", "TransformersTokenizerWrapper"}
 _BRANCHES = {"Router", "Asym"}
 """Modules that hold others, by the kind of text."""
 
@@ -138,6 +141,11 @@ def tower_folder(folder: Path) -> Path | None:
     if listed is None:
         return folder
     return listed[0].folder if listed and listed[0].kind in _TOWERS else None
+
+
+def is_text_tower(folder: Path) -> bool:
+    """Whether a plain transformers folder holds the text half of a model of texts and pictures, and nothing else."""
+    return modules(folder) is None and read_settings(folder / "config.json").get("model_type") in _TEXT_TOWERS
 
 
 def default_prompt(folder: Path) -> str:
@@ -299,7 +307,8 @@ def _fault_of(module: Module) -> str | None:
             return "is an adapter; merge it into its base model first"
         return fault(module.folder, sharded=True) or _fault_of_settings(module.folder)
     if module.kind in _WEIGHTED:
-        return fault(module.folder, sharded=False) or (_fault_of_dense(module) if module.kind == "Dense" else None)
+        further = {"Dense": _fault_of_dense, "WordEmbeddings": _fault_of_words}.get(module.kind)
+        return fault(module.folder, sharded=False) or (further(module) if further else None)
     if module.kind == "Pooling":
         if not (module.folder / "config.json").is_file():
             return f"lacks {module.folder.name}/config.json"
@@ -312,6 +321,18 @@ def _fault_of_dense(module: Module) -> str | None:
     activation = settings.get("activation_function", "torch.nn.Tanh")
     if not isinstance(activation, str) or not _ACTIVATION.fullmatch(activation):
         return f"has a dense layer with an activation function that is not known ({activation!r})"
+    return None
+
+
+def _fault_of_words(module: Module) -> str | None:
+    """How a table of word vectors finds the words of a text: by a class that its settings name."""
+    named = _settings(module.folder / "wordembedding_config.json").get("tokenizer_class")
+    library, _, kind = str(named).rpartition(".")
+    if not isinstance(named, str) or library.partition(".")[0] != "sentence_transformers" or kind not in _WORD_FINDERS:
+        return f"has word vectors with a tokenizer that is not known ({named!r})"
+    for file in ("config.json", "tokenizer_config.json"):
+        if "auto_map" in _settings(module.folder / file):
+            return f"has a {module.folder.name}/{file} that asks for code of its own (auto_map), which is not run"
     return None
 
 

@@ -100,6 +100,14 @@ class MaskedStore:
             self._make(self._recall({key: by_key[key] for key in missing}))
             self._kept.make_room(len(by_key))
 
+    def hold(self, texts: Sequence[str]) -> None:
+        """Keep the vectors of these texts, made already or not, until they are released: nothing is masked twice."""
+        self._kept.hold(map(_key, self.pieces(texts)))
+
+    def release(self, texts: Sequence[str]) -> None:
+        """Undo `hold` once for each of them."""
+        self._kept.release(map(_key, self.pieces(texts)))
+
     def __getitem__(self, text: str) -> Masked:
         return self._kept[_key(self._pieces[text])]
 

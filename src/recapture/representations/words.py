@@ -142,6 +142,14 @@ class WordStore:
             self._encode(sorted(missing, key=lambda text: (len(text), text)))
             self._kept.make_room(distinct)
 
+    def hold(self, texts: Iterable[str]) -> None:
+        """Keep the vectors of these texts, made already or not, until they are released: nothing is encoded twice."""
+        self._kept.hold(texts)
+
+    def release(self, texts: Iterable[str]) -> None:
+        """Undo `hold` once for each of them."""
+        self._kept.release(texts)
+
     def __getitem__(self, text: str) -> TextWords:
         return self._kept[text]
 

@@ -67,8 +67,16 @@ class SetMetric(Declaration):
     """Whether thousands of labellings take minutes: systems are then compared by half-samples alone, unless asked."""
     band_note: str = ""
     """What a reader must know of this metric's human band."""
+    ranges: Callable[[Mapping[str, Any]], Mapping[str, tuple[float, float]]] = lambda parameters: {}
+    """(parameters) -> ranges of outputs, where they are not the declared ones."""
+    no_interval: Callable[[Mapping[str, Any]], str] = lambda parameters: ""
+    """(parameters) -> why half-samples say nothing of the whole sets' number; empty where they do."""
     floors: Callable[..., Mapping[str, float]] | None = None
     """(n, m, **parameters) -> the scores of two sets of these sizes that never meet, by output."""
+
+    def ranges_for(self, parameters: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+        """Of every output."""
+        return {output.name: output.range for output in self.outputs} | dict(self.ranges(parameters))
 
     @property
     def uses_neighbours(self) -> bool:

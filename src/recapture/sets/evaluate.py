@@ -638,7 +638,7 @@ def _result(
         metric=metric.name,
         values={output.name: float(measured.values[output.name]) for output in metric.outputs},
         direction=metric.direction,
-        ranges={output.name: output.range for output in metric.outputs},
+        ranges=metric.ranges_for(parameters),
         sizes=pair.sizes,
         warnings=(
             *notes,
@@ -669,7 +669,7 @@ def _no_result(job: Job, pair: Pair, identity: Any, reason: str) -> Result:
         metric=metric.name,
         values={output.name: math.nan for output in metric.outputs},
         direction=metric.direction,
-        ranges={output.name: output.range for output in metric.outputs},
+        ranges=metric.ranges_for({**metric.defaults, **job.parameters}),
         sizes=pair.sizes,
         warnings=(f"not computed: {reason}",),
         signature=metric.signature({**metric.defaults, **job.parameters, "encoder": identity or "vectors as given"}),

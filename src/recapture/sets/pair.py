@@ -124,7 +124,7 @@ def check_k(k: Any, *sides: tuple[str, int]) -> int:
         raise InputError(f"k must be a whole number, not {shown(k)}")
     if k < 1:
         raise InputError(f"k must be at least 1, not {k}")
-    name, count = min(sides, key=lambda side: side[1])
+    name, count = min(sides, key=lambda side: side[1], default=("", k + 1))
     if k >= count:
         raise InputError(f"k = {k} needs at least {k + 1} samples a side, but {name} has {count}")
     return int(k)

@@ -158,28 +158,32 @@ def intervals(
             labels = list(labels)
             halves = min(each.smallest[0] for each in labels), min(each.smallest[1] for each in labels)
     few_groups = groups is not None and min(groups.a_side) < _FEWEST_GROUPS
-    able = [not few_groups and _fits(metric, parameters, min(halves)) for metric, parameters in jobs]
+    able = [
+        not few_groups and not metric.no_interval(parameters) and _fits(metric, parameters, min(halves))
+        for metric, parameters in jobs
+    ]
     chosen = [job for job, fits in zip(jobs, able, strict=True) if fits]
     rows = draws * (BALANCED_DRAWS if size else 1)
     drawn = iter(_under(chosen, pair, labels, rows) if chosen else [])
     reach = float(norm.ppf((1 + level) / 2))
     record = {"level": level, "method": "delete-half jackknife", "half_samples": draws, "seed": seed}
     sureness = []
-    for (metric, _), value, fits in zip(jobs, values, able, strict=True):
+    for (metric, parameters), value, fits in zip(jobs, values, able, strict=True):
         if not fits:
             few = f"fewer than {_FEWEST_GROUPS} groups a side are too few to halve" if few_groups else ""
-            sureness.append(Sureness(warnings=(f"no interval: {few or _reason(metric, min(halves))}",)))
+            sureness.append(
+                Sureness(
+                    warnings=(f"no interval: {few or metric.no_interval(parameters) or _reason(metric, min(halves))}",)
+                )
+            )
             continue
         rounding = metric.rounding(pair)
         scored = {name: each.reshape(draws, -1).mean(axis=1) for name, each in next(drawn).items()}
         spread = {name: float(np.std(each, ddof=1)) for name, each in scored.items()}
         bounds = {
-            output.name: (
-                max(output.range[0], value[output.name] - reach * spread[output.name]),
-                min(output.range[1], value[output.name] + reach * spread[output.name]),
-            )
-            for output in metric.outputs
-            if moves(scored[output.name], rounding)
+            name: (max(low, value[name] - reach * spread[name]), min(high, value[name] + reach * spread[name]))
+            for name, (low, high) in metric.ranges_for(parameters).items()
+            if moves(scored[name], rounding)
         }
         # A number that no half-sample moves may still be wrong: nothing shows how far.
         still = [name for name in spread if name not in bounds]

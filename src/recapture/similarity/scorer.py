@@ -7,7 +7,7 @@ over candidates and dispersions of it without further code.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -30,9 +30,12 @@ class Scorer(ABC):
     def cross(self, hypotheses: Sequence[str], references: Sequence[str]) -> np.ndarray:
         """(hypotheses, references) float64: the score of every hypothesis against every reference alone."""
 
-    def warnings(self) -> Sequence[str]:
-        """What makes all scores say less than they seem to."""
+    def warnings(self, texts: Collection[str] = ()) -> Sequence[str]:
+        """What makes the scores of these texts say less than they seem to."""
         return ()
+
+    def expect(self, groups: Iterable[Sequence[str]]) -> None:  # noqa: B027 - most have nothing to do
+        """`squares` will be asked for each of these groups, once: what is made of a text may serve for all of them."""
 
     def pairs(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """One score for every (reference, candidate)."""
@@ -81,20 +84,4 @@ class Similarity(Declaration):
 
 
 METRICS = Registry(Similarity, __package__, "pairwise metric")
-
-
-def list_pairwise() -> dict[str, Similarity]:
-    """The declarations of all metrics between two texts, by name.
-
-    Returns
-    -------
-    dict
-        Name to declaration: title, range, direction, defaults, citation.
-
-    Examples
-    --------
-    >>> import recapture as rc
-    >>> rc.list_pairwise()["cider"].range
-    (0.0, 10.0)
-    """
-    return METRICS.all()
+"""Those of this folder; `contexts.pairwise` has them all."""

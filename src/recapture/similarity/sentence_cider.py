@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,7 @@ class CiderScorer(BatchedScorer):
             "tokenize": "caption tokens" if tokenize is caption_tokens else function_name(tokenize),
         }
 
-    def warnings(self) -> Sequence[str]:
+    def warnings(self, texts: Collection[str] = ()) -> Sequence[str]:
         if self.settings["df"]["documents"] != 1:
             return ()
         return ("CIDEr-D's document frequencies come from a single document: all its n-grams weigh 0",)

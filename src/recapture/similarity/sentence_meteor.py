@@ -9,14 +9,17 @@ With P and R the weighted share of hypothesis and reference that is aligned (con
     score = (1 - gamma (c / m)^beta) / ((1 - alpha) / P + alpha / R)
 
 with c / m taken as 0 where one chunk covers both texts. A text scores 1 against itself; with nothing aligned, 0.
+
+A score of many texts together has the same formula over sums: of what is aligned, of what there is, and of chunks, but
+for those of texts that one chunk covers.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +29,7 @@ from ..errors import InputError, nearest_names, shown
 from ..lexical.align import Match, WeightedWords, align, count_chunks
 from ..lexical.function_words import FUNCTION_WORDS
 from ..lexical.function_words import function_words as function_words_of
+from ..lexical.jar_files import JarFiles
 from ..lexical.meteor_tokens import meteor_tokens
 from ..lexical.paraphrases import Paraphrases
 from ..lexical.stems import Stems, stemmer_name
@@ -43,8 +47,27 @@ TOKENIZERS: dict[str, Callable[[str], Sequence[str]]] = {
 }
 _REMEMBERED = 500_000
 """Tokens of the texts that a scorer remembers."""
+_RUNS = 8
+"""How much more there is to remember of a token where runs of tokens may have paraphrases."""
 
 _PathLike = str | os.PathLike[str]
+
+
+class AlignedCounts(NamedTuple):
+    """What METEOR's formula needs to know of two texts."""
+
+    held: float
+    """Of the hypothesis, what is aligned, weighted by stage and by kind of word."""
+    holds: float
+    """What all its words count."""
+    wanted: float
+    """The same two of the reference."""
+    wants: float
+    words: int
+    """Aligned words of both texts together."""
+    chunks: int
+    whole: bool
+    """Whether one chunk covers both texts."""
 
 
 class MeteorScorer(Scorer):
@@ -53,6 +76,7 @@ class MeteorScorer(Scorer):
     def __init__(
         self,
         *,
+        jar: Any,
         tokenize: Any,
         stemmer: Any,
         wordnet: Any,
@@ -64,10 +88,16 @@ class MeteorScorer(Scorer):
             _number(name, parameters[name], most)
             for name, most in (("alpha", 1.0), ("beta", float("inf")), ("gamma", 1.0), ("delta", 1.0))
         )
-        self._tokenize = _tokenizer(tokenize)
+        own = None if jar is None else JarFiles(path_of(jar, "METEOR's own program"))
+        """What is not named comes from the authors' program, where that is."""
+        by_jar = {"tokenize": tokenize == "meteor", "function_words": function_words is None} if own else {}
+        self._tokenize = own.tokenize if own and by_jar["tokenize"] else _tokenizer(tokenize)
         self._stems = Stems(stemmer)
-        self._light = function_words_of(function_words)
+        self._light = own.function_words if own and by_jar["function_words"] else function_words_of(function_words)
         self._values = _Values(self._light, self._delta)
+        if own:
+            wordnet = own.synonyms if wordnet is None else wordnet
+            paraphrases = own.paraphrases if paraphrases is None else paraphrases
         self._synonyms = None if wordnet is None else _wordnet(wordnet)
         self._paraphrases = None if paraphrases is None else Paraphrases(path_of(paraphrases, "a paraphrase table"))
         self._further = [stage for stage in (self._synonyms, self._paraphrases) if stage is not None]
@@ -82,6 +112,8 @@ class MeteorScorer(Scorer):
             "paraphrases": self._paraphrases and self._paraphrases.identity(),
             "function_words": "recapture" if self._light is FUNCTION_WORDS else _digest(self._light),
             **parameters,
+            **({"jar": own.identity()} if own else {}),
+            **{name: "jar" for name, taken in by_jar.items() if taken},
         }
 
     def cross(self, hypotheses: Sequence[str], references: Sequence[str]) -> np.ndarray:
@@ -100,17 +132,37 @@ class MeteorScorer(Scorer):
             values = list(map(self._values.__getitem__, tokens))
             words = WeightedWords(tokens, list(map(self._stems.__getitem__, tokens)), values)
             known = words, [stage.prepare(tokens) for stage in self._further]
-            self._room -= len(tokens) + 1
+            self._room -= (len(tokens) + 1) * (_RUNS if self._paraphrases else 1)
             if self._room < 0:
                 self._known.clear()
                 self._room = _REMEMBERED
             self._known[text] = known
         return known
 
+    def counts(self, hypothesis: str, reference: str) -> AlignedCounts:
+        """What `total` puts together."""
+        (there, there_further), (here, here_further) = self._prepared(hypothesis), self._prepared(reference)
+        if there.tokens == here.tokens:
+            return AlignedCounts(there.total, there.total, here.total, here.total, 2 * len(here.tokens), 1, True)
+        return self._counts(there, there_further, here, here_further)
+
+    def total(self, counts: Iterable[AlignedCounts]) -> float:
+        """The score of several pairs together; of one pair its own."""
+        held, holds, wanted, wants, words, chunks, whole = zip(*counts, strict=True)
+        broken = sum(number for number, one in zip(chunks, whole, strict=True) if not one)
+        return self._formula(
+            AlignedCounts(sum(held), sum(holds), sum(wanted), sum(wants), sum(words), broken, all(whole))
+        )
+
     def _score(self, hypothesis: tuple[WeightedWords, list[Any]], reference: tuple[WeightedWords, list[Any]]) -> float:
         (there, there_further), (here, here_further) = hypothesis, reference
         if there.tokens == here.tokens:
             return 1.0
+        return self._formula(self._counts(there, there_further, here, here_further))
+
+    def _counts(
+        self, there: WeightedWords, there_further: list[Any], here: WeightedWords, here_further: list[Any]
+    ) -> AlignedCounts:
         further: list[Match] = []
         for stage, to, at in zip(self._further, there_further, here_further, strict=True):
             further += stage.matches(to, at)
@@ -126,12 +178,15 @@ class MeteorScorer(Scorer):
                 precision += weight * sum(there.values[goal : goal + goal_length])
                 recall += weight * sum(here.values[start : start + length])
             words += length + goal_length
-        if not precision or not recall:
-            return 0.0
         chunks = count_chunks(matches)
         whole = chunks == 1 and words == len(there.tokens) + len(here.tokens)
-        penalty = 0.0 if whole else self._gamma * (2 * chunks / words) ** self._beta
-        mean = (1 - self._alpha) * there.total / precision + self._alpha * here.total / recall
+        return AlignedCounts(precision, there.total, recall, here.total, words, chunks, whole)
+
+    def _formula(self, counts: AlignedCounts) -> float:
+        if not counts.held or not counts.wanted:
+            return 0.0
+        penalty = 0.0 if counts.whole else self._gamma * (2 * counts.chunks / counts.words) ** self._beta
+        mean = (1 - self._alpha) * counts.holds / counts.held + self._alpha * counts.wants / counts.wanted
         return (1 - penalty) / mean
 
 
@@ -184,6 +239,7 @@ METRIC = Similarity(
     title="METEOR 1.5",
     prepare=MeteorScorer,
     defaults={
+        "jar": None,
         "tokenize": "meteor",
         "stemmer": "english",
         "wordnet": None,

@@ -66,6 +66,11 @@ def _say(message: str) -> None:
 @click.option(
     "--model", metavar="NAME", help="Masked language model, by name or folder (default: recapture's own two)."
 )
+@click.option("--jar", metavar="FILE", help="METEOR's own program, meteor-1.5.jar, for METEOR with all its tables.")
+@click.option(
+    "--samples", metavar="DIR", help="A language model's samples beside people's texts, for sampling (default: "
+    "lm_samples among the data)."
+)  # fmt: skip
 @click.option("--preset", metavar="NAME", help="A paper's own models, by short name: see --list.")
 @_encoding_options
 def reproduce(
@@ -79,6 +84,8 @@ def reproduce(
     seed: int,
     metrics: str | None,
     model: str | None,
+    jar: str | None,
+    samples: str | None,
     preset: str | None,
     encoder: str | None,
     **encoding: Any,
@@ -111,6 +118,8 @@ def reproduce(
         raise rc.InputError("--page is for findings of full forms: leave --quick and --made-up out")
     if made_up and data is not None:
         raise rc.InputError("--made-up needs no data: leave --data out, or --made-up")
+    if made_up and samples is not None:
+        raise rc.InputError("--made-up makes samples up, too: leave --samples out, or --made-up")
     if preset is not None:
         named = find_preset(preset)
         if named.encoder and encoder:
@@ -126,12 +135,14 @@ def reproduce(
         "encoding": _chosen_encoding(**encoding),
         "metrics": None if metrics is None else tuple(metric_names(metrics)),
         "model": model,
+        "jar": jar,
+        "samples": samples,
     }
     if page is not None:
         if output is None:
             raise rc.InputError("--page is made from the files in --output: name that folder")
         written = [Path(output) / f"{study}{ending}" for study in list_studies() for ending in (".md", ".json", ".svg")]
-        check_writable(Path(page), keep=(encoder, model, wanted["data"], *written))
+        check_writable(Path(page), keep=(encoder, model, jar, samples, wanted["data"], *written))
     if name is not None:
         with tempfile.TemporaryDirectory(prefix="recapture-made-up-") as folder:
             if made_up:
@@ -181,7 +192,11 @@ def _carry_out(study: Study, setup: Setup, target: Path) -> None:
 
 def _checked(study: Study, wanted: Mapping[str, Any], preset: bool) -> Setup:
     """What was asked of one study; options that it cannot heed are refused, unless a preset brought them."""
-    if not wanted["data"] and study.data:
+    from .study import SAMPLES
+
+    if wanted["samples"] is not None and SAMPLES not in study.data:
+        raise rc.InputError(f"{study.name} reads no language model's samples: leave --samples out")
+    if not wanted["data"] and not set(study.data) <= ({SAMPLES} if wanted["samples"] is not None else set()):
         raise rc.InputError(
             f"name the folder that holds {' and '.join(study.data)} with --data (docs/data.md says where from), or try "
             "--made-up"
@@ -190,6 +205,8 @@ def _checked(study: Study, wanted: Mapping[str, Any], preset: bool) -> Setup:
         raise rc.InputError(f"{study.name} scores what its paper does: leave --metrics out")
     if wanted["model"] is not None and not study.masked and not preset:
         raise rc.InputError(f"{study.name} uses no masked language model: leave --model out")
+    if wanted["jar"] is not None and not study.meteor:
+        raise rc.InputError(f"{study.name} scores no METEOR that could have other tables: leave --jar out")
     given = wanted["encoder"] is not None or wanted["encoding"].keys() - {"offline", "cache"}
     if not study.encodes and given and not preset:
         raise rc.InputError(f"{study.name} needs no vectors: leave the encoder's options out")
@@ -217,6 +234,8 @@ def _fitting(study: Study, wanted: Mapping[str, Any]) -> Setup:
         wanted["metrics"],
         wanted["model"] if study.masked else None,
         wanted["made_up"],
+        wanted["jar"] if study.meteor else None,
+        None if wanted["samples"] is None else Path(wanted["samples"]),
     )
 
 
@@ -226,7 +245,8 @@ def _check_data(folder: str | None) -> None:
 
     if not folder:
         raise rc.InputError("name the folder that holds the data with --data, or try --made-up")
-    needed = dict.fromkeys(name for study in list_studies().values() for name in study.data)
+    needed = dict.fromkeys(name for study in list_studies().values() for name in study.data
+                           if name not in study.optional)  # fmt: skip
     missing = [name for name in needed if not os.path.isdir(Path(folder) / name)]  # noqa: PTH112
     if missing:
         raise rc.InputError(f"{folder} has no {', '.join(missing)}: see docs/data.md for what belongs there")

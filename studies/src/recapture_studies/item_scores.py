@@ -242,8 +242,9 @@ def key(part: Part, task: Task, how: Making) -> str:
     head = {
         "form": _FORM,
         "metric": metric.name,
-        "parameters": {name: value for name, value in parameters.items() if name not in ("encoder", "model")},
+        "parameters": {name: value for name, value in parameters.items() if name not in ("encoder", "model", "jar")},
         "model": _revision(metric, parameters, how),
+        **({"jar": _jar_revisions(str(parameters["jar"]))} if parameters.get("jar") is not None else {}),
         "systems": list(part.systems),
         **({"revision": metric.revision} if metric.revision else {}),
     }
@@ -265,6 +266,13 @@ def _revision(metric: Any, parameters: Mapping[str, Any], how: Making) -> list[s
 def _identity(kind: str, name: str | None, offline: bool | None) -> tuple[str, str]:
     known = rc.model_info(name, "words" if kind == "encoder" else "masked", offline=offline)
     return known["encoder"], known["revision"]
+
+
+@lru_cache(maxsize=4)
+def _jar_revisions(jar: str) -> list[str]:
+    """What METEOR's own tables hold, wherever they lie. Empty texts: the largest of them need not be read for it."""
+    signature = rc.meteor([""], [""], jar=jar).signature
+    return [signature[table]["revision"] for table in ("jar", "wordnet", "paraphrases")]
 
 
 def _plain(name: str) -> str:

@@ -35,6 +35,23 @@ class Statement(NamedTuple):
 
 
 @cache
+def out_of_reach() -> dict[str, str]:
+    """By id, claims that no study can judge, since a model or data set is nowhere at hand: what is lacking."""
+    return {
+        f"{short}/{place}": claim["absent"]
+        for short, folder in PAPERS.items()
+        for place, claim in _paper(folder)["claims"].items()
+        if "absent" in claim
+    }
+
+
+def without_claim(short: str) -> dict[str, str]:
+    """By name, a paper's tables and figures that claim nothing about data, and what they are."""
+    named: dict[str, str] = _paper(PAPERS[short])["without_claim"]
+    return named
+
+
+@cache
 def statements() -> dict[str, Statement]:
     """All claims of the papers by id: paper/table or figure/statement."""
     return {

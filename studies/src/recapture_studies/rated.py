@@ -28,6 +28,8 @@ def tasks(setup: Setup, names: Sequence[str], options: Mapping[str, Mapping[str,
         else:
             if name in ("me-words", "pr-words", "prd-words", "moverscore"):
                 parameters["layers"] = layers_read(setup)
+            if name == "meteor" and setup.jar is not None:
+                parameters["jar"] = str(setup.jar)
             wanted.append(Task(name, name, parameters))
     return wanted
 

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import recapture as rc
 
 from .files import json_of
-from .paper import statements
-from .study import list_studies
-from .verdicts import OUTCOMES, PARTS, PIECES, RULES, SAMPLES, Piece, one_claim
+from .paper import out_of_reach, statements
+from .study import Claim, list_studies
+from .verdicts import OUTCOMES, PARTS, PIECES, RULES, SAMPLES, Piece, absent, one_claim
 
 PAPERS = {
     "Mark-Evaluate": "Mordido and Meinel 2020, Mark-Evaluate: Assessing Language Generation using Population "
@@ -99,6 +99,9 @@ def _gathered(contents: Mapping[str, Content]) -> dict[str, list[Evidence]]:
             if record["id"] not in pieces:
                 raise rc.InputError(f"{name}.json judges {record['id']!r}, which is no claim of a paper: run it again")
             pieces[record["id"]].append(Evidence(name, record))
+    for claim, lacking in out_of_reach().items():
+        if not pieces[claim]:
+            pieces[claim].append(Evidence("", Claim(claim, absent(lacking), "-", "nothing").record()))
     return pieces
 
 
@@ -149,13 +152,14 @@ def _claims(gathered: Mapping[str, Sequence[Evidence]], paper: str, link: str) -
         ) -> str:
             return " ".join(f"{mark}{word(each.record)}" for mark, each in zip(marks, pieces, strict=True))
 
+        studies = dict.fromkeys(each.study for each in pieces)
         rows.append([
             said.where, said.says, said.reports, f"**{holds}**" + (f" ({decided})" if decided else ""),
             told(lambda record: record["here"]),
             told(lambda record: f"{record['data']}: {record['sample']}"),
             told(lambda record: f"{record['holds']}; {record['rule']}: {record['because']}"),
             "; ".join(dict.fromkeys(each.record["why"] for each in pieces if each.record["why"])) or "-",
-            ", ".join(f"[{name}]({link}/{name}.md)" for name in dict.fromkeys(each.study for each in pieces)),
+            ", ".join(f"[{name}]({link}/{name}.md)" for name in studies if name) or "-",
         ])  # fmt: skip
     heads = ["where", "the paper says", "the paper reports", "", "found here", "checked on", "by rule", "why", "study"]
     return [rc.Table(heads, rows, left=len(heads)).to_markdown().rstrip()] if rows else []

@@ -37,6 +37,10 @@ class Setup:
     """A masked language model in place of recapture's own."""
     made_up: bool = False
     """Whether the data are texts that the program made up."""
+    jar: Any = None
+    """METEOR's own program, for METEOR with synonyms and paraphrases."""
+    samples: Path | None = None
+    """A folder of a language model's samples in the place of that among the data."""
 
     def folder(self, name: str, holds: str) -> Path:
         """A data set's folder, or a sentence that says what to put there."""
@@ -132,6 +136,8 @@ class Study:
     run: Callable[[Setup], Findings]
     judge: Judge = _nothing
     """Reads the tables alone, so that stored ones can be judged by rules that came later."""
+    optional: Sequence[str] = ()
+    """Those of them that it can do without: where one is absent, what it is about cannot be told."""
     encodes: bool = True
     """Whether it turns texts into vectors, so that an encoder can be chosen."""
     pools: bool = True
@@ -140,6 +146,8 @@ class Study:
     """Whether it uses a masked language model, so that `Setup.model` can name one."""
     chooses: bool = False
     """Whether `Setup.metrics` can name what it scores."""
+    meteor: bool = False
+    """Whether it scores METEOR of aligned texts, so that `Setup.jar` can name METEOR's own tables."""
     layout: Mapping[str, str] = field(default_factory=dict)
     """By folder, the files in it and their fields: what to put in their place."""
     takes: str = ""
@@ -149,6 +157,8 @@ class Study:
         return self.judge(rows_of(findings.tables), plain(findings.settings))
 
 
+SAMPLES = "lm_samples"
+"""The data folder that `Setup.samples` may take the place of."""
 FOLDERS = ("mark_evaluate", "infolm", "distribution_aware", "own_checks")
 """One for each paper, and one for questions of our own."""
 

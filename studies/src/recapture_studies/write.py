@@ -57,7 +57,7 @@ def write_findings(study: Study, findings: Findings, setup: Setup, output: Path)
     texts[output / f"{study.name}.json"] = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     texts[output / f"{study.name}.svg"] = picture
     for path in texts:
-        check_writable(path, keep=(setup.encoder, setup.model))
+        check_writable(path, keep=(setup.encoder, setup.model, setup.jar))
     write_all(texts)
     return list(texts)
 
@@ -70,6 +70,8 @@ def made_with(study: Study, setup: Setup) -> dict[str, str]:
         models["encoder"] = _name(setup.encoder, DEFAULT_ENCODER) + (f", {pooling} pooling" if pooling else "")
     if study.masked:
         models["masked language model"] = _name(setup.model, " and ".join(MASKED_MODELS))
+    if study.meteor and setup.jar is not None:
+        models["METEOR"] = f"with synonyms and paraphrases, tables of {Path(setup.jar).name}"
     return models
 
 

@@ -6,6 +6,7 @@ against the references. For a p-value the same mean is taken for every partition
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
@@ -16,12 +17,13 @@ from ...checks import check_seed, is_one_of, numbers_of, plain_arguments
 from ...declarations import Output
 from ...errors import InputError, shown
 from ...geometry.labels import Labels
+from ...labellings.permutation import Permutation
 from ...labellings.plans import Pvalue
 from ...report.result import Result
-from ...similarity.scorer import METRICS as SIMILARITIES
 from ...similarity.scorer import RULES, Rule, Similarity
 from ..declaration import Batch, ContextMetric, Settings
-from ..distances import both_sides, check_texts, scorer_for
+from ..distances import both_sides, check_texts, one_square, scorer_for
+from ..pairwise import PAIRWISE
 from ..uncertainty import Asked, ContextScores, describe, tests_of
 
 
@@ -76,13 +78,15 @@ def aggregate(
     """
     references, candidates = both_sides(references, candidates, least=1)
     check_seed(seed)
-    declared = SIMILARITIES.find(metric)
+    declared = PAIRWISE.find(metric)
     rule = check_rule(over_references, declared)
     texts = check_texts(references, candidates)
     settings: Mapping[str, Any] = {}
+    warnings: tuple[str, ...] = ()
     if scores is None:
         scorer = scorer_for(declared, references, options)
-        square, settings = scorer.squares([texts])[0], scorer.settings
+        square, settings = one_square(declared, scorer, texts), scorer.settings
+        warnings = tuple(scorer.warnings(texts))
     elif options:
         raise InputError(f"{next(iter(options))} goes with scores that are still to be made")
     else:
@@ -96,10 +100,11 @@ def aggregate(
         direction=declared.direction,
         ranges={"value": declared.range},
         sizes={"reference": n, "candidate": len(candidates)},
+        warnings=warnings,
         signature=declared.signature({**settings, "over_references": rule}),
         arrays={"scores": -_towards(declared) * _joined(-_towards(declared) * square[n:, :n], rule)},
         pvalues={"value": test.pvalue} if test else {},
-        nulls={"value": test.null * _towards(declared)} if test else {},
+        nulls={"value": test.null * _towards(declared)} if isinstance(test, Permutation) else {},
         inference={"pvalues": describe(test, seed)} if test else {},
     )
 
@@ -127,8 +132,9 @@ def score_aggregate(scores: np.ndarray, n: int, declared: Similarity, rule: Rule
     closer = -_towards(declared) * scores
     tests = None
     if plan is not None:
-        # Means of scores near 0 keep the rounding of the scores they are made of.
-        rounding = 1e-13 * max(map(abs, declared.range))
+        # Means of scores near 0 keep the rounding of the scores they are made of. Where there is no bound on one side
+        # all scores are on the other side of 0, and none takes digits from another.
+        rounding = 1e-13 * max(abs(bound) for bound in declared.range if math.isfinite(bound))
         tests = tests_of(lambda contexts, labels: -_under(contexts, labels, rule), closer, plan, asked.nulls, rounding)
     values = -_towards(declared) * np.array([_joined(context[n:, :n], rule).mean() for context in closer])
     scored = []
@@ -190,7 +196,7 @@ def _over(similarity: Similarity, rule: Rule, suffix: str) -> ContextMetric:
 
 def _family() -> Iterator[ContextMetric]:
     """Three over every metric between two texts: by its own rule over references, and by each rule."""
-    for similarity in SIMILARITIES.all().values():
+    for similarity in PAIRWISE.all().values():
         yield _over(similarity, similarity.over_references, "")
         for rule in RULES:
             yield _over(similarity, rule, f"-{rule}")

@@ -10,10 +10,10 @@ import numpy as np
 
 from ...checks import plain_arguments
 from ...declarations import INFINITY, Output
-from ...similarity.scorer import METRICS as SIMILARITIES
 from ...similarity.scorer import Similarity
 from ..declaration import OF_EACH_SIDE, SIDES, Batch, ContextMetric, Settings
 from ..distances import Distance, as_distances, both_sides, square
+from ..pairwise import PAIRWISE
 from ..uncertainty import Asked, ContextScores
 
 
@@ -88,7 +88,7 @@ def _over(similarity: Similarity) -> ContextMetric:
 
 def _family() -> Iterator[ContextMetric]:
     """One over every metric between two texts."""
-    return map(_over, SIMILARITIES.all().values())
+    return map(_over, PAIRWISE.all().values())
 
 
 METRIC = _family

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -11,18 +13,22 @@ from ...declarations import INFINITY
 from ...geometry.points import PointSet
 from ...sets import declaration as sets
 from ...sets.evaluate import Job, with_defaults
-from ...sets.pair import Pair
+from ...sets.pair import Pair, check_k
 from ..declaration import SIDES, Batch, ContextMetric, Settings
 from ..uncertainty import Asked, ContextScores, judged
 
 
-def _on_vectors(metric: sets.SetMetric) -> ContextMetric:
+def _on_vectors(metric: sets.SetMetric, own: Mapping[str, Any] | None = None) -> ContextMetric:
+    """own: parameters that differ from the metric's defaults."""
+    chosen = metric.checked(own or {})
+    if metric.uses_neighbours:
+        check_k(chosen["k"])
     outputs = tuple(output.name for output in metric.outputs)
     symmetric = all(metric.swapped.get(name) == name for name in outputs)
 
     def score(batch: Batch, settings: Settings, asked: Asked) -> list[ContextScores]:
         plan = asked.plan(batch.references, batch.candidates, symmetric)
-        ((_, parameters),) = with_defaults([Job(metric, {})], settings.seed)
+        ((_, parameters),) = with_defaults([Job(metric, {name: chosen[name] for name in own or {}})], settings.seed)
         towards = -1 if metric.direction == "higher" else 1
         scores = []
         for vectors in batch.vectors:
@@ -43,7 +49,7 @@ def _on_vectors(metric: sets.SetMetric) -> ContextMetric:
             scores.append(ContextScores(observed, tests, relabelled=expected))
         return scores
 
-    least = max(metric.least_samples, metric.defaults.get("k", 0) + 1)
+    least = max(metric.least_samples, chosen.get("k", 0) + 1)
     return ContextMetric(
         name=metric.name,
         title=metric.title,
@@ -55,6 +61,7 @@ def _on_vectors(metric: sets.SetMetric) -> ContextMetric:
         least=(least, least),
         vectors=True,
         no_pvalue="its declaration has no relabel" if metric.relabel is None else "",
+        tuned=partial(_on_vectors, metric),
         libraries=metric.libraries,
     )
 

@@ -8,10 +8,15 @@ the middle and the longest beside D[c, r] and D[c, r'].
     Q(C, R) = |I_0 - 1/3| + |I_1 - 1/3| + |I_2 - 1/3|        TRM = Q(C, R) + Q(R, C)
 
 Every triangle counts; edges that tie share the credit. 0 is best: the within edge is then as often first as last.
+
+An analytic p-value takes the six shares under relabelling as jointly normal, with the mean and covariance that they
+have over all labellings (`geometry/triangle_moments`), and adds up how likely their distances from 1/3 are to reach the
+observed ones (`labellings/absolute_normals`). docs/contexts.md derives it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -19,17 +24,38 @@ import numpy as np
 
 from ...checks import check_seed, plain_arguments
 from ...declarations import Output, installed_version
+from ...errors import InputError
 from ...geometry.labels import Labels
+from ...geometry.triangle_moments import triangle_moments
 from ...geometry.triangles import SIXTHS, Ties, counts_under, observed_counts
+from ...labellings.absolute_normals import mean_of_absolute_sum, tail_of_absolute_sum
+from ...labellings.permutation import Permutation
 from ...labellings.plans import Pvalue
 from ...report.result import Result
-from ...similarity.scorer import METRICS as SIMILARITIES
 from ...similarity.scorer import Similarity
 from ...versions import VERSION
 from ..declaration import Batch, ContextMetric, Settings, check_ties
 from ..distances import Distance, as_distances, both_sides, square
-from ..uncertainty import Asked, ContextScores, describe, tests_of
+from ..pairwise import PAIRWISE
+from ..uncertainty import (
+    ENOUGH_ANALYTIC,
+    Analytic,
+    Asked,
+    ContextScores,
+    Test,
+    check_analytic,
+    describe,
+    rough,
+    tests_of,
+)
 from .dispersion import central_and_dispersion
+
+PROJECTED = 2 / 3
+"""Share of the variance under relabelling that sums over single texts must explain: where pairs of texts decide, as on
+a circle, the law is not normal and small p-values come out far too small."""
+_ROUNDING = 1e-12
+_SMALLEST = 1e-300
+"""No p-value is 0."""
 
 
 @plain_arguments
@@ -52,20 +78,21 @@ def triangle_rank(
         The texts of one context: at least two references and one candidate (with a ready matrix of distances only
         their number matters).
     distance : str, callable or array, default "meteor"
-        A pairwise metric's name (meteor, cider, embedding, sentence-bleu, rouge-l, chrf), a function
-        d(hypothesis, reference), or a square matrix of distances, references first.
+        A pairwise metric's name (meteor, cider, embedding, sentence-bleu, rouge-l, chrf, bertscore, moverscore,
+        infolm), a function d(hypothesis, reference), or a square matrix of distances, references first.
     ties : {"split", "paper"}, default "split"
         "split" shares a triangle's credit among equal edges; "paper" is the printed rule, where each takes all.
     directed : bool, default False
         Q(candidates, references) alone. With one candidate there is nothing else.
-    pvalue : bool, int, "exact" or "sampled", default False
+    pvalue : bool, int, "exact", "sampled" or "analytic", default False
         Test whether both sides come from one distribution: True looks at all partitions up to 200,000, beyond that at
         9,999 seeded ones; a number asks for that many, or all where there are no more; "exact" always looks at all,
-        "sampled" always at 9,999 seeded ones.
+        "sampled" always at 9,999 seeded ones. "analytic" looks at none: the limit law of the statistic over all of
+        them, for 20 texts a side or more, in seconds where 9,999 take hours (1,000 texts).
     seed : int, default 0
         For partitions that are drawn at random.
     **options
-        The pairwise metric's own, such as df= for cider.
+        The pairwise metric's own, such as df= for cider or measure= for infolm; see `list_pairwise`.
 
     Returns
     -------
@@ -90,13 +117,16 @@ def triangle_rank(
     scored = score_triangles(edges.distances[None], n, ties, directed, Asked(pvalue, seed))[0]
     test = scored.tests.get("value")
     form = scored.details["form"]
+    warnings = [f"one candidate makes no pair: the value is {form} alone"] if m == 1 and not directed else []
+    if isinstance(test, Analytic) and rough(n, m):
+        warnings.append(f"an analytic p-value of fewer than {ENOUGH_ANALYTIC} texts a side is rough")
     return Result(
         metric="triangle-rank",
         values=scored.values,
         direction="lower",
         ranges={"value": (0.0, _largest(ties, form))},
         sizes={"reference": n, "candidate": m},
-        warnings=(f"one candidate makes no pair: the value is {form} alone",) if m == 1 and not directed else (),
+        warnings=(*warnings, *edges.warnings),
         signature={
             "metric": "triangle-rank",
             "form": form,
@@ -107,18 +137,25 @@ def triangle_rank(
         },
         details={**scored.details, **central_and_dispersion(edges.distances, n)},
         pvalues={"value": test.pvalue} if test else {},
-        nulls={"value": test.null * scored.details["unit"]} if test else {},
+        nulls={"value": test.null * scored.details["unit"]} if isinstance(test, Permutation) else {},
         inference={"pvalues": describe(test, seed)} if test else {},
     )
 
 
-def score_triangles(distances: np.ndarray, n: int, ties: Ties, directed: bool, asked: Asked) -> list[ContextScores]:
-    """Contexts of one shape at once. distances: (contexts, texts, texts), the first n texts references."""
+def score_triangles(
+    distances: np.ndarray, n: int, ties: Ties, directed: bool, asked: Asked, called: Sequence[str] = ()
+) -> list[ContextScores]:
+    """Contexts of one shape at once. distances: (contexts, texts, texts), the first n texts references.
+
+    called: what messages call the contexts.
+    """
     m = distances.shape[1] - n
     one_way = directed or m == 1
     unit = 1 / (SIXTHS * n * m * (n - 1) * (1 if one_way else m - 1))
-    plan = asked.plan(n, m, symmetric=not one_way)
-    tests = None
+    if asked.analytic:
+        check_analytic(n, m, ties)
+    plan = None if asked.analytic else asked.plan(n, m, symmetric=not one_way)
+    tests: list[Permutation] | None = None
     if plan is not None:
         tests = tests_of(lambda contexts, labels: _under(contexts, labels, ties, one_way), distances, plan, asked.nulls)
     scored = []
@@ -134,9 +171,39 @@ def score_triangles(distances: np.ndarray, n: int, ties: Ties, directed: bool, a
             "unit": unit,
         }
         value = float(_statistic(counts, n, m, one_way) * unit)
-        expected = {"value": tests[at].expected * unit} if tests else {}
-        scored.append(ContextScores({"value": value}, {"value": tests[at]} if tests else {}, details, expected))
+        test: Test | None = None
+        expected = {}
+        if asked.analytic:
+            test = _analytic(context, n, value, one_way, called[at] if called else "")
+            expected = {"value": test.expected}
+        elif tests:
+            test = tests[at]
+            expected = {"value": test.expected * unit}
+        scored.append(ContextScores({"value": value}, {"value": test} if test else {}, details, expected))
     return scored
+
+
+def _analytic(distances: np.ndarray, n: int, value: float, one_way: bool, name: str) -> Analytic:
+    """The test of one context by the limit law of its value."""
+    moments = triangle_moments(distances, n)
+    used = slice(3 if one_way else 6)
+    covariance, linear = moments.covariance[used, used], moments.linear[used, used]
+    off = moments.centre[used] - 1 / 3
+    off[np.abs(off) < _ROUNDING] = 0
+    spread = float(np.trace(covariance))
+    mirrored = 2 if not one_way and 2 * n == len(distances) else 1
+    smallest = max(mirrored / math.comb(len(distances), n), _SMALLEST)
+    if spread < _ROUNDING**2:  # no labelling changes anything: all texts alike
+        return Analytic(1.0, 1.0, value, 1.0)
+    projected = min(1.0, float(np.trace(linear)) / spread)
+    if projected < PROJECTED:
+        raise InputError(
+            f"{f'context {name}: ' if name else ''}no analytic p-value: single texts explain {projected:.0%} of what "
+            f"relabelling moves, and below {PROJECTED:.0%} the limit law does not hold; ask for a sampled one"
+        )
+    # A value that is the law's centre but for rounding is reached.
+    p = tail_of_absolute_sum(value - _ROUNDING, off, covariance)
+    return Analytic(max(p, smallest), smallest, mean_of_absolute_sum(off, covariance), projected)
 
 
 def _under(distances: np.ndarray, labels: Labels, ties: Ties, one_way: bool) -> np.ndarray:
@@ -159,7 +226,8 @@ def _largest(ties: str, form: str) -> float:
 def _over(similarity: Similarity) -> ContextMetric:
     def score(batch: Batch, settings: Settings, asked: Asked) -> list[ContextScores]:
         distances = as_distances(similarity, batch.squares[similarity.name])
-        scored = score_triangles(distances, batch.references, settings.ties, settings.directed, asked)
+        chosen = settings.ties, settings.directed, asked, batch.names
+        scored = score_triangles(distances, batch.references, *chosen)
         return [
             ContextScores(
                 scores.values,
@@ -188,7 +256,7 @@ def _over(similarity: Similarity) -> ContextMetric:
 
 def _family() -> Iterator[ContextMetric]:
     """One over every metric between two texts."""
-    return map(_over, SIMILARITIES.all().values())
+    return map(_over, PAIRWISE.all().values())
 
 
 METRIC = _family

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Hashable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from ..baselines import Baseline, read_baseline
 from ..declaration import INFINITY, Output, PairMetric, TextPairScorer
 from ..evaluate import Answer, Candidates, ModelName, References, Shared, pair_function, run_metric
 from ..greedy import greedy, token_table
-from ..idf import Idf, about_texts, idf_caption
+from ..idf import Idf, about_texts, by_pieces, idf_caption
 
 if TYPE_CHECKING:
     from ...representations.words import TextWords
@@ -127,6 +127,8 @@ def default_layer(name: str, count: int) -> int:
 class BERTScorer(TextPairScorer):
     """Precision, recall and F1 of pairs of texts."""
 
+    symmetric = True  # one table of weights serves both sides, so precision and recall change places
+
     def __init__(
         self,
         references: Sequence[Sequence[str]],
@@ -171,6 +173,15 @@ class BERTScorer(TextPairScorer):
         if self._baseline:
             scores = {name: self._baseline.rescaled(name, column) for name, column in scores.items()}
         return scores
+
+    def looks(self, texts: Sequence[str]) -> list[Hashable]:
+        return by_pieces(self._store, texts)
+
+    def hold(self, texts: Sequence[str]) -> None:
+        self._store.hold(texts)
+
+    def release(self, texts: Sequence[str]) -> None:
+        self._store.release(texts)
 
     def warnings(self, texts: Set[str]) -> Sequence[str]:
         return [*self._idf.warnings(), *about_texts(self._store, texts)]
@@ -219,6 +230,7 @@ METRIC = PairMetric(
     prepare=_prepare,
     defaults={"encoder": None, "layer": None, "idf": False, "rescale": None},
     empty={"f1": 0.0, "precision": 0.0, "recall": 0.0},
+    between_texts="f1",
     order=30,
     libraries=("numpy", "torch", "transformers"),
     caption=_caption,

@@ -12,8 +12,7 @@ temperature, except `alpha` outside (0, 1): its value may be too large for a flo
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Hashable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,10 +21,11 @@ from ...checks import check_number
 from ...divergences.evaluation import evaluate
 from ...divergences.measures import Measure, check_all, declarations
 from ...errors import InputError, shown
+from ...representations.kept import Kept
 from ...similarity.scorer import Rule
 from ..declaration import Output, PairMetric, TextPairScorer
 from ..evaluate import Answer, Candidates, ModelName, References, Shared, pair_function, run_metric
-from ..idf import Idf, about_texts, idf_caption
+from ..idf import Idf, about_texts, by_pieces, idf_caption
 
 if TYPE_CHECKING:
     from ...representations.masked import Masked
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 _TOKENS_AT_ONCE = 32
 """Rows of the vocabulary held at once: enough to be worth reading the projection's weights."""
 _KEPT_BYTES = 64 << 20
+_HELD_BYTES = 1 << 30
+"""Of distributions that will be asked for again; beyond, they are made again from the head's vectors."""
 _DEEPEST = -600.0
 """Down to this logarithm, probabilities and their weighted sums are far from underflow."""
 LOWEST, HIGHEST = 0.05, 10.0
@@ -127,7 +129,8 @@ class InfoLMScorer(TextPairScorer):
         if idf:
             flat = [text for group in references for text in group if text.strip()]
             self._idf = Idf(piece.own for piece in self._store.pieces(flat))
-        self._known: OrderedDict[str, np.ndarray] = OrderedDict()
+        self._known: Kept[np.ndarray] = Kept(lambda logs: logs.nbytes, _KEPT_BYTES, _HELD_BYTES)
+        self.symmetric = measures[0].is_symmetric(alpha, beta)
         self._infinite: set[tuple[str, str]] = set()
         self.settings = {
             "measure": [measure.name for measure in measures],
@@ -155,6 +158,17 @@ class InfoLMScorer(TextPairScorer):
             self._infinite.update(pairs[at] for at in np.flatnonzero(np.isinf(column)).tolist())
         return columns
 
+    def looks(self, texts: Sequence[str]) -> list[Hashable]:
+        return by_pieces(self._store, texts)
+
+    def hold(self, texts: Sequence[str]) -> None:
+        self._store.hold(texts)
+        self._known.hold(texts)
+
+    def release(self, texts: Sequence[str]) -> None:
+        self._store.release(texts)
+        self._known.release(texts)
+
     def warnings(self, texts: Set[str]) -> Sequence[str]:
         notes = [*self._idf.warnings()]
         notes += about_texts(self._store, texts)
@@ -170,14 +184,12 @@ class InfoLMScorer(TextPairScorer):
 
     def _distributions(self, text: str) -> np.ndarray:
         """(temperatures, vocabulary) logarithms; empty for a text without tokens."""
-        if text in self._known:
-            self._known.move_to_end(text)
+        if not self._known.missing([text]):
             return self._known[text]
         masked = self._store[text]
         logs = log_distributions(self._store.model, masked, self._idf.shares(masked.ids.tolist()), self._temperatures)
-        self._known[text] = logs
-        if len(self._known) > max(2, _KEPT_BYTES // max(1, logs.nbytes)):
-            self._known.popitem(last=False)
+        self._known.put(text, logs)
+        self._known.make_room(2)
         return logs
 
 
@@ -300,6 +312,7 @@ METRIC = PairMetric(
         "beta": None,
         "model": None,
     },
+    between_texts="value",
     order=10,
     libraries=("numpy", "torch", "transformers"),
     caption=_caption,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from ...similarity.scorer import Rule
@@ -20,6 +20,7 @@ def meteor(
     references: References,
     candidates: Candidates,
     *,
+    jar: _PathLike | None = None,
     tokenize: Literal["meteor", "caption", "split"] | Callable[[str], Sequence[str]] = "meteor",
     stemmer: str | Callable[[str], str] | None = "english",
     wordnet: _PathLike | None = None,
@@ -38,6 +39,11 @@ def meteor(
     references : list of str, or list of lists of str
         One entry per candidate: a text, or a list of texts, of which the best counts.
     {candidates}
+    jar : path, optional
+        The authors' program, meteor-1.5.jar, or its folder, for METEOR's whole setting (exact, stem, synonym,
+        paraphrase): scores are then those of the program with -l en -norm. Nothing of it is run. Its lists of function
+        words and abbreviations and its synonyms are read, and data/paraphrase-en.gz in its folder. What is named by
+        another option takes the place of the jar's own.
     tokenize : {"meteor", "caption", "split"} or callable
         "meteor" (as the Java program with -norm), "caption" (Penn Treebank words without punctuation), "split" (at
         spaces), or a function from a text to its tokens.
@@ -45,8 +51,9 @@ def meteor(
         "english" (the stems of METEOR 1.5, whatever is installed), another Snowball language (which needs
         recapture[stems]), or a function from a word to its stem; None: no stem stage.
     wordnet : path or "auto", optional
-        A WordNet folder for the synonym stage; "auto" takes the first one found on this machine. By default there is no
-        such stage, so that scores are the same on every machine.
+        A WordNet folder for the synonym stage, or meteor-1.5.jar, whose synonyms are WordNet 3.0's; "auto" takes the
+        first WordNet found on this machine. By default there is no such stage, so that scores are the same on every
+        machine.
     paraphrases : path, optional
         A paraphrase table in METEOR's format, plain or .gz. By default there is no such stage.
     function_words : path or iterable of str, optional
@@ -65,7 +72,7 @@ def meteor(
 
     Notes
     -----
-    The Java program's score of a whole system is another number: it pools the counts of all texts.
+    The Java program's score of a whole system is another number, `corpus_meteor`: it pools the counts of all texts.
 
     Examples
     --------
@@ -77,6 +84,7 @@ def meteor(
     [0.6, 1.0]
     """
     parameters = {
+        "jar": jar,
         "tokenize": tokenize,
         "stemmer": stemmer,
         "wordnet": wordnet,
@@ -94,6 +102,13 @@ def _prepare(references: Sequence[Sequence[str]], shared: Any, **parameters: Any
     return SimilarityPairScorer(SIMILARITY.scorer(**parameters))
 
 
+def meteor_caption(signature: Mapping[str, Any]) -> str:
+    """What a table says of METEOR's settings: nothing of the usual ones."""
+    if signature["stages"] == ["exact", "stem"] and "jar" not in signature:
+        return ""
+    return ", ".join(signature["stages"]) + ("; lists and tokens of the jar" if "jar" in signature else "")
+
+
 METRIC = PairMetric(
     name=SIMILARITY.name,
     title=SIMILARITY.title,
@@ -103,6 +118,7 @@ METRIC = PairMetric(
     defaults=SIMILARITY.defaults,
     order=150,
     libraries=SIMILARITY.libraries,
+    caption=meteor_caption,
     revision=1,
     citation=SIMILARITY.citation,
 )

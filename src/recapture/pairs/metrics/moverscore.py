@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Hashable, Mapping, Sequence, Set
 from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
@@ -38,7 +38,7 @@ from ...geometry.transport import Problem, transport_costs
 from ...similarity.scorer import Rule
 from ..declaration import Output, PairMetric, TextPairScorer
 from ..evaluate import Answer, Candidates, ModelName, References, Shared, pair_function, run_metric
-from ..idf import Idf, about_texts, idf_caption
+from ..idf import Idf, about_texts, by_pieces, idf_caption
 
 # Pairs and pieces of one tile: enough that its own work costs little, few enough that its vectors stay near the core
 # (14 MB of them at width 384).
@@ -107,6 +107,10 @@ class PieceTable(NamedTuple):
 
 
 class MoverScorer(TextPairScorer):
+    """1 less the transport cost of pairs of texts."""
+
+    symmetric = True  # one table of weights serves both sides, and the way back costs the same
+
     def __init__(
         self, references: Sequence[Sequence[str]], shared: Shared, ngram: int, layers: int, idf: bool, encoder: Any
     ) -> None:
@@ -140,6 +144,15 @@ class MoverScorer(TextPairScorer):
         ]
         costs[asked] = mover_costs(tables, [(places[pairs[at][0]], places[pairs[at][1]]) for at in asked], self._ngram)
         return {"value": 1 - costs}
+
+    def looks(self, texts: Sequence[str]) -> list[Hashable]:
+        return by_pieces(self._store, texts)
+
+    def hold(self, texts: Sequence[str]) -> None:
+        self._store.hold(texts)
+
+    def release(self, texts: Sequence[str]) -> None:
+        self._store.release(texts)
 
     def warnings(self, texts: Set[str]) -> Sequence[str]:
         return [*self._idf.warnings(), *about_texts(self._store, texts)]
@@ -316,6 +329,7 @@ METRIC = PairMetric(
     direction="higher",
     prepare=_prepare,
     defaults={"ngram": 1, "layers": 5, "idf": True, "encoder": None},
+    between_texts="value",
     order=40,
     libraries=("numpy", "torch", "transformers", "POT"),
     caption=_caption,

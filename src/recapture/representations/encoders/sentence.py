@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,16 @@ from ...errors import InputError, nearest_names, shown
 from ..batches import CHARACTERS
 from ..encoder import DEFAULT_ENCODER, EncoderKind, EncoderOptions
 from ..facts import MadeFor, TextFacts
-from ..folder import card_languages, default_prompt, lowers_case, modules, pooling_mode, token_limit, tower_folder
+from ..folder import (
+    card_languages,
+    default_prompt,
+    is_text_tower,
+    lowers_case,
+    modules,
+    pooling_mode,
+    token_limit,
+    tower_folder,
+)
 from ..loading import (
     Loaded,
     check_device,
@@ -30,12 +40,14 @@ from ..piece_counts import PieceCounter
 from ..pieces import Pieces, parts, room_for
 from ..scripts import scripts_of
 from ..tokenizer_probe import check_tokenizer
-from ..weight_files import check_numbers
+from ..weight_files import check_numbers, read_settings, tensors, weight_files
 
 POOLINGS = ("mean", "max", "cls")
 # What has been measured of models, see docs/encoders.md. Their cards say the same where they are at hand.
 MINILM = MadeFor("English", 256, "nearly blind", scripts_of(["en"]))
 _MEASURED = {"sentence-transformers/all-MiniLM-L6-v2": MINILM}
+_PROJECTION = "text_projection.weight"
+"""Where CLIP's text tower keeps the step into the room that texts and pictures share."""
 _LIBRARIES = ("sentence-transformers", "transformers", "torch")
 
 
@@ -204,6 +216,9 @@ class SentenceEncoder:
         self._weights.check_unchanged()
         if self._replaces_pooling:
             self._replace_pooling(model)
+        if is_text_tower(self._weights.folder):
+            with in_one_sentence(f"{name} in {self._weights.folder} has a projection that does not fit it"):
+                _pool_as_clip(model, self._weights.folder)
         _keep_to_texts(model[0])
         tokenizer = getattr(model, "tokenizer", None)
         with in_one_sentence(f"{name} in {self._weights.folder} has a tokenizer that cannot be used"):
@@ -275,6 +290,31 @@ class SentenceEncoder:
             raise InputError(f"the encoder {self.name} joins several poolings; {self._pooling!r} alone does not fit it")
         new.include_prompt = old.include_prompt
         model[places[0]] = new
+
+
+def _pool_as_clip(model: Any, folder: Path) -> None:
+    """The vector of the token that ends the text, through the projection where the folder has one: what transformers'
+    CLIPTextModel and CLIPTextModelWithProjection give. The library would take the mean of all tokens.
+    """
+    import torch
+    from safetensors import safe_open
+    from sentence_transformers.models import Dense
+
+    first = model[0]
+    first.modality_config = {"text": {"method": "forward", "method_output_name": "pooler_output"}}
+    first.module_output_name = "sentence_embedding"
+    for place in range(len(model) - 1, 0, -1):
+        del model[place]
+    for file in weight_files(folder):
+        if any(tensor.name == _PROJECTION for tensor in tensors(file)):
+            with safe_open(file, "pt") as content:
+                weight = content.get_tensor(_PROJECTION).float()
+            step = Dense(weight.shape[1], weight.shape[0], bias=False, activation_function=torch.nn.Identity())
+            step.linear.weight.data.copy_(weight)
+            model.append(step.to(model.device))
+            return
+    if "CLIPTextModelWithProjection" in (read_settings(folder / "config.json").get("architectures") or ()):
+        raise InputError(f"{folder} should hold {_PROJECTION}, which its weights lack")
 
 
 def _keep_to_texts(first: Any) -> None:

@@ -5,18 +5,27 @@ With k(u, v) = exp(-|u - v|^2 / (2 s^2)), references r and candidates c,
 
     unbiased = mean over i != j of k(r_i, r_j) + mean over i != j of k(c_i, c_j) - 2 mean of k(r_i, c_j)
 
-(squared MMD; Eq. 6 of the distribution-aware paper drops the means and the factor -2). s defaults to half the median
-distance between all pairs of the pooled samples.
+(squared MMD). s defaults to half the median distance between all pairs of the pooled samples.
+
+Chan et al. (2022), Distribution Aware Metrics for Conditional Natural Language Generation, print it as Eq. 6 without
+the means and the factor -2:
+
+    printed = sum over all i, j of k(c_i, c_j) + sum over all i, j of k(r_i, r_j) + sum of k(c_i, r_j)
+
+That is no distance: it grows with the sets, and equal samples reach its largest value. Among relabellings of the same
+samples the sum of all kernels is fixed, so that it is a constant less the sum across: larger still means more
+different, and for sides of one size its p-value is that of the unbiased form.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ...checks import check_number
+from ...checks import check_number, is_one_of
+from ...errors import InputError, nearest_names, shown
 from ...geometry.content_order import content_order
 from ...geometry.distinct import distinct_rows
 from ...geometry.kernels import Centres, SquaredDistances, cross_sum, off_diagonal_sum
@@ -27,7 +36,7 @@ from ...geometry.pooled_kernel import PooledKernel
 from ...geometry.products import all_whole
 from ...geometry.sparse_rows import Rows, together
 from ...report.result import Result
-from ..declaration import Measurement, Output, Relabelled, SetMetric
+from ..declaration import INFINITY, Measurement, Output, Relabelled, SetMetric
 from ..evaluate import Options, measure, set_function
 from ..pair import Pair
 
@@ -38,6 +47,8 @@ if TYPE_CHECKING:
 
 _POOL_FOR_MEDIAN = 5000
 _POOL_SEED = 0
+Form = Literal["unbiased", "printed"]
+FORMS = ("unbiased", "printed")
 
 
 @set_function
@@ -45,6 +56,7 @@ def mmd(
     reference: SampleSet,
     candidate: SampleSet,
     bandwidth: float | None = None,
+    form: Form = "unbiased",
     **options: Unpack[Options],
 ) -> Result:
     """Squared maximum mean discrepancy of two sets, with a Gaussian kernel.
@@ -54,13 +66,16 @@ def mmd(
     {sides}
     bandwidth : float, optional
         The kernel's standard deviation (None: half the median distance between all pairs of the pooled samples).
+    form : {"unbiased", "printed"}, default "unbiased"
+        "printed" is Eq. 6 of Chan et al. (2022) to the letter: sums in place of means, and no factor -2. It is no
+        distance (it grows with the sets, and equal samples reach its largest value).
     {options}
 
     Returns
     -------
     Result
-        `.value`, unbiased: about 0 for equal distributions, and sometimes below; `.biased`, never below 0; the
-        `.bandwidth` used.
+        `.value`, unbiased unless another form was asked for: about 0 for equal distributions, and sometimes below;
+        `.biased`, never below 0; the `.bandwidth` used.
 
     Examples
     --------
@@ -70,19 +85,22 @@ def mmd(
     >>> round(rc.mmd([[0], [0]], [[1], [1]], bandwidth=1.0).value, 4)
     0.7869
     """
-    return measure(METRIC, reference, candidate, bandwidth=bandwidth, **options)
+    return measure(METRIC, reference, candidate, bandwidth=bandwidth, form=form, **options)
 
 
-def _measure(pair: Pair, bandwidth: float | None) -> Measurement:
+def _measure(pair: Pair, bandwidth: float | None, form: Form) -> Measurement:
+    _check_form(form)
     centres = Centres.of(pair.reference.values, pair.candidate.values)
     bandwidth, rule = _choose_bandwidth(pair, bandwidth, centres)
     reference, candidate = pair.reference.distinct, pair.candidate.distinct
     n, m = len(pair.reference), len(pair.candidate)
     within_r = off_diagonal_sum(reference, centres.reference, bandwidth)
     within_c = off_diagonal_sum(candidate, centres.candidate, bandwidth)
-    across = 2 * cross_sum(reference, candidate, centres.both, bandwidth) / (n * m)
+    summed = cross_sum(reference, candidate, centres.both, bandwidth)
+    across = 2 * summed / (n * m)
+    value = within_r / (n * (n - 1)) + within_c / (m * (m - 1)) - across
     return Measurement(
-        values={"value": within_r / (n * (n - 1)) + within_c / (m * (m - 1)) - across},
+        values={"value": value if form == "unbiased" else within_r + n + within_c + m + summed},
         details={
             "biased": max(0.0, (within_r + n) / n**2 + (within_c + m) / m**2 - across),
             "bandwidth": bandwidth,
@@ -91,10 +109,11 @@ def _measure(pair: Pair, bandwidth: float | None) -> Measurement:
     )
 
 
-def _relabel(pair: Pair, bandwidth: float | None) -> Relabelled:
+def _relabel(pair: Pair, bandwidth: float | None, form: Form) -> Relabelled:
     """The bandwidth stays the observed pair's. Kernel means are at most 1, so rounding moves a value by about 1e-15
     whatever its own size: values whose difference is far below that scale are equal.
     """
+    _check_form(form)
     reference, candidate = pair.reference.values, pair.candidate.values
     centres = Centres.of(reference, candidate)
     kernel = PooledKernel(reference, candidate, centres, _choose_bandwidth(pair, bandwidth, centres)[0])
@@ -102,10 +121,17 @@ def _relabel(pair: Pair, bandwidth: float | None) -> Relabelled:
     def values(labels: Labels) -> dict[str, np.ndarray]:
         n, m = labels.counts
         sums = kernel.sums(labels)
+        if form == "printed":  # a sample's kernel with itself is 1
+            return {"value": sums.within_reference + n + sums.within_candidate + m + sums.across}
         within = sums.within_reference / (n * (n - 1)) + sums.within_candidate / (m * (m - 1))
         return {"value": within - 2 * sums.across / (n * m)}
 
     return values
+
+
+def _check_form(form: Any) -> None:
+    if not is_one_of(form, FORMS):
+        raise InputError(f"unknown form of MMD {shown(form)}: {nearest_names(form, FORMS)}")
 
 
 def _settled(reference: PointSet, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -177,7 +203,11 @@ METRIC = SetMetric(
     measure=_measure,
     relabel=_relabel,
     settle=_settled,
-    defaults={"bandwidth": None},
+    defaults={"bandwidth": None, "form": "unbiased"},
+    ranges=lambda parameters: {"value": (0.0, INFINITY)} if parameters["form"] == "printed" else {},
+    no_interval=lambda parameters: (
+        "sums as printed grow with the sets, so half-samples lie elsewhere" if parameters["form"] == "printed" else ""
+    ),
     swapped={"value": "value"},
     order=60,
     citation="Gretton et al. 2012, A Kernel Two-Sample Test, JMLR",

@@ -83,6 +83,12 @@ class Scoring:
         )  # fmt: skip
         return [record["scores"] for record in evaluated.contexts]
 
+    def alone(self, groups: Iterable[Sequence[str]]) -> dict[str, list[float]]:
+        """p-values of MMD and Fréchet, of those asked for, where each group's last text is the only candidate."""
+        assert self.encoder is not None
+        found = [of_one_candidate(self.encoder.encode_batch(list(group))) for group in groups]
+        return {name: [each[name] for each in found] for name in ("mmd", "frechet") if name in self.names}
+
     def squares(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
         """Scores of texts against each other, by pairwise metric."""
         return {name: rc.pairwise_scores(texts, texts, name, **self._options.get(name, {})) for name in self._pairwise}
@@ -125,6 +131,33 @@ class Case(NamedTuple):
         """References and candidates of every group."""
         chosen = [[group[at] for at in self.texts] for group in groups]
         return [texts[: self.references] for texts in chosen], [texts[self.references :] for texts in chosen]
+
+
+def of_one_candidate(vectors: np.ndarray) -> dict[str, float]:
+    """Exact p-values of MMD and of the Fréchet distance where the last row is the only candidate.
+
+    Their usual forms divide by the number of candidates less one. What is defined for one: MMD's biased form, and the
+    Fréchet distance of a Gaussian that is a point, that is with covariance 0.
+    """
+    rows = np.asarray(vectors, np.float64)
+    count = len(rows) - 1
+    squared = np.square(rows[:, None] - rows).sum(axis=2)
+    apart = np.sqrt(squared[np.triu_indices(count + 1, 1)])
+    # Half the median distance, as recapture's MMD has it; of those above 0 where it is 0.
+    width = (np.median(apart) or np.median(apart[apart > 0] if apart.any() else [2.0])) / 2
+    kernel = np.exp(-squared / (2 * width**2))
+    across = kernel.sum(axis=0) - 1
+    within = kernel.sum() - 2 * across - 1
+    rest = (rows.sum(axis=0) - rows) / count
+    spread = (np.square(rows).sum() - np.square(rows).sum(axis=1) - count * np.square(rest).sum(axis=1)) / (count - 1)
+    by_text = {
+        "mmd": within / count**2 + 1 - 2 * across / count,
+        "frechet": np.square(rest - rows).sum(axis=1) + spread,
+    }
+    return {
+        name: float(np.mean(values >= values[-1] - 1e-9 * max(1e-9, float(np.abs(values).max()))))
+        for name, values in by_text.items()
+    }
 
 
 Kept = dict[str, dict[str, np.ndarray]]

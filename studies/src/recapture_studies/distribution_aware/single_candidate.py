@@ -217,7 +217,7 @@ def _drawn(rows: list[_Row]) -> Any:
 def _rows(
     setup: Setup, name: str, rows: list[rc.Context], groups: list[list[str]], cases: dict[tuple[int, str], Case]
 ) -> list[_Row]:
-    steps = steps_of(setup, "single-candidate", {"revision": 1, "data": name}, [data_file(setup, name)])
+    steps = steps_of(setup, "single-candidate", {"revision": 2, "data": name}, [data_file(setup, name)])
     scoring = Scoring(setup, list(METRICS), [row.references for row in rows])
     by_label = {f"{count} {who}": case for (count, who), case in cases.items()}
     found = kept_tests(steps, name, scoring, groups, by_label)

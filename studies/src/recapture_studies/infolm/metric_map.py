@@ -289,6 +289,7 @@ STUDY = Study(
     pools=False,
     masked=True,
     chooses=True,
+    meteor=True,
     takes="12 seconds on 2 cores, from kept scores",
     layout={
         "realsumm": "documents.jsonl.gz (doc_id, reference_sents) and summaries.jsonl.gz (doc_id, type: abs or ext, "

@@ -16,7 +16,7 @@ from ..files import NAME, NUMBER, TEXTS, of_kind, records
 from ..item_scores import Part, Scores
 from ..rated import HALF, Seen, leaders, ranked, row_name, shown, tasks
 from ..study import Claim, Findings, Section, Setup, Study
-from ..verdicts import Estimate, above, together
+from ..verdicts import Estimate, above, near, together
 
 KINDS = {"abs": "abstractive", "ext": "extractive"}
 AUTHORS = {
@@ -37,6 +37,12 @@ _SHOWN = {
     "bertscore": ("f1", "recall"),
     "rouge": ("rouge1", "rouge2", "rougeL", "rouge1_recall", "rouge2_recall", "rougeL_recall"),
 }
+_SAME_RULES = {
+    "rouge rouge1_recall": "rouge_1_recall",
+    "rouge rouge2_recall": "rouge_2_recall",
+    "rouge rouge2": "rouge_2_f_score",
+}
+"""By our name, that of the stored score with the same rules; ROUGE-L takes a summary as one line here."""
 _HOLDS = "documents.jsonl.gz and summaries.jsonl.gz"
 _LEVELS = ("system", "text")
 _FLAT = ("l1", "l2", "linf")
@@ -195,7 +201,36 @@ def judge(tables: Tables, settings: Mapping[str, Any]) -> list[Claim]:
                     value = number(row[coefficient])
                     if not math.isnan(value) and row["metric"] not in AUTHORS.values():
                         own.setdefault(row["metric"], {})[kind, level, coefficient] = value
-    return [*_infolm_claims(own), *_tac_claims(own)]
+    stored = {
+        (row["metric"], kind, level): number(row["pearson"])
+        for kind in KINDS
+        for level in _LEVELS
+        for row in tables.get(f"{kind}-{level}-level", [])
+    }
+    return [*_infolm_claims(own), *_tac_claims(own), *_stored_claims(stored)]
+
+
+def _stored_claims(rows: Mapping[tuple[str, str, str], float]) -> list[Claim]:
+    """Ours beside the scores that the data's authors stored, of metrics with the same rules and no model."""
+    gaps = {
+        (name, kind, level): (value, rows[AUTHORS[theirs], kind, level])
+        for name, theirs in _SAME_RULES.items()
+        for (metric, kind, level), value in rows.items()
+        if metric == name and (AUTHORS[theirs], kind, level) in rows
+    }
+    if not gaps:
+        return []
+    apart = [abs(one - other) for one, other in gaps.values()]
+    return [
+        Claim(
+            "infolm/section-5.1/bhandari",
+            together(near(Estimate(one), other) for one, other in gaps.values()),
+            f"Pearson of ROUGE made here and of that stored with the data: apart by at most {max(apart):.3f} over "
+            f"{len(gaps)} comparisons ({', '.join(_SAME_RULES)}; type of system, level)",
+            "REALSumm, the authors' own scores",
+            own=True,
+        )
+    ]
 
 
 def _infolm_claims(own: Numbers) -> list[Claim]:
@@ -275,13 +310,14 @@ STUDY = Study(
     name="summarisation",
     title="Summaries: agreement with people on REALSumm",
     paper="InfoLM",
-    reproduces="Figure 1; Mark-Evaluate, Table 3's form",
+    reproduces="Figure 1 with parameters fixed beforehand; Mark-Evaluate, Table 3's form",
     data=("realsumm",),
     run=_run,
     judge=judge,
     pools=False,
     masked=True,
     chooses=True,
+    meteor=True,
     layout={
         "realsumm": "documents.jsonl.gz (doc_id, reference_sents) and summaries.jsonl.gz (doc_id, type: abs or ext, "
         "system, summary_sents, litepyramid_recall; auto_scores may be there)"

@@ -17,6 +17,7 @@ from ..item_scores import Part, Scores
 from ..rated import HALF, Seen, leaders, mean, ranked, row_name, shown, tasks
 from ..study import Claim, Findings, Section, Setup, Study
 from ..verdicts import above, less, of_correlation
+from .webnlg_claims import table_claims
 from .webnlg_paper import CRITERIA, CRITERIA_PAPER, PAPER
 from .webnlg_sweep import Swept, note_sweep, sweep_claims, sweep_table, sweep_tasks
 from .webnlg_williams import williams_claims, williams_table
@@ -240,6 +241,7 @@ def _verdict(
 
 def judge(tables: Tables, settings: Mapping[str, Any]) -> list[Claim]:
     claims = [*williams_claims(tables.get("williams-test", [])), *sweep_claims(tables.get("free-parameters", []))]
+    claims += table_claims(tables["system-level"])
     for row in tables["criteria"]:
         if row["criteria"] == "Fluency, TextStructure":
             r = of_correlation(number(row["pearson, here"]), settings["systems"])
@@ -271,6 +273,7 @@ STUDY = Study(
     pools=False,
     masked=True,
     chooses=True,
+    meteor=True,
     layout={
         "webnlg2020_en": "human_eval.jsonl.gz (system, id, references, output, human_mean by criterion) and "
         "outputs.jsonl.gz (system, id, output)"

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from . import contexts, generators, genre_texts, human_texts, rated_texts, summaries
+from . import contexts, drawn_texts, generators, genre_texts, human_texts, rated_texts, summaries
 
 BUILDERS: dict[str, Callable[[Path], None]] = {
     **dict.fromkeys(genre_texts.FOLDERS, genre_texts.build),
     **dict.fromkeys(contexts.FOLDERS, contexts.build),
     **dict.fromkeys(rated_texts.FOLDERS, rated_texts.build),
     **dict.fromkeys(human_texts.FOLDERS, human_texts.build),
+    drawn_texts.FOLDER: drawn_texts.build,
     "e2e_nlg": generators.build,
     "realsumm": summaries.build,
+    "tac2009": summaries.build_topics,
 }
 """By data folder, what makes it up (some make several at once)."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,6 +15,7 @@ import recapture as rc
 
 from ..agreement import oriented
 from ..encoders import loading_options
+from ..models import RECURRENT
 from ..progress import progress_bar
 from ..steps import steps_of
 from ..study import Setup
@@ -67,6 +69,12 @@ class Encoding:
     encoder: Any = None
     pooling: str | None = None
 
+    @property
+    def is_here(self) -> bool:
+        """Whether there is a folder of an encoder that has to be trained first; a damaged one is here, too."""
+        places = [Path(place).expanduser() for place in (".", os.environ.get("RECAPTURE_MODELS")) if place]
+        return self.encoder != RECURRENT or any((place / RECURRENT).is_dir() for place in places)
+
 
 def default_of(method: Method) -> int | None:
     return rc.list_metrics()[method.metric].defaults[method.parameter] if method.parameter else None
@@ -80,9 +88,10 @@ class Scorer:
         without = {"pooling"} | ({"device"} if encoding.encoder == "bag-of-words" != setup.encoder else set())
         options = {name: value for name, value in setup.encoding.items() if name not in without}
         options |= {"pooling": encoding.pooling} if encoding.pooling else {}
+        options |= {"offline": True} if encoding.encoder == RECURRENT else {}
         self._setup = replace(setup, encoder=encoding.encoder, encoding=options)
         self._rated, self._sizes, self._label = rated, sizes, encoding.label
-        settings = {"revision": 2, "methods": [method.name for method in METHODS], "sizes": vars(sizes)}
+        settings = {"revision": 3, "methods": [method.name for method in METHODS], "sizes": vars(sizes)}
         self._steps = steps_of(self._setup, "fluency", settings, paths)
 
     def scores(self, form: str) -> dict[str, dict[int | None, np.ndarray]]:

@@ -88,13 +88,25 @@ def by_method(by: Mapping[str, Agreement], rated: Rated, main: str, criterion: s
 
 
 def over_encoders(agreements: Found, labels: Sequence[str]) -> rc.Table:
+    """A column for each encoder and criterion; empty where an encoder is not here."""
     heads = ["method", *(f"{label}: {criterion}" for criterion in CRITERIA for label in labels)]
+
+    def cell(label: str, criterion: str, method: str) -> str:
+        found = agreements.get((label, "drawn", criterion))
+        return "-" if found is None else shown(found[method].default["pearson"])
+
     rows = [
-        [method.name, *(shown(agreements[label, "drawn", criterion][method.name].default["pearson"])
-                        for criterion in CRITERIA for label in labels)]
+        [method.name, *(cell(label, criterion, method.name) for criterion in CRITERIA for label in labels)]
         for method in METHODS
-    ]  # fmt: skip
-    return rc.Table(heads, rows, ["Pearson's r with people at default settings, by encoder."])
+    ]
+    caption = ["Pearson's r with people at default settings, by encoder."]
+    missing = [label for label in labels if (label, "drawn", CRITERIA[0]) not in agreements]
+    if missing:
+        caption.append(
+            f"{', '.join(missing)}: cannot be told, the weights are not here (training/recurrent.py makes them; "
+            "RECAPTURE_MODELS names the folder they are in)."
+        )
+    return rc.Table(heads, rows, caption)
 
 
 def over_sizes(agreements: Found, main: str, rated: Rated, sizes: Sizes) -> rc.Table:

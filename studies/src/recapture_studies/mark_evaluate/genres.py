@@ -105,15 +105,27 @@ def shares(total: int, parts: int) -> list[int]:
     return [total // parts + (at < total % parts) for at in range(parts)]
 
 
-def balanced(side: Side, total: int) -> list[str]:
-    """The first sentences of all genres, equally many of each (give or take one)."""
-    wanted = zip(sorted(side), shares(total, len(side)), strict=True)
-    return [text for genre, count in wanted for text in side[genre][:count]]
-
-
 def balanced_size(sides: Sequence[Side], most: int) -> int:
     """How many sentences all of these sides can give with all genres equally represented, at most so many."""
     return min(most, *(len(side) * min(map(len, side.values())) for side in sides))
+
+
+def levelled(genres: Genres, most: int) -> tuple[list[str], list[str]]:
+    """The first sentences of both sides, equally many of each genre on either, at most so many in all.
+
+    All genres in equal shares as far as they go: one that runs out gives all it has, the others make up for it.
+    """
+    has = {name: min(len(genres.reference[name]), len(genres.candidate[name])) for name in sorted(genres.reference)}
+    counts: dict[str, int] = {}
+    left = min(most, sum(has.values()))
+    # The smallest first: what it lacks is shared out among those that follow.
+    for at, name in enumerate(sorted(has, key=lambda name: has[name])):
+        counts[name] = min(has[name], left // (len(has) - at))
+        left -= counts[name]
+    reference, candidate = (
+        [text for name in has for text in side[name][: counts[name]]] for side in (genres.reference, genres.candidate)
+    )
+    return reference, candidate
 
 
 class Space:

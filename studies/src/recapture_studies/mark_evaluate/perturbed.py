@@ -193,3 +193,14 @@ def run_draws(
 def unless(holds: Holds, why: str) -> str:
     """The reason, where there is something to explain."""
     return "" if holds == "holds" else why
+
+
+def of_paper(size: int, printed: int) -> str:
+    """How a set's size stands to the paper's."""
+    return "the paper's size" if size == printed else f"the paper has {printed:,} v {printed:,}"
+
+
+def sized(sizes: Mapping[str, int], printed: int) -> str:
+    """On what data a claim was judged, with sentences a side beside the paper's."""
+    listed = [f"{name}: {size:,} v {size:,} ({of_paper(size, printed)})" for name, size in sizes.items()]
+    return f"{'; '.join(listed)}; all-MiniLM-L6-v2"

@@ -16,12 +16,11 @@ from .perturbed import CURVES, LEAST, MONOTONE, STEADY, Track
 
 
 def curves_table(by_data: Mapping[str, Mapping[str, Track]], steps: Mapping[str, Sequence[str]], about: str) -> Section:
-    """Means by step; the shorter of several data sets leave their last columns empty."""
+    """Means by step; a data set with fewer steps than another leaves the columns empty that it has not."""
     heads = max(steps.values(), key=len)
     rows = [
         [data, track.curve.panel, track.curve.number or "-", track.curve.asks]
-        + [number(value) for value in track.mean]
-        + ["-"] * (len(heads) - len(track.mean))
+        + [number(dict(zip(steps[data], track.mean.tolist(), strict=True)).get(head, math.nan)) for head in heads]
         + [number(float(track.spread.mean()))]
         for data, by_name in by_data.items()
         for track in by_name.values()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,19 +17,39 @@ from ..agreement import oriented
 from ..cells import Rows, Tables, known, number
 from ..files import NAME, NUMBER, lines_of, records
 from ..item_scores import Part, Scores
+from ..models import DEFAULT_ENCODER
 from ..rated import Seen, layers_read, mean, ranked, row_name, shown, tasks
 from ..study import Claim, Findings, Section, Setup, Study
 from .moses import detokenised
-from .wmt17_paper import BEST_K, FIVE, FORMS, Found, beside, paper_mean, verdict, word_claims
+from .wmt17_paper import BEST_K, FIVE, FORMS, Found, beside, default_claims, paper_mean, verdict, word_claims
 from .wmt17_sentences import Found as SentenceFound
 from .wmt17_sentences import Side, sentence_claims, sentence_level, sentence_table
+from .wmt17_settings import (
+    ALL_SEGMENTS,
+    FIFTH_LAST,
+    IMPAR,
+    ByEncoder,
+    encoder_table,
+    means_by_encoder,
+    other_sentence_vectors,
+    plain_label,
+    settings_tasks,
+    word_encoder,
+)
 from .wmt17_sweep import KS, SWEPT, sweep_claims, sweep_table, sweep_tasks
 
 SAMPLE = 500
 """Segments of each language pair that InfoLM looks at for the ranking of systems: every n-th."""
 _FEW_SYSTEMS = 4
 _METRICS = ("me-words", "pr-words", "bertscore", "moverscore", "bleu", "chrf")
-_SHOWN = {"bertscore": ("f1",), "pr-words": ("precision", "recall"), "prd-words": ("f1_8", "f8")}
+_SHOWN = {
+    "bertscore": ("f1",),
+    FIFTH_LAST: ("f1",),
+    "pr-words": ("precision", "recall"),
+    IMPAR: ("precision", "recall"),
+    "prd-words": ("f1_8", "f8"),
+    ALL_SEGMENTS: ("f1_8", "f8"),
+}
 _FILES = ("segments.jsonl.gz", "outputs.jsonl.gz", "system_da.tsv")
 _HOLDS = "segments.jsonl.gz, outputs.jsonl.gz, system_da.tsv and segment_da.jsonl"
 _ADDS = "An honest choice of k: for each language pair the one that serves the others best"
@@ -69,7 +90,8 @@ def texts(setup: Setup) -> Texts:
 def parts(setup: Setup) -> Iterator[Part]:
     """The work: for each language pair and form of the texts all segments, a sample for InfoLM, and the rated ones.
 
-    PRD of words looks at the sample, too; other k than 1 are for texts as stored.
+    PRD of words looks at the sample, too; other k than 1 are for texts as stored. At the paper's own settings and with
+    other encoders only the language pairs that count are scored, as stored.
     """
     references, outputs, pairs, every = texts(setup)
     folder = setup.folder("wmt17_to_english", _HOLDS)
@@ -77,6 +99,7 @@ def parts(setup: Setup) -> Iterator[Part]:
     for record in records(folder / "segment_da.jsonl", {"lp": str, "reference": str, "hyp": str, "human_da": NUMBER}):
         rated.setdefault(record["lp"], []).append(record)
     plain, masked = tasks(setup, _METRICS, {"pr-words": {"k": 1}}), tasks(setup, ["infolm"])
+    own = counted(pairs)
     for pair, judged in pairs.items():
         sids = every[pair]
         few = sampled(sids, _few(setup))
@@ -87,6 +110,7 @@ def parts(setup: Setup) -> Iterator[Part]:
             clean = detokenised if form == "cleaned" else str
             extra = tasks(setup, ["prd-words"]) if form == "stored" else []
             swept = sweep_tasks(layers_read(setup)) if form == "stored" else []
+            swept += settings_tasks(setup) if form == "stored" and pair in own else []
             for kind, chosen, wanted in (("all", sids, [*plain, *swept]), ("sample", few, [*masked, *extra])):
                 yield Part(
                     f"wmt17-{pair}-{form}-{kind}",
@@ -117,6 +141,17 @@ def sides(setup: Setup) -> Iterator[Side]:
             {name: [outputs[pair][name][sid] for sid in every[pair]] for name in judged},
             list(judged.values()),
         )
+
+
+def files(setup: Setup) -> list[Path]:
+    """What numbers on sentence vectors depend on."""
+    return [setup.folder("wmt17_to_english", _HOLDS) / name for name in _FILES]
+
+
+def counted(pairs: Iterable[str]) -> list[str]:
+    """The paper's pairs; other years have others."""
+    listed = list(pairs)
+    return [pair for pair in listed if pair in FIVE] or listed
 
 
 def _place(sid: Any) -> tuple[bool, Any]:
@@ -166,25 +201,33 @@ def _run(setup: Setup) -> Findings:
     sizes: dict[str, dict[str, int]] = {"system": {}, "segment": {}}
 
     swept: dict[str, dict[int, dict[str, float]]] = {}
+    by_encoder: ByEncoder = {}
 
     def see(part: Part, label: str, scores: Scores) -> None:
         level, pair = part.about["level"], part.about["pair"]
-        label, _, k = label.partition("-k")
+        whole, (label, _, k) = label, label.partition("-k")
+        if (level, part.about["form"]) == ("system", "stored"):
+            encoder = word_encoder(setup, whole, scores.signature)
+            for output in _SHOWN.get(whole, scores.totals) if encoder else ():
+                value = rc.correlation(part.human["da"], oriented(scores.totals[output], scores.direction))
+                by_encoder.setdefault((row_name(plain_label(whole), output), encoder or ""), {})[pair] = value
+        if whole != plain_label(whole) and whole not in _SHOWN:
+            return  # another encoder, which has a table of its own
         if k or (level, part.about["form"]) == ("system", "stored"):
             for output in scores.totals:
                 if row_name(label, output) in SWEPT:
                     value = rc.correlation(part.human["da"], oriented(scores.totals[output], scores.direction))
                     swept.setdefault(row_name(label, output), {}).setdefault(int(k or 1), {})[pair] = value
-        if k:
+        if k and whole not in _SHOWN:
             return
         sizes[level][pair] = len(part.systems if level == "system" else part.references)
-        for output in _SHOWN.get(label, scores.totals):
+        for output in _SHOWN.get(whole, scores.totals):
             # Systems are compared by their mean, or by the corpus number where the metric has one.
             numbers = scores.totals[output] if level == "system" else scores.items[output][0]
             human = part.human["da"] if level == "system" else part.human["da"][0]
             value = rc.correlation(human, oriented(numbers, scores.direction))
-            correlations[level, part.about["form"]].setdefault(row_name(label, output), {})[pair] = value
-            if level == "system":
+            correlations[level, part.about["form"]].setdefault(row_name(whole, output), {})[pair] = value
+            if level == "system" and whole not in (FIFTH_LAST, IMPAR, ALL_SEGMENTS):
                 few = sampled(range(len(part.references)), _few(setup))
                 means_of_few = np.nanmean(scores.items[output][:, few], axis=1)
                 value = rc.correlation(human, oriented(means_of_few, scores.direction))
@@ -192,24 +235,33 @@ def _run(setup: Setup) -> Findings:
 
     seen = Seen(setup, parts(setup), see)
     pairs = list(_pairs(setup, _system_ratings(setup)))
-    counted = [pair for pair in pairs if pair in FIVE] or pairs  # other years have other pairs
-    means = {where: {name: mean(by.get(pair, math.nan) for pair in counted) for name, by in rows.items()}
+    own = counted(pairs)
+    means = {where: {name: mean(by.get(pair, math.nan) for pair in own) for name, by in rows.items()}
              for where, rows in correlations.items()}  # fmt: skip
     tables = [
-        Section(f"{level}-level-{form}", _grid(rows, pairs, counted, means[level, form], sizes[level], level, form))
+        Section(f"{level}-level-{form}", _grid(rows, pairs, own, means[level, form], sizes[level], level, form))
         for (level, form), rows in correlations.items()
         if rows
     ]
-    tables += [Section("on-the-same-sample", _alike(alike, counted, _few(setup)))]
+    tables += [Section("on-the-same-sample", _alike(alike, own, _few(setup)))]
     by_k = {name: each for name, each in swept.items() if len(each) == len(KS)}
     if by_k:
-        tables += [Section("k-of-words", sweep_table(by_k, counted), _ADDS)]
+        tables += [Section("k-of-words", sweep_table(by_k, own), _ADDS)]
+    words = {key: by for key, by in by_encoder.items() if set(by) >= set(own)}
+    by_words = encoder_table(words, own, f"Word vectors of {_name(setup)}.")
+    if by_words.rows:
+        tables += [Section("words-by-encoder", by_words)]
     sentences: SentenceFound = {}
     if setup.metrics is None:
-        files = [setup.folder("wmt17_to_english", _HOLDS) / name for name in _FILES]
-        sentences = sentence_level(setup, sides(setup), files)
-        tables += [Section("sentence-vectors", sentence_table(sentences, counted, FIVE))]
-    tables += [Section("beside-the-paper", beside(correlations, means, counted)), seen.table()]
+        sentences = sentence_level(setup, sides(setup), files(setup))
+        tables += [Section("sentence-vectors", sentence_table(sentences, own, FIVE))]
+        if setup.encoder is None and "pooling" not in setup.encoding:
+            wanted = (side for side in sides(setup) if side.pair in own)
+            others = {(label, "as its card says"): by_k[1] for label, by_k in sentences.items() if 1 in by_k}
+            others |= other_sentence_vectors(setup, wanted, files(setup))
+            what = f"Sentence vectors of {_name(setup)}, and word counts."
+            tables += [Section("sentences-by-encoder", encoder_table(others, own, what))]
+    tables += [Section("beside-the-paper", beside(correlations, means, own)), seen.table()]
 
     def draw(figure: Any) -> None:
         names = ranked(means["system", "stored"])[::-1]
@@ -219,15 +271,15 @@ def _run(setup: Setup) -> Findings:
                 values = [means[level, form].get(name, math.nan) for name in names]
                 axes.plot(values, range(len(names)), marker, label=f"text {form}", markersize=4)
             if level == "system":
-                paper = [paper_mean(BEST_K, name, counted) for name in names]
+                paper = [paper_mean(BEST_K, name, own) for name in names]
                 axes.plot(paper, range(len(names)), "|", color="0.4", label="paper", markersize=8)
             axes.set(title=f"{level} level", xlabel="mean Pearson correlation with people")
             axes.set_yticks(range(len(names)), names, fontsize=7)
             axes.grid(axis="x", alpha=0.3)
             axes.legend(fontsize=7)
 
-    settings = {"infolm sample": SAMPLE, "pairs": pairs, "mean over": counted, "warnings": list(seen.warnings)}
-    return Findings(tables, draw, [*verdict(means, counted), *seen.about_left_out()], settings)
+    settings = {"infolm sample": SAMPLE, "pairs": pairs, "mean over": own, "warnings": list(seen.warnings)}
+    return Findings(tables, draw, [*verdict(means, own), *seen.about_left_out()], settings)
 
 
 def judge(tables: Tables, settings: Mapping[str, Any]) -> list[Claim]:
@@ -238,11 +290,17 @@ def judge(tables: Tables, settings: Mapping[str, Any]) -> list[Claim]:
         return {name: by for name, by in found.items() if known(by.values())}
 
     words, sentences = (by_pair(tables.get(name, [])) for name in ("system-level-stored", "sentence-vectors"))
+    spread_of = {name: means_by_encoder(tables.get(f"{name}-by-encoder", [])) for name in ("words", "sentences")}
     return [
-        *word_claims(words, pairs),
+        *word_claims(words, pairs, spread_of["words"]),
+        *default_claims(words, pairs),
         *sweep_claims(tables.get("k-of-words", [])),
-        *sentence_claims(sentences, pairs, words),
+        *sentence_claims(sentences, pairs, words, spread_of["sentences"]),
     ]
+
+
+def _name(setup: Setup) -> str:
+    return DEFAULT_ENCODER if setup.encoder is None else Path(str(setup.encoder)).name
 
 
 def _grid(
@@ -269,7 +327,8 @@ def _grid(
     ]
     if level == "system":
         caption.append(
-            f"InfoLM and PRD look at every n-th segment, {SAMPLE} of each language pair at most; the others at all."
+            f"InfoLM and PRD look at every n-th segment, {SAMPLE} of each language pair at most; the others at all, as "
+            "does prd-words-all. At the paper's settings: BERTScore at the fifth layer from the end, IMPAR at k = 3."
         )
     return rc.Table(heads, lines, caption)
 

@@ -16,6 +16,7 @@ from ..agreement import oriented
 from ..paper import paper_numbers
 from ..progress import progress_bar
 from ..rated import mean, shown
+from ..spread import spreads
 from ..steps import steps_of
 from ..study import Claim, Setup
 from ..verdicts import together
@@ -48,9 +49,9 @@ def sentence_level(setup: Setup, sides: Iterable[Side], files: Sequence[Path]) -
     steps = steps_of(setup, "wmt17-sentences", {"revision": _REVISION, "ks": KS}, files)
     correlations: Found = {}
     for side in sides:
-        vectors = _Vectors(setup, side.references)
+        vectors = Vectors(setup, side.references)
 
-        def score(texts: Sequence[str], vectors: _Vectors = vectors) -> dict[str, float]:
+        def score(texts: Sequence[str], vectors: Vectors = vectors) -> dict[str, float]:
             return _scores(vectors.references, vectors(texts), setup.seed)
 
         numbers: dict[str, list[float]] = {}
@@ -68,7 +69,7 @@ def sentence_level(setup: Setup, sides: Iterable[Side], files: Sequence[Path]) -
     return correlations
 
 
-class _Vectors:
+class Vectors:
     """Of the references, made when first needed, and of outputs.
 
     Equal texts have equal vectors to the last bit, since spheres of radius 0 are decided by such. A text is used once
@@ -141,19 +142,23 @@ def sentence_table(correlations: Found, pairs: Sequence[str], paper: Sequence[st
     return rc.Table(heads, lines, caption)
 
 
-def sentence_claims(rows: ByPair, pairs: Sequence[str], words: ByPair) -> list[Claim]:
-    """By metric and language pair; words: the same of word-level metrics."""
+def sentence_claims(
+    rows: ByPair, pairs: Sequence[str], words: ByPair, by_encoder: Mapping[str, Mapping[str, float]] | None = None
+) -> list[Claim]:
+    """By metric and language pair; words: the same of word-level metrics. by_encoder: means by metric and encoder."""
     own = [name for name in rows if name in PAPER and name.startswith("mark-evaluate")]
     rivals = [name for name in ("prd f1_8", "precision-recall precision") if name in rows]
     if not own or not rivals:
         return []
     data = f"WMT 2017, {', '.join(pairs)}, all-MiniLM-L6-v2"
     verdict = together(apart(rows, own, rivals, pairs))
+    told = spreads(by_encoder or {}, {name: mean(numbers) for name, numbers in PAPER.items()})
     claims = [
         Claim(
             "mark-evaluate/table-5/sentences-above-others",
             verdict,
-            ", ".join(f"{name} {shown(mean(rows[name].values()))}" for name in [*own, *rivals]),
+            ", ".join(f"{name} {shown(mean(rows[name].values()))}" for name in [*own, *rivals])
+            + (f"; {told}" if told else ""),
             data,
             "" if verdict.holds == "holds" else "other encoder; on large close sets CAPTURE saturates and says little",
             own=True,

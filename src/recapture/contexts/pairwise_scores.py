@@ -9,7 +9,7 @@ import numpy as np
 
 from ..checks import plain_arguments
 from ..texts.objects import texts_of_object
-from .scorer import METRICS
+from .pairwise import PAIRWISE
 
 
 @plain_arguments
@@ -23,9 +23,9 @@ def pairwise_scores(
     hypotheses, references : sequence of str
         Texts; the same list twice gives the square that `triangle_rank` (as distances) and `aggregate` take.
     metric : str
-        A name of `list_pairwise`: meteor, cider, embedding, ...
+        A name of `list_pairwise`: meteor, cider, embedding, bertscore, ...
     **options
-        The metric's own, such as df= for cider or encoder= for embedding.
+        The metric's own, such as df= for cider, encoder= for embedding, idf_from= for infolm.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def pairwise_scores(
     """
     same = hypotheses is references
     listed = texts_of_object(hypotheses, "hypotheses")
-    scorer = METRICS.find(metric).scorer(**options)
+    scorer = PAIRWISE.find(metric).scorer(**options)
     if same:
         return scorer.squares([listed])[0]
     return scorer.cross(listed, texts_of_object(references, "references"))

@@ -1,0 +1,202 @@
+"""Differences between systems: p-values against loops, Holm by hand, ranks and sentences from given facts."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import recapture as rc
+from recapture.errors import UnknownNameError
+from recapture.sets.evaluate import prepare_sets
+from recapture.systems.comparison import Comparison
+from recapture.systems.evidence import Difference, Evidence, differences
+from recapture.systems.of_sets import HALF_SAMPLES, SetSystems
+
+
+def evidence(rng, numbers=3, draws=400, labellings=999, shift=0.0):
+    correlated = rng.standard_normal((numbers, numbers)) + 2
+    nulls = correlated @ rng.standard_normal((numbers, labellings + 1))
+    values = nulls[:, 0] + shift
+    nulls[:, 0] = values
+    return Evidence(
+        values, correlated @ rng.standard_normal((numbers, draws)), nulls, np.zeros(numbers), np.zeros(numbers)
+    )
+
+
+def test_one_number_needs_no_correction():
+    """Of one number and one pair the adjusted p-value is the larger of the two plain ones."""
+    rng = np.random.default_rng(0)
+    for shift in (0.0, 2.0, 8.0):
+        found = evidence(rng, 1, shift=shift)
+        each = differences({("a", "b"): found}, ["n"], 0.95, 0)["a", "b"]["n"]
+        labelled = np.mean(np.abs(found.nulls[0]) >= abs(found.nulls[0, 0]))
+        normal = 2 * norm.sf(abs(found.values[0]) / np.std(found.resampled[0], ddof=1))
+        assert each.distinct == pytest.approx(labelled, abs=1e-12)
+        assert each.pvalue == pytest.approx(max(labelled, normal), rel=1e-9)
+        assert each.adjusted == pytest.approx(each.pvalue, abs=0.015)  # of 20,000 normal draws
+        assert each.high - each.value == pytest.approx(1.959964 * np.std(found.resampled[0], ddof=1), rel=1e-6)
+
+
+def test_independent_numbers_are_corrected_as_sidak_has_it():
+    """The largest of n independent normal variables: 1 - (1 - p)^n for the smallest p (Šidák 1967)."""
+    rng = np.random.default_rng(1)
+    numbers, draws = 5, 200_000
+    resampled = rng.standard_normal((numbers, draws))
+    values = np.array([2.3, 0.1, 0.2, 0.3, 0.4])
+    nulls = np.full((numbers, 1), np.nan)  # no labellings: the spread alone decides
+    found = differences(
+        {("a", "b"): Evidence(values, resampled, nulls, np.zeros(5), np.zeros(5))}, list("vwxyz"), 0.95, 0
+    )["a", "b"]
+    plain = 2 * norm.sf(2.3)
+    assert found["v"].pvalue == pytest.approx(plain, rel=0.02)
+    assert found["v"].adjusted == pytest.approx(1 - (1 - plain) ** 5, rel=0.08)
+    assert np.isnan(found["v"].distinct)
+
+
+def test_westfall_young_against_a_loop():
+    """Step-down max-T as Westfall and Young's algorithm 2.8 says it, number by number and labelling by labelling."""
+    rng = np.random.default_rng(2)
+    found = evidence(rng, 4, labellings=199, shift=np.array([9.0, 3.0, 0.5, 6.0]))
+    wide = Evidence(found.values, found.resampled * 1e-9, found.nulls, found.extra, found.rounding)  # surely not 0
+    got = differences({("a", "b"): wide}, list("wxyz"), 0.95, 0)["a", "b"]
+    table = np.abs(found.nulls)
+    table = (table - table.mean(axis=1, keepdims=True)) / table.std(axis=1, keepdims=True)
+    order = sorted(range(4), key=lambda number: -table[number, 0])
+    reached = 0.0
+    for place, number in enumerate(order):
+        rest = order[place:]
+        count = sum(
+            max(table[other, labelling] for other in rest) >= table[number, 0] - 1e-9 for labelling in range(200)
+        )
+        reached = max(reached, count / 200, float(np.mean(np.abs(found.nulls[number]) >= abs(found.nulls[number, 0]))))
+        assert got["wxyz"[number]].adjusted == pytest.approx(reached, abs=1e-12)
+
+
+def test_pairs_are_corrected_by_holm():
+    """With one number a pair, adjusted p-values are Holm's of the pairs' p-values."""
+    rng = np.random.default_rng(3)
+    pairs = list(combinations("abc", 2))
+    given = {pair: evidence(rng, 1, shift=shift) for pair, shift in zip(pairs, (9.0, 6.0, 0.0), strict=True)}
+    tight = {pair: Evidence(e.values, e.resampled * 1e-9, e.nulls, e.extra, e.rounding) for pair, e in given.items()}
+    found = differences(tight, ["n"], 0.95, 0)
+    plain = [found[pair]["n"].distinct for pair in pairs]
+    assert [found[pair]["n"].adjusted for pair in pairs] == pytest.approx(rc.holm(plain).tolist())
+
+
+def comparison(a_b, a_c, b_c):
+    def of(value, adjusted):
+        return {"score": Difference(value, value - 0.1, value + 0.1, adjusted, adjusted, adjusted)}
+
+    values = {"a": {"score": 0.5}, "b": {"score": 0.4}, "c": {"score": 0.1}}
+    found = {("a", "b"): of(*a_b), ("a", "c"): of(*a_c), ("b", "c"): of(*b_c)}
+    return Comparison("sets", rc.Results(), {"score": "higher"}, values, found, 0.05, {})
+
+
+def test_ranks_share_places_where_nothing_is_sure():
+    clear = comparison((0.5, 0.001), (0.9, 0.001), (0.4, 0.001))
+    assert clear.ranks == {"a": 1, "b": 2, "c": 3}
+    assert clear.clusters == [["a"], ["b"], ["c"]]
+    tied = comparison((0.05, 0.5), (0.9, 0.001), (0.4, 0.2))
+    assert tied.ranks == {"a": 1, "b": 1, "c": 2} and tied.tied("a", "b") and not tied.tied("c", "a")
+    assert tied.verdict[0].startswith("a and b are closest to people, and tied; c is further away than a (score -0.9")
+    nothing = comparison((0.5, 0.06), (0.9, 0.06), (0.4, 0.06))
+    assert nothing.ranks == {"a": 1, "b": 1, "c": 1} and "tied" in nothing.verdict[0]
+    # A small p-value whose interval holds 0 says nothing.
+    assert comparison((0.05, 0.001), (0.05, 0.001), (0.05, 0.001)).ranks == {"a": 1, "b": 1, "c": 1}
+
+
+def test_the_other_way_round():
+    found = comparison((0.5, 0.01), (0.9, 0.01), (0.4, 0.01)).differences
+    there, back = found["a", "b"]["score"], found["b", "a"]["score"]
+    assert (back.value, back.low, back.high) == (-there.value, -there.high, -there.low)
+    assert (back.pvalue, back.adjusted, back.distinct) == (there.pvalue, there.adjusted, there.distinct)
+    assert found["a", "b"]["score.value"] is there and len(found) == 6
+    with pytest.raises(UnknownNameError, match="two of a, b, c"):
+        found["a", "x"]
+    with pytest.raises(UnknownNameError, match="score"):
+        found["a", "b"]["scores"]
+
+
+def systems(rng, sizes=(6, 6), metrics="mark-evaluate,mmd", n=8):
+    reference = rng.standard_normal((n, 3))
+    given = {
+        name: rng.standard_normal((size, 3)) + shift for name, size, shift in zip("ab", sizes, (0.2, 0.9), strict=True)
+    }
+    return reference, given, SetSystems(prepare_sets(reference, given, metrics, None, None, blind=True), 0)
+
+
+def test_labellings_of_small_systems_against_all_partitions():
+    """Every way to part the pooled samples of two systems, each half scored against the whole reference by itself."""
+    rng = np.random.default_rng(4)
+    reference, given, against = systems(rng)
+    nulls = against.labellings("a", "b", 999)
+    pooled = np.concatenate([given["a"], given["b"]])
+    width = against.jobs[1].parameters["bandwidth"]
+
+    def scores(half):
+        result = rc.mark_evaluate(reference, half)
+        kernel = rc.mmd(reference, half, bandwidth=width)
+        return np.array([result.petersen, result.quality, result.diversity, result.capture, kernel.value])
+
+    expected = [
+        scores(pooled[list(chosen)]) - scores(np.delete(pooled, chosen, axis=0))
+        for chosen in combinations(range(12), 6)
+    ]
+    assert nulls.shape == (5, 924)  # 12 choose 6
+    observed = scores(given["a"]) - scores(given["b"])
+    assert nulls[:, 0] == pytest.approx(observed, abs=1e-12)
+    for row, column in zip(nulls, np.array(expected).T, strict=True):
+        assert np.sort(row) == pytest.approx(np.sort(column), abs=1e-12)
+
+
+def test_all_systems_are_measured_at_one_size():
+    rng = np.random.default_rng(5)
+    reference, given, against = systems(rng, (40, 120), "precision-recall", 60)
+    numbers = against.measured()
+    assert against.size == 40
+    assert numbers.values["a"][0] == rc.precision_recall(reference, given["a"]).precision
+    whole = rc.precision_recall(reference, given["b"]).recall
+    assert numbers.values["b"][1] < whole  # fewer candidates cover less
+    halves = against.resampled()
+    assert halves["a"].shape == (2, HALF_SAMPLES) and ((halves["b"] >= 0) & (halves["b"] <= 1)).all()
+
+
+def test_halves_of_a_system_are_its_own(monkeypatch):
+    """Numbers over half-samples are those of the half-samples, scored by themselves."""
+    rng = np.random.default_rng(6)
+    _, _, against = systems(rng, (20, 20), "precision-recall", 20)
+    kept = against._halves()
+    found = against.resampled()
+    for draw in range(3):
+        own = rc.precision_recall(
+            against.reference.values[kept[0][draw]], against.systems["b"].values[kept[1]["b"][draw]]
+        )
+        assert found["b"][:, draw] == pytest.approx([own.precision, own.recall])
+
+
+def test_equal_systems_are_tied_and_far_ones_are_not():
+    rng = np.random.default_rng(7)
+    people, near, also, far = rng.standard_normal((4, 120, 6))
+    compared = rc.compare(people, {"near": near, "also": also, "far": far + 1.5}, "mmd", ceiling=False)
+    assert compared.tied("near", "also") and compared.ranks == {"near": 1, "also": 1, "far": 3}
+    assert compared.beats("near", "far") and not compared.beats("far", "near")
+    assert compared.verdict[0].startswith("near and also are closest to people, and tied")
+    assert compared.differences["far", "near"]["mmd"].low > 0
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"systems": {"a": [[0.0]] * 9}}, "two systems or more"),
+        ({"level": 1.5}, "level must be a number between 0 and 1"),
+        ({"systems": {"a": [[0.0], [1.0], [2.0]], "b": [[0.0]] * 9}}, "to compare systems"),
+    ],
+)
+def test_bad_input(given, words):
+    rng = np.random.default_rng(8)
+    usual = {"systems": {name: rng.standard_normal((20, 1)) for name in "ab"}, "metrics": "mmd", "ceiling": False}
+    with pytest.raises(rc.InputError, match=words):
+        rc.compare(rng.standard_normal((20, 1)), **{**usual, **given})
