@@ -62,6 +62,14 @@ GIVEN: dict[str, Any] = {
 OWN: dict[str, dict[str, Any]] = {
     "evaluate": {"references": REFERENCE, "candidates": CANDIDATE, "metrics": "mark-evaluate", "ceiling": False},
     "evaluate_pairs": {"metrics": "chrf"},
+    "diagnose": {"level": 0.5},
+    "compare": {
+        "systems": {"one": CANDIDATE, "two": REFERENCE[::-1] + 0.5},
+        "metrics": "mark-evaluate",
+        "level": 0.5,
+        "interval": 0.5,
+        "ceiling": False,
+    },
     "evaluate_contexts": {"metrics": "rouge-l", "resume": False},
     "aggregate": {"metric": "rouge-l"},
     "triangle_rank": {"distance": "rouge-l"},
@@ -94,10 +102,17 @@ FITTING |= {
 }
 """Numbers that a parameter may have and that fit into 8 bits, where the default is none or would take long."""
 ABOUT_RESULTS = {"Result", "Results", "Table", "ScoreMatrix", "Context", "InputError", "OptionError", "Journal"}
+ABOUT_RESULTS |= {"Comparison", "Diagnosis"}
 """Classes that are not made from a caller's parameters."""
 ON_MODELS = {"bertscore", "infolm", "moverscore", "prd_words", "mark_evaluate_words", "precision_recall_words"}
 NOT_HERE = {"model_info", "read", "read_contexts", "read_scores"}
 """Functions of files, which take no numbers: a number among their parameters would be found, and fail."""
+
+_EVALUATE = ("evaluate", "evaluate_pairs", "evaluate_contexts")
+_OF_TEXTS = {
+    "diagnose": {"reference": TEXTS, "candidate": OTHERS},
+    "compare": {"reference": TEXTS * 2, "systems": {"one": OTHERS * 2, "two": TEXTS * 2}, "metrics": "mmd"},
+}
 
 
 class Door(NamedTuple):
@@ -160,8 +175,9 @@ def _of_function(name: str, function: Callable[..., Any], model: Path | None) ->
         arguments = {key: value for key, value in fixed.items() if key != parameter_name}
         if parameter_name == "seed" and name in ("evaluate", *_set_functions()):
             arguments |= {"pvalue": 20}
-        if parameter_name == "batch_size" and name.startswith("evaluate"):  # of texts that are encoded
+        if parameter_name == "batch_size" and name in ("compare", "diagnose", *_EVALUATE):  # of texts that are encoded
             arguments |= {"encoder": "bag-of-words", "cache": False}
+            arguments |= _OF_TEXTS.get(name, {})
             arguments |= {"references": TEXTS, "candidates": OTHERS, "metrics": "frechet"} if name == "evaluate" else {}
             arguments |= {"metrics": "trm-embedding"} if name == "evaluate_contexts" else {}
         if (name, parameter_name) == ("evaluate_contexts", "batch_tokens"):  # of models of word pieces

@@ -111,9 +111,10 @@ def conformal(distance: np.ndarray, people: np.ndarray, unit: np.ndarray) -> np.
 
 def fewest(texts: int, units: int, level: float) -> int:
     """The fewest texts that a list by Benjamini and Hochberg can hold: the k-th smallest p must be at most k level over
-    the number of texts, and no p is below 1 / (units + 1).
+    the number of texts, and no p is below 1 / (units + 1). One more than there are where none can hold any.
     """
-    return math.ceil(texts / (level * (units + 1)) * (1 - 1e-12))
+    needed = texts / (units + 1) / level * (1 - 1e-12)
+    return math.ceil(needed) if needed <= texts else texts + 1
 
 
 def _own(folded: Folded, sides: TwoSides) -> list[Apart]:
