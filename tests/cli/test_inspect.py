@@ -46,6 +46,14 @@ def test_table_and_markdown(folder, capsys):
     assert "texts of model 7" in capsys.readouterr().out
 
 
+def test_a_sample_is_said(folder, capsys):
+    assert run([*SETS, "--sample", "20", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["signature"]["sample"] == {"size": 20, "seed": 0}
+    assert found["signature"]["sizes"] == {"reference": 20, "candidate": 20}
+    assert any("indices count among the 20 texts" in note for note in found["warnings"])
+
+
 def test_vectors_groups_and_parquet(folder, capsys):
     rng = np.random.default_rng(0)
     np.save(folder / "human.npy", rng.standard_normal((40, 3)))

@@ -34,6 +34,8 @@ def texts(folder: Path) -> None:
 SIDES = ["-r", "human.txt", "-c", "model.txt"]
 COMMANDS = {
     "score": [*SIDES, "--encoder", "bag-of-words", "--metrics", "mark-evaluate,mmd", "--no-ceiling"],
+    "compare": [*SIDES, "human.txt", "--encoder", "bag-of-words", "--metrics", "mmd", "--no-ceiling"],
+    "inspect": [*SIDES, "--encoder", "bag-of-words"],
     "pairs": [*SIDES, "--metrics", "chrf"],
     "contexts": ["contexts.jsonl", "--metrics", "rouge-l"],
     "correlate": ["scores.jsonl", "--human", "human", "--higher-is-better", "bleu", "--resamples", "9"],

@@ -110,4 +110,7 @@ def inspect(
         candidate_name=called,
         **chosen_encoding(**encoding),
     )
+    if sample is not None:
+        found.settings["sample"] = {"size": sample, "seed": seed}
+        found.notes.append(f"indices count among the {sample:,} texts that were drawn, where a set had more")
     deliver(found, form, output, found.notes, {per_text: found.texts_file(per_text)} if per_text else None)
