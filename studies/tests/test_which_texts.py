@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from recapture_studies.made_up.genre_texts import build
+from recapture_studies.made_up import build
 from recapture_studies.own_checks import which_texts
 from recapture_studies.own_checks.which_texts import QUICK, precision_and_recall
 from recapture_studies.study import Setup
@@ -25,11 +25,14 @@ def test_precision_and_recall_by_hand():
 
 
 def test_damage_is_what_it_says(pool):
+    brown, genre = set(pool.texts), dict(zip(pool.texts, pool.genre, strict=True))
+    kinds = set()
     for kind, much, damage in which_texts._damages(pool, QUICK, np.random.default_rng(3)):
+        kinds.add(kind)
         people, model = set(damage.reference), damage.candidate
-        (truth, *_) = damage.truth.values()
+        truth = next(iter(damage.truth.values()))
         planted = [model[place] for place in sorted(truth)] if "lost" not in damage.truth else []
-        if kind == "copies":
+        if kind == "copies planted":
             assert set(planted) <= people and not people & set(model[len(planted) :])
         elif kind == "copies without one word":
             assert all(len(text.split()) == 7 for text in planted) and not people & set(model)
@@ -38,13 +41,15 @@ def test_damage_is_what_it_says(pool):
             assert all(model.count(text) == 1 for place, text in enumerate(model) if place not in truth)
         elif kind.endswith("put in"):
             assert len(truth) == int({"5%": 0.05, "20%": 0.2}[much] * len(model))
-            assert not set(planted) & set(pool.texts) and set(model[len(planted) :]) <= set(pool.texts)
+            assert not set(planted) & {*pool.texts, *pool.captions}
+            assert {*model[len(planted) :], *people} <= set(pool.captions)
+        elif kind == "topic removed":
+            assert {place for place, text in enumerate(damage.reference) if text in brown} == truth
+            assert not brown & set(model)
         else:
-            assert len(model) <= QUICK.size and not set(model) & people
-            if kind == "genres removed":
-                genre = {text: pool.genre[place] for place, text in enumerate(pool.texts)}
-                gone = {genre[damage.reference[place]] for place in truth}
-                assert len(gone) <= int(much) and not gone & {genre[text] for text in model}
+            gone = {genre[damage.reference[place]] for place in truth}
+            assert len(gone) <= 3 and not gone & {genre[text] for text in model} and not set(model) & people
+    assert len(kinds) == 7
 
 
 def test_lists_are_read_by_their_names(pool):
