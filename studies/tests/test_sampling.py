@@ -17,6 +17,7 @@ from recapture_studies.made_up import drawn_texts
 from recapture_studies.made_up.writing import write_records
 from recapture_studies.paper import statements
 from recapture_studies.study import Setup, find_study, rows_of
+from recapture_studies.write import write_findings
 
 WORDS = ["cat", "dog", "sun", "tree", "lake", "road", "bird", "boat", "rain", "hill"]
 
@@ -128,6 +129,25 @@ def test_references_are_of_others_and_the_same_for_both_models(tmp_path):
             assert sorted([*references, *people]) == sorted(human[int(name)])  # 4 and 5 of 9, each text once
     by_model = [dict(zip(work.ids[model], work.sides[model], strict=True)) for model in "ab"]
     assert by_model[0] == by_model[1]
+
+
+def test_a_model_has_no_more_candidates_than_people_have(tmp_path):
+    """Else other people's triangle ranks would be those of fewer texts."""
+    ways = [{"texts": [f"a {n}" for n in range(10)]}, {"search": "greedy", "texts": ["a"]}]
+    write_records(tmp_path / "mine.jsonl", [row(id=n, samples=ways) for n in range(2)])
+    (samples,) = read_samples(tmp_path)
+    work = compared(samples, Setup(tmp_path))
+    assert (work.references, work.candidates) == (2, 2)
+    assert {len(each) for listed in work.candidates_of["model"].values() for each in listed} == {2}
+
+
+def test_the_folder_of_samples_is_not_written(tmp_path):
+    study, setup = find_study("sampling"), Setup(tmp_path, samples=tmp_path / "in")
+    setup.samples.mkdir()
+    (setup.samples / "sampling.json").write_text("mine")
+    with pytest.raises(InputError, match="it is an input, which would be lost"):
+        write_findings(study, study.run(Setup(tmp_path)), setup, setup.samples)
+    assert (setup.samples / "sampling.json").read_text() == "mine"
 
 
 def test_blocks_share_no_context(tmp_path):

@@ -162,7 +162,12 @@ def test_the_study_against_a_plain_loop(data, tiny_bert, own_cache):
         "here", "here, k = 3", "paper"
     }  # fmt: skip
     claim = next(each for each in find_study("tac2009").claims(findings) if each.id.endswith("capture-level"))
-    assert claim.own and claim.verdict.rule == "near" and "over 2 encoders; the paper's .747 lies" in claim.here
+    assert (
+        not claim.own
+        and claim.data.startswith("other summaries")
+        and claim.verdict.rule == "near"
+        and "over 2 encoders; the paper's .747 lies" in claim.here
+    )
 
 
 def columns(values):
@@ -175,8 +180,8 @@ def test_the_papers_own_row_is_near_itself_and_far_from_others():
     printed = [0.484, 0.747, 0.596, 0.565, 0.808, 0.718]
     assert tac2009_view.PAPER["me-words capture"] == printed
 
-    def judged(row):
-        cells = {name: f"{value:.3f} ± 0.1" for name, value in columns(row).items()}
+    def judged(row, half=0.001):
+        cells = {name: f"{value:.3f} ± {half}" for name, value in columns(row).items()}
         return tac2009.judge({"text-level": [{"metric": "me-words capture", **cells}]}, {"here": True})
 
     (same,) = judged(printed)
@@ -185,6 +190,16 @@ def test_the_papers_own_row_is_near_itself_and_far_from_others():
     assert other.holds == "holds in part" and "of 6 parts 5 hold, 1 do not" in other.verdict.because
     (far,) = judged([0.1] * 6)
     assert far.holds == "does not hold"
+    (wide,) = judged(printed, 0.1)  # the rule asks for the whole interval
+    assert wide.holds == "cannot be told"
+
+
+def test_only_the_papers_own_data_are_taken_for_them():
+    """44 topics of 59 summaries (55 systems and 4 people), 2,596 in all."""
+    (row,) = [{"metric": "me-words capture", **dict.fromkeys(tac2009_view.COLUMNS, "0.500 ± 0.01")}]
+    (ours,) = tac2009.judge({"text-level": [row]}, {"here": True, "own": False})
+    assert not ours.own and not ours.data.startswith("TAC 2009")
+    assert tac2009.TOPICS * 59 == tac2009.SUMMARIES
 
 
 def differences(values, columns=tac2009_view.COLUMNS):

@@ -38,6 +38,10 @@ def test_others_are_taken_at_the_papers_settings():
     usual = {name: dict.fromkeys(FIVE, 0.99) for name in wmt17_paper.AT_PAPERS}
     papers = {row: {pair: 0.5 + at / 1000 for at, pair in enumerate(FIVE)} for row, _ in wmt17_paper.AT_PAPERS.values()}
     assert wmt17_paper.word_claims(own | usual, FIVE)[0].holds == "does not hold"
+    (table_6,) = wmt17_paper.default_claims(own | usual, FIVE)
+    assert table_6.holds == "does not hold" and "pr-words precision .990" in table_6.here
+    (table_6,) = wmt17_paper.default_claims(own | usual | papers, FIVE)
+    assert table_6.holds == "holds" and "pr-words-k3 precision .502" in table_6.here
     claim = wmt17_paper.word_claims(own | usual | papers, FIVE)[0]
     assert claim.holds == "holds" and claim.verdict.because == "of 9 parts 9 hold"
     assert "bertscore-fifth-last f1 .502, pr-words-k3 precision .502, prd-words-all f1_8 .502" in claim.here

@@ -96,6 +96,7 @@ def evaluated(case, model, contexts=CONTEXTS, metrics="trm-NAME,NAME,NAME-mean",
 # Against the public functions
 
 
+@pytest.mark.slow
 @EACH
 def test_every_pair_as_by_the_public_function(case, tiny_bert):
     name, options, _ = CASES[case]
@@ -110,6 +111,7 @@ def test_every_pair_as_by_the_public_function(case, tiny_bert):
     np.testing.assert_allclose(other, found[:3, 2:], rtol=0, atol=2e-7)
 
 
+@pytest.mark.slow
 @EACH
 def test_the_same_pairs_encoded_together_are_equal(case, tiny_bert):
     """One call of the public function for all pairs encodes the same texts in the same batches.
@@ -126,6 +128,7 @@ def test_the_same_pairs_encoded_together_are_equal(case, tiny_bert):
     np.testing.assert_allclose(found[off], expected[off], rtol=0, atol=3e-8 if name == "bertscore" else 1e-9)
 
 
+@pytest.mark.slow
 @EACH
 def test_ranks_averages_and_exact_p_values(case, tiny_bert):
     """Every partition enumerated in fractions, from scores of single pairs."""
@@ -150,6 +153,7 @@ def test_ranks_averages_and_exact_p_values(case, tiny_bert):
     assert all(ranges[0] <= record["scores"][name]["value"] <= ranges[1] for record in results.contexts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["bertscore", "moverscore", "infolm", "infolm kl"])
 def test_idf_is_counted_in_all_references_of_the_run(case, tiny_bert):
     """The public function counts it in the references of its call: those of both contexts."""
@@ -348,6 +352,12 @@ def test_an_empty_text_where_a_measure_has_no_bound(tiny_bert):
     for total, expected in zip(results.totals, alone.totals, strict=True):
         assert (total.contexts, total.left_out) == (1, 1) and total.mean == pytest.approx(expected.mean, abs=1e-9)
     assert results.left_out["infolm"] == {"blank": "a text without words has no score"}
+    # What is said of a context that is left, of as many texts as the other, is said under its own name.
+    around = [f"{first} {second}" for first, second in zip(HUMAN, HUMAN[1:] + HUMAN[:1], strict=True)]
+    alike = [{"id": name, "references": [first, *around], "candidates": [*HUMAN, MODEL[0]]}
+             for name, first in (("blank", ""), ("round", MODEL[1]))]  # fmt: skip
+    with pytest.raises(rc.InputError, match=r"^context round: no analytic p-value"):
+        evaluated("infolm kl", tiny_bert, alike, "trm-NAME", pvalue="analytic")
     for call in (rc.triangle_rank, rc.aggregate, rc.dispersion):
         with pytest.raises(rc.InputError, match=r"^a text without words has no score by infolm with these options"):
             call(["", "a cat"], ["a dog"], "infolm", measure="kl", idf=False, model=tiny_bert, cache=False)

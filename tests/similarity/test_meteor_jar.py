@@ -125,6 +125,9 @@ def test_a_system_of_equal_texts_has_one_and_texts_beside_count_by_their_words()
     lost = rc.corpus_meteor(["red birds sing", "big dog"], ["red birds sing", ""])
     assert lost.value == pytest.approx(1 / (0.15 + 0.85 * 5 / 3), abs=1e-12)
     assert lost.scores.tolist() == [1, 0]
+    # Equal texts are equal, even where none of their words weighs anything.
+    for options in ({"delta": 1.0}, {"tokenize": "caption"}):
+        assert rc.corpus_meteor(["the", "..."], ["the", "..."], **options).scores.tolist() == [1, 1]
 
 
 def test_the_best_reference_gives_the_counts():
@@ -247,6 +250,14 @@ def test_synsets_that_are_not_whole(tmp_path, content):
         WordNet(tmp_path)
 
 
+def test_phrases_that_come_again_later(tmp_path):
+    """Their paraphrases are added in the table's order, in time that grows with the table."""
+    table = tmp_path / "table.txt"
+    table.write_text("0.5\na\nb\n0.5\nc\nd\n0.5\na\ne\n0.5\na\nb\n" + "0.5\nx\ny\n0.5\nz\nw\n" * 100_000)
+    known = paraphrases_module.Paraphrases(table).prepare(["a", "x"]).known
+    assert [row for _, _, row, _ in known] == [b"b\ne\nb", b"\n".join([b"y"] * 100_000)]
+
+
 def test_packed_floods_are_refused(jar, tmp_path, monkeypatch):
     monkeypatch.setattr("recapture.lexical.packed.MOST_BYTES", 20)
     with pytest.raises(InputError, match=r"unpacks to more than .*RECAPTURE_NO_LIMITS=1"):
@@ -339,6 +350,7 @@ def real_jar():
     return file
 
 
+@pytest.mark.slow
 def test_the_real_normalizer_agrees(real_jar):
     rng = random.Random(11)
     pieces = [
@@ -358,13 +370,15 @@ def test_the_real_normalizer_agrees(real_jar):
     texts += list(NORMALISED)
     command = ["java", "-Dfile.encoding=UTF-8", "-cp", real_jar, "edu.cmu.meteor.util.Normalizer", "en", "true"]
     printed = subprocess.run(
-        command, input="\n".join(texts) + "\n", capture_output=True, encoding="utf-8", check=True
+        command, input="\n".join(texts) + "\n", capture_output=True, encoding="utf-8", check=True, timeout=120
     ).stdout.split("\n")
+    assert len(printed) == len(texts) + 1
     tokenize = JarFiles(real_jar).tokenize
-    for text, line in zip(texts, printed, strict=False):
+    for text, line in zip(texts, printed[:-1], strict=True):
         assert tokenize(text) == re.findall(r"[^ \t\n\r\f]+", line.lower()), ascii(text)
 
 
+@pytest.mark.slow
 def test_the_real_program_says_what_is_said_here(real_jar, tmp_path):
     """The expected numbers above, asked for again."""
     (tmp_path / "words").write_text(WORDS)

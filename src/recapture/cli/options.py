@@ -366,7 +366,7 @@ def _numbers(_: click.Context, __: click.Parameter, text: str | None) -> list[fl
     except ValueError:
         numbers = [math.nan]
     if not all(math.isfinite(number) and number > 0 for number in numbers):
-        raise InputError(f"--temperature takes numbers above 0 such as 1 or 0.5,1,2, not {text!r}")
+        raise InputError(f"--temperature takes numbers above 0 such as 1 or 0.5, not {text!r}")
     return numbers
 
 

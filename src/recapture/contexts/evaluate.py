@@ -423,7 +423,13 @@ def _comparable(batch: Batch, similarity: str) -> tuple[Batch, list[int]]:
     places = np.flatnonzero(~np.isnan(square).any(axis=(1, 2))).tolist()
     if len(places) == len(square):
         return batch, places
-    return replace(batch, texts=[batch.texts[at] for at in places], squares={similarity: square[places]}), places
+    part = replace(
+        batch,
+        texts=[batch.texts[at] for at in places],
+        squares={similarity: square[places]},
+        names=[batch.names[at] for at in places],
+    )
+    return part, places
 
 
 def _chunks(contexts: Sequence[Context]) -> Iterator[list[Context]]:

@@ -89,7 +89,7 @@ def check_analytic(references: int, candidates: int, ties: str) -> None:
     if min(references, candidates) < LEAST_ANALYTIC:
         raise InputError(
             f"{references} references and {candidates} candidates are too few for an analytic p-value, which needs "
-            f"{LEAST_ANALYTIC} a side: leave the choice open"
+            f"{LEAST_ANALYTIC} a side: ask for an exact one, or leave this context out"
         )
 
 

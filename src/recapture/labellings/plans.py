@@ -124,7 +124,7 @@ def _asked(pvalue: Pvalue, samples: int) -> int | None:
     if isinstance(pvalue, str) and pvalue == "sampled":
         return samples
     if isinstance(pvalue, str) and pvalue == "analytic":
-        raise InputError("triangle ranks alone have analytic p-values: leave the choice open, or ask for sampled ones")
+        raise InputError("triangle ranks alone have analytic p-values: ask for exact or sampled ones")
     if not is_whole(pvalue) or pvalue < 1:
         raise InputError(f"pvalue must be true, 'exact', 'sampled' or a number of labellings, not {shown(pvalue)}")
     if pvalue > DEMANDED_LIMIT:

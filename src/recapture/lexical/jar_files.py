@@ -30,6 +30,8 @@ class JarFiles:
     """The jar, a folder that holds it, or a folder into which it was unpacked."""
 
     def __init__(self, place: str | os.PathLike[str]) -> None:
+        if not place:
+            raise InputError("METEOR's own program is named by an empty file name")
         self.place = _found(Path(place))
         """The archive, or the folder with all that it held."""
         words, prefixes = (member(self.place, name) for name in (_WORDS, _PREFIXES))

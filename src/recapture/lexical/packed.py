@@ -8,8 +8,8 @@ from pathlib import Path
 from ..errors import InputError, first_line
 from ..texts.reading import Source, no_limits, too_much
 
-MOST_BYTES = 200_000_000
-"""Of one file: far more than any WordNet has."""
+MOST_BYTES = 20_000_000
+"""Of one file: four times the largest index of a WordNet. A list of words takes far more memory than its file."""
 
 
 def member(place: Path, name: str) -> bytes:

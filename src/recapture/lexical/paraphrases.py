@@ -131,19 +131,26 @@ class Paraphrases:
 
     def _content(self) -> PhraseTable:
         rows: dict[bytes, bytes] = {}
+        later: dict[bytes, list[bytes]] = {}
         others: set[bytes] = set()
         with Source(self.table).opened() as stream:
             for phrases, paraphrases in self._columns(stream):
                 others.update(paraphrases)
-                # Entries of one phrase stand together; where they do not, later ones are added.
+                # Entries of one phrase stand together; where they do not, later ones are added, all at once: a row that
+                # grew by each of them would take years in a table that goes to and fro.
                 start, before = 0, phrases[0]
                 for place, phrase in enumerate((*phrases, b"")):
                     if phrase != before:
                         ways = paraphrases[start:place]
-                        rows[before] = b"\n".join([rows[before], *ways] if before in rows else ways)
+                        if before in rows:
+                            later.setdefault(before, []).extend(ways)
+                        else:
+                            rows[before] = b"\n".join(ways)
                         start, before = place, phrase
         if not rows:
             raise InputError(f"{Source(self.table).name} is no paraphrase table: it is empty")
+        for phrase, ways in later.items():
+            rows[phrase] = b"\n".join([rows[phrase], *ways])
         others -= rows.keys()
         return PhraseTable(rows, others, 1 + max(map(bytes.count, chain(rows, others), repeat(b" "))))
 

@@ -118,6 +118,8 @@ def reproduce(
         raise rc.InputError("--page is for findings of full forms: leave --quick and --made-up out")
     if made_up and data is not None:
         raise rc.InputError("--made-up needs no data: leave --data out, or --made-up")
+    if samples == "":
+        raise rc.InputError("--samples names a folder, but its name is empty")
     if made_up and samples is not None:
         raise rc.InputError("--made-up makes samples up, too: leave --samples out, or --made-up")
     if preset is not None:

@@ -102,6 +102,7 @@ _DESCRIBED = {
     NAME: "a text or a whole number",
     str: "a text",
     dict: "an object",
+    list: "a list",
 }
 
 

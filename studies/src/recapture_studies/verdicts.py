@@ -30,8 +30,9 @@ RULES = {
     "independent (Zou's method), which is too wide where they rise and fall together. Where no sampling error is "
     "known, plain numbers are compared as printed, and the reasons say so; numbers that are equal as printed are not "
     "above each other. An order of several, and the largest or smallest of all, are comparisons in pairs.",
-    "near": f"A number lies near the paper's, that is within {NEAR:g} of it: holds where its whole 95 % interval is so "
-    "near, does not hold where none of it is, cannot be told between; plain numbers where no sampling error is known.",
+    "near": f"A number lies near the paper's, or near another that it is said to equal, that is within {NEAR:g} of it: "
+    "holds where its whole 95 % interval is so near, does not hold where none of it is, cannot be told between; plain "
+    "numbers where no sampling error is known.",
     "course": "A number gets worse, better, or stays as a disturbance grows: it moves where the 95 % interval (t) of "
     "its change from the first step to the last, over draws of the texts, excludes 0, and its mean follows the steps "
     f"(Spearman's correlation at least {MONOTONE:g}); it stays where that interval is within {STEADY:g} of 0 (of "

@@ -57,7 +57,7 @@ def write_findings(study: Study, findings: Findings, setup: Setup, output: Path)
     texts[output / f"{study.name}.json"] = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     texts[output / f"{study.name}.svg"] = picture
     for path in texts:
-        check_writable(path, keep=(setup.encoder, setup.model, setup.jar))
+        check_writable(path, keep=(setup.encoder, setup.model, setup.jar, setup.samples))
     write_all(texts)
     return list(texts)
 

@@ -63,7 +63,8 @@ def corpus_meteor(
 
     Examples
     --------
-    Three of four words are aligned, in two chunks: precision and recall are 3/4, all words being content words.
+    Three of four words are aligned, and precision and recall are 3/4, all words being content words; the one chunk
+    covers its own pair of texts, and costs nothing.
 
     >>> import recapture as rc
     >>> result = rc.corpus_meteor(["red birds sing", "rain"], ["red birds sing", "snow"])

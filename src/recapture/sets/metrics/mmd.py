@@ -88,6 +88,9 @@ def mmd(
     return measure(METRIC, reference, candidate, bandwidth=bandwidth, form=form, **options)
 
 
+_NO_DISTANCE = "Eq. 6 as printed is no distance: it grows with the sets, and sets far apart score lowest"
+
+
 def _measure(pair: Pair, bandwidth: float | None, form: Form) -> Measurement:
     _check_form(form)
     centres = Centres.of(pair.reference.values, pair.candidate.values)
@@ -105,6 +108,7 @@ def _measure(pair: Pair, bandwidth: float | None, form: Form) -> Measurement:
             "biased": max(0.0, (within_r + n) / n**2 + (within_c + m) / m**2 - across),
             "bandwidth": bandwidth,
         },
+        warnings=(_NO_DISTANCE,) if form == "printed" else (),
         settings={"bandwidth": bandwidth, "bandwidth_rule": rule},
     )
 

@@ -59,8 +59,10 @@ def compared(samples: SampleSet, setup: Setup) -> Compared:
 def _alone(samples: SampleSet, setup: Setup) -> Compared:
     drawn = [way for way in samples.ways if way.search == "sampling"]
     every = [row for rows in samples.models.values() for row in rows]
-    candidates = min(MOST, *(len(row.texts[way]) for row in every for way in drawn)) if drawn else MOST
     references = min(MOST, samples.people // 2)
+    # No more than there are other people: triangle ranks of fewer texts are higher, whoever wrote them.
+    most = min(MOST, samples.people - references)
+    candidates = min(most, *(len(row.texts[way]) for row in every for way in drawn)) if drawn else most
     many = min(len(rows) for rows in samples.models.values())
     if candidates < 2 or many < 2:
         raise rc.InputError(

@@ -298,8 +298,8 @@ def _claims(own: Numbers, model: str, data: str, chosen: Chosen) -> list[Claim]:
     found["fisher-rao-good"] = together(free), f"above the middle of all {len(everything)} metrics in {count(free)}"
     flat = ahead(mine["linf"], middle, criteria)
     found["linf-sometimes"] = (
-        above(Estimate(round(max(mine["linf"][at] - middle[at] for at in criteria), 6))),
-        f"Linf above the middle of all {len(everything)} metrics in {count(flat)}",
+        above(Estimate(round(sorted(mine["linf"][at] - middle[at] for at in criteria)[-2], 6))),
+        f"Linf above the middle of all {len(everything)} metrics in {count(flat)}; some settings are two at least",
     )
     rivals = {at: max(by[at] for by in others.values()) for at in criteria}
     gains = [above(Estimate(round(best["curved"][at] - rivals[at] - POINTS, 6))) for at in criteria]

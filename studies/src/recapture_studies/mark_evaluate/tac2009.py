@@ -31,6 +31,7 @@ from .tac2009_view import (
     average,
     beside_table,
     by_topic,
+    data_name,
     difference_table,
     encoder_table,
     level_claim,
@@ -40,6 +41,8 @@ from .tac2009_view import (
 )
 
 FOLDER = "tac2009"
+TOPICS, SUMMARIES = 44, 2596
+"""Of TAC 2009 as the paper had it: other numbers are other data."""
 WHO = {
     "all": lambda summary: True,
     "systems alone": lambda summary: not summary.of_a_person,
@@ -117,11 +120,11 @@ def _run(setup: Setup) -> Findings:
     seen = Seen(setup, parts(setup), see)
     tables = [Section("beside-the-paper", beside_table(here["all"]))]
     if here["all"]:
-        what = "TAC 2009, all summaries: correlation across the summaries of a topic."
+        what = "All summaries: correlation across the summaries of a topic."
         tables += [
             Section("text-level", level_table(here["all"], COLUMNS, what)),
-            Section("differences", difference_table(here["all"], COLUMNS, "TAC 2009, all summaries.")),
-            Section("who-is-counted", who_table(here), "Whether people's own summaries count on TAC 2009"),
+            Section("differences", difference_table(here["all"], COLUMNS, "All summaries.")),
+            Section("who-is-counted", who_table(here), "Whether people's own summaries count"),
         ]
     if len(by_encoder) > 1:
         tables += [Section("by-encoder", encoder_table(by_encoder))]
@@ -152,8 +155,17 @@ def _run(setup: Setup) -> Findings:
         axes.legend(fontsize=7)
 
     told = _told(known, here["all"])
-    settings = {"here": known is not None, "empty": _empty(known), "warnings": list(seen.warnings)}
+    settings = {
+        "here": known is not None,
+        "own": known is None or _is_own(known),
+        "empty": _empty(known),
+        "warnings": list(seen.warnings),
+    }
     return Findings([*tables, seen.table()], draw, [*told, *seen.about_left_out()], settings)
+
+
+def _is_own(known: list[Topic]) -> bool:
+    return len(known) == TOPICS and sum(len(topic.summaries) for topic in known) == SUMMARIES
 
 
 def _empty(known: list[Topic] | None) -> int:
@@ -167,16 +179,16 @@ def _told(known: list[Topic] | None, found: Mapping[str, Mapping[str, np.ndarray
         return [
             f"Cannot be told: {NOT_HERE}. Table 3's numbers stand alone above; docs/data.md says where the data come "
             "from and what is read.",
-            f"Measured earlier with all-MiniLM-L6-v2 on the real data (recorded in the project's mathematical notes), "
-            f"CAPTURE, k = 1, {how}: {numbers} (responsiveness, then pyramid; Kendall, Pearson, Spearman). No verdict "
-            "stands on these.",
+            f"Measured earlier by a separate program on the paper's own data, all-MiniLM-L6-v2, CAPTURE, k = 1, {how}: "
+            f"{numbers} (responsiveness, then pyramid; Kendall, Pearson, Spearman). No verdict stands on these.",
             "REALSumm shows the same form on other data: one reference, pyramid recall alone.",
         ]
     size = sum(len(topic.summaries) for topic in known)
     people = sum(summary.of_a_person for topic in known for summary in topic.summaries)
+    name = data_name(_is_own(known))
     lines = [
-        f"TAC 2009: {len(known)} topics, {size:,} summaries, {people} of them people's own, which are references, too. "
-        f"{_empty(known)} summaries are empty; they score what texts do that never meet."
+        f"{name[0].upper()}{name[1:]}: {len(known)} topics, {size:,} summaries, {people} of them people's own, which "
+        f"are references, too. {_empty(known)} summaries are empty; they score what texts do that never meet."
     ]
     if "me-words capture" in found:
         own = found["me-words capture"]
@@ -186,10 +198,11 @@ def _told(known: list[Topic] | None, found: Mapping[str, Mapping[str, np.ndarray
 
 
 def judge(tables: Tables, settings: Mapping[str, Any]) -> list[Claim]:
-    claims = [level_claim(tables.get("text-level", []), tables.get("by-encoder", []))]
+    own = settings.get("own", True)
+    claims = [level_claim(tables.get("text-level", []), tables.get("by-encoder", []), own)]
     columns = {each: [f"{criterion}, {each}" for criterion in CRITERIA] for each in COEFFICIENTS}
-    data = "TAC 2009, text level, all-MiniLM-L6-v2"
-    claims += order_claims(tables.get("differences", []), columns, data, own=True)
+    data = f"{data_name(own)}, text level, all-MiniLM-L6-v2"
+    claims += order_claims(tables.get("differences", []), columns, data, own=own)
     columns = {each: [f"{kind}, {each}" for kind in summarisation.KINDS.values()] for each in COEFFICIENTS}
     data = "REALSumm, text level, all-MiniLM-L6-v2" + ("" if settings["here"] else f"; {NOT_HERE}")
     return [*claims, *order_claims(tables.get("realsumm-differences", []), columns, data, own=False)]
