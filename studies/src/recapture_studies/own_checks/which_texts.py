@@ -237,8 +237,8 @@ def _found_table(found: Sequence[dict[str, Any]], scale: Scale) -> Section:
         rows.append([each["kind"], each["much"], each["list"], short(truth), short(listed), *shares])
     caption = [
         f"{scale.repeats} repeats, {scale.size} v {scale.size} texts, level {LEVEL:g}; truth and listed: texts, on "
-        "average; precision: listed texts that should be listed; recall: texts that should be listed and are; clusters: "
-        "reference texts in clusters that come too seldom",
+        "average; precision: listed texts that should be listed; recall: texts that should be listed and are; "
+        "clusters: reference texts in clusters that come too seldom",
         "put in: XNLI's premises, or words of Brown drawn at random, among captions of COCO; topic removed: sentences "
         "of Brown, which the reference has beside captions and the candidate has not; all others: in Brown",
     ]
