@@ -177,23 +177,26 @@ def check_stdin(*inputs: str) -> None:
         raise InputError("standard input (-) can serve for one input only")
 
 
-def check_targets(output: str | None, per_item: str | None = None, candidates: Sequence[str] = ()) -> None:
+def check_targets(
+    output: str | None, beside: str | None = None, candidates: Sequence[str] = (), flag: str = "--per-item"
+) -> None:
     """What is to be written can be, and is neither the other nor anything that this command reads.
 
-    candidates: the files that --candidate means, where it may name patterns and folders.
+    beside: a second file, which `flag` names. candidates: the files that --candidate means, where it may name patterns
+    and folders.
     """
-    if "-" in (output, per_item):
-        raise InputError("--output and --per-item name files; without --output results go to stdout")
+    if "-" in (output, beside):
+        raise InputError(f"--output and {flag} name files; without --output results go to stdout")
     inputs = [*_read_by(click.get_current_context()), *candidates]
-    written = [path for path in (output, per_item) if path]
+    written = [path for path in (output, beside) if path]
     if written:
         from ..files import cache_folder, check_writable
 
         models = os.environ.get("RECAPTURE_MODELS")
         for path in written:
             check_writable(path, [*inputs, cache_folder(), *([models] if models else [])])
-    if output and per_item and Path(output).resolve() == Path(per_item).resolve():
-        raise InputError(f"--output and --per-item both name {output}")
+    if output and beside and Path(output).resolve() == Path(beside).resolve():
+        raise InputError(f"--output and {flag} both name {output}")
     if not output:
         _check_stdout(inputs)
     if not output and isinstance(sys.stdout, io.TextIOWrapper):
@@ -217,7 +220,7 @@ def _read_by(context: click.Context) -> Iterator[str]:
     for parameter in context.command.params:
         declared = parameter.metavar or ("FILE" if isinstance(parameter, click.Argument) else "")
         reads = declared.startswith(("FILE", "FOLDER", "DIR")) or parameter.name in ("encoder", "model")
-        if reads and parameter.name not in ("output", "per_item", "candidate"):
+        if reads and parameter.name not in ("output", "per_item", "per_text", "candidate"):
             value = context.params.get(parameter.name or "")
             yield from value if isinstance(value, tuple) else [value] if isinstance(value, str) else []
 
@@ -312,7 +315,7 @@ def deliver(
     form: str,
     output: str | None,
     notes: Sequence[str],
-    also: Mapping[str, str] | None = None,
+    also: Mapping[str, str | bytes] | None = None,
     how: Mapping[str, Any] | None = None,
 ) -> None:
     """A result in one of the forms, to the file or to stdout; then what the user should know, unless it is part of it.
@@ -325,7 +328,7 @@ def deliver(
         width = None if output else terminal_width()
         how = {"width": width, "color": width is not None}
     text = getattr(result, METHODS[form])(**(how or {}))
-    files = {**(also or {}), **({output: text} if output else {})}
+    files: dict[str, str | bytes] = {**(also or {}), **({output: text} if output else {})}
     left = None
     with _written(files):
         if not output:
@@ -342,7 +345,7 @@ def deliver(
         raise left
 
 
-def _written(files: Mapping[str, str]) -> contextlib.AbstractContextManager[None]:
+def _written(files: Mapping[str, str | bytes]) -> contextlib.AbstractContextManager[None]:
     """A block after which the files are there, all or none."""
     if not files:
         return contextlib.nullcontext()
