@@ -62,6 +62,7 @@ GIVEN: dict[str, Any] = {
 OWN: dict[str, dict[str, Any]] = {
     "evaluate": {"references": REFERENCE, "candidates": CANDIDATE, "metrics": "mark-evaluate", "ceiling": False},
     "evaluate_pairs": {"metrics": "chrf"},
+    "diagnose": {"level": 0.5},
     "evaluate_contexts": {"metrics": "rouge-l", "resume": False},
     "compare": {"systems": {"a": CANDIDATE, "b": REFERENCE[::-1]}, "metrics": "mmd", "ceiling": False},
     "compare_pairs": {"systems": {"a": TEXTS, "b": OTHERS}, "metrics": "chrf"},
@@ -111,21 +112,17 @@ FITTING |= {
     "seed": 100,
 }
 """Numbers that a parameter may have and that fit into 8 bits, where the default is none or would take long."""
-ABOUT_RESULTS = {
-    "Result",
-    "Results",
-    "Table",
-    "ScoreMatrix",
-    "Context",
-    "InputError",
-    "OptionError",
-    "Journal",
-    "Comparison",
-}
+ABOUT_RESULTS = {"Result", "Results", "Table", "ScoreMatrix", "Context", "InputError", "OptionError", "Journal"}
+ABOUT_RESULTS |= {"Comparison", "Diagnosis"}
 """Classes that are not made from a caller's parameters."""
 ON_MODELS = {"bertscore", "infolm", "moverscore", "prd_words", "mark_evaluate_words", "precision_recall_words"}
 NOT_HERE = {"model_info", "read", "read_contexts", "read_scores"}
 """Functions of files, which take no numbers: a number among their parameters would be found, and fail."""
+
+_OF_TEXTS = {
+    "diagnose": {"reference": TEXTS, "candidate": OTHERS},
+    "compare": {"reference": TEXTS * 2, "systems": {"one": OTHERS * 2, "two": TEXTS * 2}, "metrics": "mmd"},
+}
 
 
 class Door(NamedTuple):
@@ -188,11 +185,11 @@ def _of_function(name: str, function: Callable[..., Any], model: Path | None) ->
         arguments = {key: value for key, value in fixed.items() if key != parameter_name}
         if parameter_name == "seed" and name in ("evaluate", *_set_functions()):
             arguments |= {"pvalue": 20}
-        if parameter_name == "batch_size" and name.startswith(("evaluate", "compare")):  # of texts that are encoded
+        if parameter_name == "batch_size" and name.startswith(
+            ("evaluate", "compare", "diagnose")
+        ):  # of texts that are encoded
             arguments |= {"encoder": "bag-of-words", "cache": False}
-            arguments |= (
-                {"reference": TEXTS * 4, "systems": {"a": OTHERS * 4, "b": TEXTS * 4}} if name == "compare" else {}
-            )
+            arguments |= _OF_TEXTS.get(name, {})
             arguments |= {"references": TEXTS, "candidates": OTHERS, "metrics": "frechet"} if name == "evaluate" else {}
             arguments |= {"metrics": "trm-embedding"} if name.endswith("_contexts") else {}
         if name.endswith("_contexts") and parameter_name == "batch_tokens":  # of models of word pieces

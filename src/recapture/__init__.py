@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from .agreement.statistics.williams import williams_test as williams_test
     from .agreement.with_people import compare_metrics as compare_metrics
     from .agreement.with_people import correlate as correlate
+    from .blame.diagnose import diagnose as diagnose
+    from .blame.diagnosis import Diagnosis as Diagnosis
     from .contexts.evaluate import evaluate_contexts as evaluate_contexts
     from .contexts.metrics.aggregate import aggregate as aggregate
     from .contexts.metrics.dispersion import dispersion as dispersion
@@ -87,7 +89,7 @@ if TYPE_CHECKING:
     from .sets.metrics.precision_recall import precision_recall as precision_recall
     from .similarity.diversity import distinct_n as distinct_n
     from .similarity.diversity import self_bleu as self_bleu
-    from .systems.compare import compare as compare
+    from .systems.answer import compare as compare
     from .systems.comparison import Comparison as Comparison
     from .systems.of_contexts import compare_contexts as compare_contexts
     from .systems.of_pairs import compare_pairs as compare_pairs
@@ -117,6 +119,8 @@ _HOME = {
     "correlation": "agreement.statistics.coefficients",
     "compare_metrics": "agreement.with_people",
     "correlate": "agreement.with_people",
+    "diagnose": "blame.diagnose",
+    "Diagnosis": "blame.diagnosis",
     "encode": "representations.encode",
     "resolve_encoder": "representations.encoder",
     "model_info": "representations.model_info",
@@ -127,7 +131,7 @@ _HOME = {
     "evaluate": "sets.evaluate",
     "list_metrics": "sets.declaration",
     "mark_evaluate_sweep": "sets.metrics.mark_evaluate",
-    "compare": "systems.compare",
+    "compare": "systems.answer",
     "Comparison": "systems.comparison",
     "compare_contexts": "systems.of_contexts",
     "compare_pairs": "systems.of_pairs",

@@ -69,18 +69,19 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def whole_files(texts: Mapping[str, str]) -> Iterator[None]:
+def whole_files(contents: Mapping[str, str | bytes]) -> Iterator[None]:
     """Several files by path, all or none: they are ready, under other names, before the block, and there after it.
 
     What else has to succeed, such as results on stdout, stands in the block.
     """
     targets: list[_Target] = []
     try:
-        for path, text in texts.items():
+        for path, content in contents.items():
             with _cannot_write(path):
                 targets.append(_Target(path))
                 # A name that is not UTF-8 shows the bytes that are not; in JSON that is the way to write them.
-                targets[-1].temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
+                ready = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
+                targets[-1].temporary.write_bytes(ready)
         yield
         # Pipes and devices may refuse what they are given; files that are ready only change their names.
         for target in sorted(targets, key=lambda each: each.replaces):

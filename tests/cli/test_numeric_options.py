@@ -38,6 +38,7 @@ SIDES = ["-r", "human.txt", "-c", "model.txt"]
 FIELDS = ["--candidates-field", "a", "--candidates-field", "b"]
 COMMANDS = {
     "score": [*SIDES, "--encoder", "bag-of-words", "--metrics", "mark-evaluate,mmd", "--no-ceiling"],
+    "inspect": [*SIDES, "--encoder", "bag-of-words"],
     "pairs": [*SIDES, "--metrics", "chrf"],
     "contexts": ["contexts.jsonl", "--metrics", "rouge-l"],
     "compare": [*SIDES, "-c", "human.txt", "--encoder", "bag-of-words", "--metrics", "mmd", "--no-ceiling"],

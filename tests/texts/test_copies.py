@@ -8,12 +8,13 @@ import json
 import random
 import unicodedata
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recapture.texts import copies as module
-from recapture.texts.copies import Index, copies, normalised, words_of
+from recapture.texts.copies import Index, alike, copies, normalised, sources, words_of
 
 SENTENCE = "The old ferry left the harbour at dawn and came back with nobody on board"
 
@@ -241,3 +242,43 @@ def _with_one_word_changed(text, rng):
     words = text.split()
     words[rng.randrange(len(words))] = f"zzz{rng.randrange(10**9)}"
     return " ".join(words)
+
+
+def test_sources_are_the_copies_and_leave_each_text_out():
+    """For the candidate what `copies` finds; for the reference what it finds where one text is the candidate alone."""
+    rng = np.random.default_rng(11)
+    words = [f"w{number}" for number in range(12)]
+    texts = [" ".join(rng.choice(words, rng.integers(0, 9))) for _ in range(80)]
+    texts += [f"{text} {' '.join(rng.choice(words, 2))}" for text in texts[:40]]
+    texts += texts[:30]
+    rng.shuffle(texts)
+    reference, candidate = texts[:90], texts[90:]
+    of_candidate, of_reference = sources(reference, candidate)
+    found = copies(reference, {"candidate": candidate}).candidates["candidate"]
+    assert {at: int(place) for at, place in enumerate(of_candidate.equal) if place >= 0} == found.copied_from
+    assert {at: int(place) for at, place in enumerate(of_candidate.near) if place >= 0} == found.near_copied_from
+    assert found.near_copied > 3 and found.copied > 3
+    for at, text in enumerate(reference):
+        others = reference[:at] + reference[at + 1 :]
+        alone = copies(others, {"one": [text]}).candidates["one"]
+        assert (of_reference.equal[at] >= 0) == bool(alone.copied), text
+        assert (of_reference.near[at] >= 0) == bool(alone.near_copied), text
+
+
+def test_sources_of_the_same_group_do_not_count():
+    text = "one two three four five six seven"
+    reference, candidate = [text, "something else", text], [text, f"{text} eight"]
+    of_candidate, of_reference = sources(reference, candidate, [[1, 2, 3], [1, 1]])
+    assert of_candidate.equal.tolist() == [2, -1]
+    assert of_reference.equal.tolist() == [2, -1, 0]
+    same, _ = sources(reference[:2], candidate, [[1, 2], [1, 1]])
+    assert same.equal.tolist() == [-1, -1] and same.near.tolist() == [-1, -1] and same.share.tolist() == [0, 0]
+
+
+def test_alike_counts_as_copies_do():
+    texts = ["a b c", "A b  c", "a b  c", "one two three four five six", "one two three four five six seven", "", ""]
+    equal, near = alike(texts)
+    own = copies(texts, {}).reference
+    assert len(texts) - len(set(equal.tolist())) == own.repeated == 1
+    assert len(set(equal.tolist())) - len(set(near.tolist())) == own.near_repeated == 2
+    assert equal[0] == equal[2] and near[0] == near[1] == near[2] and near[3] == near[4] and near[5] != near[6]

@@ -18,6 +18,7 @@ from .compare import compare
 from .contexts import contexts
 from .correlate import correlate
 from .embed import embed
+from .inspect import inspect
 from .list import list_command
 from .options import TYPED, discard, flags, say
 from .pairs import pairs
@@ -93,7 +94,7 @@ def app() -> None:
     """
 
 
-for command in (compare, score, pairs, contexts, correlate, embed, list_command, cache):
+for command in (compare, score, inspect, pairs, contexts, correlate, embed, list_command, cache):
     app.add_command(command)
 
 

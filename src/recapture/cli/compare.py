@@ -116,7 +116,7 @@ def compare(
     With --pairs or --contexts there are other options: see recapture compare --pairs --help.
     """
     from ..sets.declaration import METRICS
-    from ..systems.compare import compare as compare_systems
+    from ..systems.answer import compare as compare_systems
 
     candidate = candidate_files(candidate, input_format)
     check_targets(output, candidates=candidate, report=report)

@@ -165,7 +165,7 @@ def contexts(
     useless = [option for option, value in named.items() if file is None and value not in _USUAL]
     if useless:
         raise InputError(f"{useless[0]} goes with a file of contexts, not with two files of single texts")
-    check_targets(output, per_item, [candidate] if candidate else [], report)
+    check_targets(output, per_item, [candidate] if candidate else [], report=report)
     form = chosen_form(form, output)
     arguments = metric_arguments(metrics, **settings)
     listed: list[Context]

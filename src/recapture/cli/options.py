@@ -220,18 +220,23 @@ def check_stdin(*inputs: str) -> None:
 
 
 def check_targets(
-    output: str | None, per_item: str | None = None, candidates: Sequence[str] = (), report: str | None = None
+    output: str | None,
+    beside: str | None = None,
+    candidates: Sequence[str] = (),
+    flag: str = "--per-item",
+    report: str | None = None,
 ) -> None:
     """What is to be written can be, and is neither the other nor anything that this command reads.
 
-    candidates: the files that --candidate means, where it may name patterns and folders.
+    beside: a second file, which `flag` names. candidates: the files that --candidate means, where it may name patterns
+    and folders.
     """
-    if "-" in (output, per_item, report):
-        named = "--output, --per-item and --report" if report else "--output and --per-item"
+    if "-" in (output, beside, report):
+        named = f"--output, {flag} and --report" if report else f"--output and {flag}"
         raise InputError(f"{named} name files; without --output results go to stdout")
     check_report(report, click.get_current_context().params.get("series", False))
     inputs = [*_read_by(click.get_current_context()), *candidates]
-    targets = {"--output": output, "--per-item": per_item, "--report": report}
+    targets = {"--output": output, flag: beside, "--report": report}
     written = [path for path in targets.values() if path]
     if written:
         from ..files import cache_folder, check_writable
@@ -265,7 +270,7 @@ def _read_by(context: click.Context) -> Iterator[str]:
     for parameter in context.command.params:
         declared = parameter.metavar or ("FILE" if isinstance(parameter, click.Argument) else "")
         reads = declared.startswith(("FILE", "FOLDER", "DIR")) or parameter.name in ("encoder", "model")
-        if reads and parameter.name not in ("output", "per_item", "report", "candidate"):
+        if reads and parameter.name not in ("output", "per_item", "per_text", "report", "candidate"):
             value = context.params.get(parameter.name or "")
             yield from value if isinstance(value, tuple) else [value] if isinstance(value, str) else []
 
@@ -360,7 +365,7 @@ def deliver(
     form: str,
     output: str | None,
     notes: Sequence[str],
-    also: Mapping[str, str] | None = None,
+    also: Mapping[str, str | bytes] | None = None,
     how: Mapping[str, Any] | None = None,
     report: str | None = None,
     series: bool | list[float] = False,
@@ -376,7 +381,7 @@ def deliver(
         width = None if output else terminal_width()
         how = {"width": width, "color": width is not None}
     text = getattr(result, METHODS[form])(**(how or {}))
-    files = {**(also or {}), **({output: text} if output else {})}
+    files: dict[str, str | bytes] = {**(also or {}), **({output: text} if output else {})}
     if report:
         from ..page.page_parts import page_of
 
@@ -402,7 +407,7 @@ def _typed() -> str:
     return shlex.join(["recapture", *click.get_current_context().meta.get(TYPED, [])])
 
 
-def _written(files: Mapping[str, str]) -> contextlib.AbstractContextManager[None]:
+def _written(files: Mapping[str, str | bytes]) -> contextlib.AbstractContextManager[None]:
     """A block after which the files are there, all or none."""
     if not files:
         return contextlib.nullcontext()

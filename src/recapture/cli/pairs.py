@@ -125,7 +125,7 @@ def pair_call(
 
     candidate = candidate_files(candidate, input_format)
     check_stdin(*reference, *candidate)
-    check_targets(output, per_item, candidate, report)
+    check_targets(output, per_item, candidate, report=report)
     form = chosen_form(form, output)
     names = candidate_names(candidate, name)
     for path in reference:

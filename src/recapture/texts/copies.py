@@ -19,18 +19,21 @@ number of words: at most `MOST_TEXTS` steps for each. Memory: about 80 bytes a w
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 RUN = 6
 """Words of the shortest run that counts."""
+NEAR = 0.5
+"""Share of a text's words that stand in such runs of one other text, from which on it is near that text."""
 MOST_TEXTS = 16
 """How many texts the index keeps for one run of words."""
 _AT_ONCE = 1 << 21
@@ -120,6 +123,79 @@ def copies(reference: Sequence[str], candidates: Mapping[str, Sequence[str]]) ->
     return CopyReport(own, found)
 
 
+class Sources(NamedTuple):
+    """For each text of a set, where it stands in other texts; positions count from 0, -1: nowhere."""
+
+    equal: np.ndarray
+    """The first text that equals it."""
+    near: np.ndarray
+    """Where it equals none: the text that shares most of its words, if it is near that."""
+    share: np.ndarray
+    """Of its words, how many stand in runs of `RUN` words of one other text: 1 for copies."""
+
+
+def sources(reference: Sequence[str], candidate: Sequence[str], groups: Sequence[Any] | None = None) -> list[Sources]:
+    """Where the texts of the candidate stand in the reference, and where the reference's own do in others of it: the
+    rate at which people repeat people.
+
+    groups: one label a text, of the reference and of the candidate; texts of one group are no sources of each other.
+    """
+    hashes = _Hashes()
+    known = _Set(reference, hashes)
+    index = Index(known.runs)
+    labels = [None, None] if groups is None else [np.asarray(each) for each in groups]
+    places: dict[str, list[int]] = {}
+    for place, key in enumerate(known.keys):
+        if key is not None:
+            places.setdefault(key, []).append(place)
+    sides = (_Set(candidate, hashes), labels[1], False), (known, labels[0], True)
+    return [_sources_of(side, own, known, labels[0], places, index, within) for side, own, within in sides]
+
+
+def _sources_of(
+    side: _Set,
+    own: np.ndarray | None,
+    known: _Set,
+    of_known: np.ndarray | None,
+    places: Mapping[str, Sequence[int]],
+    index: Index,
+    within: bool,
+) -> Sources:
+    equal, near = np.full(len(side.keys), -1), np.full(len(side.keys), -1)
+    for place, key in enumerate(side.keys):
+        for source in places.get(key, ()) if key is not None else ():
+            if not (within and source == place) and (own is None or of_known is None or own[place] != of_known[source]):
+                equal[place] = source
+                break
+    first, second = np.array(side.distinct, np.int64), np.array(known.distinct, np.int64)
+    best, most = np.full(len(first), -1), np.zeros(len(first), np.int64)
+    for mine, other, shared in index.near(side.runs, within=within, share=0):
+        if own is not None and of_known is not None:
+            kept = own[first[mine]] != of_known[second[other]]
+            mine, other, shared = mine[kept], other[kept], shared[kept]
+        order = np.lexsort((-other, shared, mine))  # the last of each text wins: most words, the first of several
+        best[mine[order]], most[mine[order]] = other[order], shared[order]
+    share = most / np.maximum(side.runs.words, 1)
+    number = {side.keys[place]: at for at, place in enumerate(side.distinct)}
+    at = np.array([-1 if key is None else number[key] for key in side.keys], np.int64)
+    shares = np.where(at >= 0, share[at], 0.0) if len(first) else np.zeros(len(at))
+    if len(first):
+        near = np.where((at >= 0) & (shares >= NEAR) & (best[at] >= 0), second[np.maximum(best[at], 0)], -1)
+    return Sources(equal, np.where(equal >= 0, -1, near), np.where(equal >= 0, 1.0, shares))
+
+
+def alike(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Two numbers for each text: equal for texts that are equal, and equal for those of one group of near texts."""
+    side = _Set(texts, _Hashes())
+    groups = _Groups(len(side.distinct))
+    for mine, other, _ in Index(side.runs).near(side.runs, within=True):
+        groups.join(mine.tolist(), other.tolist())
+    number = {side.keys[place]: at for at, place in enumerate(side.distinct)}
+    nobody = itertools.count(len(number))  # an empty text repeats none
+    equal = [next(nobody) if key is None else number[key] for key in side.keys]
+    return np.array(equal), np.array([groups.root(at) if at < len(number) else at for at in equal])
+
+
 def normalised(text: str) -> str:
     """A text as copies are told by: NFKC, one space for every run of blanks, none at the ends."""
     if not text.isascii():
@@ -169,10 +245,13 @@ class Index:
         self._hashes, self._starts, self._texts = hashes[starts], starts, texts
         self._counts = np.minimum(counts, MOST_TEXTS)
 
-    def near(self, runs: WordRuns, *, within: bool = False) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    def near(
+        self, runs: WordRuns, *, within: bool = False, share: float = NEAR
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Texts that are near one of the index, that one, and how many words are shared; some thousand at a time.
 
-        within: the texts are those of the index; none is compared with itself.
+        within: the texts are those of the index; none is compared with itself. share: of a text's words, from which on
+        it is near; 0: one run is enough.
         """
         if not len(self._hashes) or not len(runs.hashes):
             return
@@ -194,11 +273,18 @@ class Index:
             if last <= first:
                 last = int(np.searchsorted(text, text[first], "right"))
             part = slice(first, last)
-            yield self._meetings(at[part], counts[part], text[part], place[part], runs.words, within)
+            yield self._meetings(at[part], counts[part], text[part], place[part], runs.words, within, share)
             first = last
 
     def _meetings(
-        self, at: np.ndarray, counts: np.ndarray, text: np.ndarray, place: np.ndarray, words: np.ndarray, within: bool
+        self,
+        at: np.ndarray,
+        counts: np.ndarray,
+        text: np.ndarray,
+        place: np.ndarray,
+        words: np.ndarray,
+        within: bool,
+        share: float,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         total = int(counts.sum())
         self.visited += total
@@ -220,7 +306,7 @@ class Index:
         mine, other = np.divmod(pair[starts], len(self._words))
         # A run of a text that is shorter than RUN is the text as a whole.
         shared = np.minimum(shared, words[mine])
-        near = 2 * shared >= words[mine]
+        near = shared >= share * words[mine]
         if within:
             near &= mine != other
         return mine[near], other[near], shared[near]
@@ -261,12 +347,12 @@ class _Groups:
 
     def join(self, left: list[int], right: list[int]) -> None:
         for one, other in zip(left, right, strict=True):
-            roots = self._root(one), self._root(other)
+            roots = self.root(one), self.root(other)
             if roots[0] != roots[1]:
                 self._parent[max(roots)] = min(roots)
                 self.joined += 1
 
-    def _root(self, text: int) -> int:
+    def root(self, text: int) -> int:
         parent = self._parent
         while parent[text] != text:
             parent[text] = parent[parent[text]]  # halves the way for the next one

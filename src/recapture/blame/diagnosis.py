@@ -1,0 +1,217 @@
+"""What `diagnose` returns: lists of texts, clusters, rates and phrases, and how they are shown."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..files import whole_file
+from ..page.map_data import map_of_records
+from ..page.page_parts import Page, Paged
+from ..report.report import Report, Table, short, short_p
+from .doubles import Rate
+from .listing import SHOWN, TextList, TextRow
+from .per_text import texts_file
+from .phrases import Phrase
+from .topics import Topic, listed_topics
+
+_WORDS = 60
+"""Characters of a text in a table."""
+
+
+class Diagnosis(Paged):
+    """What `diagnose` returns.
+
+    Attributes
+    ----------
+    invented : TextList
+        Candidate texts further from people than people are from each other: rows with `.index`, `.text`, `.score`,
+        `.pvalue`, `.adjusted` and `.nearest` (`.index`, `.text`, `.distance`), worst first.
+    lost : TextList
+        Reference texts that people reach and the candidate does not.
+    repeated : TextList
+        Candidate texts that stand there twice or more, equal or nearly.
+    copied : TextList
+        Candidate texts that stand in the reference, word for word or nearly.
+    clusters : list of Topic
+        Of the pooled texts, those whose shares differ most first: `.candidate_share`, `.reference_share`, `.pvalue`,
+        `.adjusted`, `.verdict`, `.ngrams`, `.central`.
+    phrases : list of Phrase
+        Words that the candidate uses too often.
+    rates : list of Rate
+        How many texts are copied and repeated, in the candidate and among people.
+    level : float
+        Of the lists: the share of false alarms.
+    texts : list of dict
+        One record for every text of both sides: side, index, text, x, y, cluster, nearest, ...
+    settings : dict
+        How it was made.
+    notes : list of str
+        What to know about the inputs.
+    """
+
+    def __init__(
+        self,
+        invented: TextList,
+        lost: TextList,
+        repeated: TextList,
+        copied: TextList,
+        clusters: Sequence[Topic],
+        phrases: Sequence[Phrase],
+        rates: Sequence[Rate],
+        texts: Sequence[dict[str, Any]],
+        level: float,
+        names: tuple[str, str],
+        settings: Mapping[str, Any],
+        notes: Sequence[str],
+    ) -> None:
+        self.invented, self.lost, self.repeated, self.copied = invented, lost, repeated, copied
+        self.clusters, self.phrases, self.rates = list(clusters), list(phrases), list(rates)
+        self.texts, self.level, self.names = list(texts), level, names
+        self.settings, self.notes = dict(settings), list(notes)
+
+    @property
+    def lists(self) -> dict[str, TextList]:
+        return {"invented": self.invented, "lost": self.lost, "repeated": self.repeated, "copied": self.copied}
+
+    @property
+    def verdict(self) -> list[str]:
+        """A sentence for each list, and one for clusters."""
+        often, seldom = (sum(topic.verdict == each for topic in self.clusters) for each in ("too often", "too seldom"))
+        topics = f"clusters: {often} too often and {seldom} too seldom, of {len(self.clusters)}"
+        return [*(f"{each.said[0].upper()}{each.said[1:]}." for each in self.lists.values()), f"C{topics[1:]}."]
+
+    def save_texts(self, path: str | os.PathLike[str]) -> None:
+        """Write one row for every text of both sides; .jsonl, .csv or .parquet by the ending of the name.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; it appears only when it is complete.
+        """
+        content = self.texts_file(path)
+        with whole_file(path) as temporary:
+            temporary.write_bytes(content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content)
+
+    def texts_file(self, path: str | os.PathLike[str]) -> str | bytes:
+        """What `save_texts` writes."""
+        return texts_file(self.texts, path)
+
+    def report(self) -> Report:
+        rows = {name: [row.record() for row in listed] for name, listed in self.lists.items()}
+        topics = [_topic_record(topic) for topic in self.clusters]
+        phrases, rates = [vars(each) for each in self.phrases], [vars(each) for each in self.rates]
+        tables = [
+            *(_list_table(name, listed) for name, listed in self.lists.items() if listed.shown),
+            _topics_table(self.clusters, self.level),
+            *([_phrases_table(self.phrases)] if self.phrases else []),
+            _rates_table(self.rates, self.settings),
+        ]
+        results = {**rows, "clusters": topics, "phrases": phrases, "rates": rates}
+        said = {name: {"said": listed.said, "least": listed.least} for name, listed in self.lists.items()}
+        more = {"verdict": self.verdict, "level": self.level, "lists": said, "names": list(self.names)}
+        return Report("texts", tables, self.notes, self.notes, results, results, self.settings, more)
+
+    def page_parts(self) -> Page:
+        return Page(
+            "Which texts",
+            self.verdict,
+            [self.names[1]],
+            f"{self.names[1]} beside {self.names[0]}",
+            map=map_of_records(self.texts, self.names),
+            lists=self.report().tables,
+            notes=self.notes,
+            signature=self.settings,
+        )
+
+    def to_table(self, width: int | None = None, color: bool = False) -> str:
+        return "\n".join(self.verdict) + "\n\n" + super().to_table(width, color)
+
+    def __str__(self) -> str:
+        return self.to_table()
+
+    __repr__ = __str__
+
+    def to_markdown(self) -> str:
+        return "\n".join(f"- {sentence}" for sentence in self.verdict) + "\n\n" + super().to_markdown()
+
+
+def _list_table(name: str, listed: TextList) -> Table:
+    scores = {"repeated": "times", "copied": "words shared"}
+    heads = ["index", "text", "nearest on the other side", scores.get(name, "score"), "p", "p adjusted", "distance"]
+    rows = [_cells(row, name) for row in listed.shown]
+    caption = [listed.said, *([f"the first {len(rows)} different ones are shown"] if len(rows) < len(listed) else [])]
+    if name in ("invented", "lost"):
+        caption.append("score: distance from the other side, in units of people's median distance from each other")
+    return Table(heads, rows, caption, 3, title=name[0].upper() + name[1:], listed=True)
+
+
+def _cells(row: TextRow, name: str) -> list[str]:
+    near = row.nearest
+    score = f"{row.score:.0f}" if name == "repeated" else f"{row.score:.2f}"
+    return [
+        str(row.index),
+        shortened_text(row.text),
+        "-" if near is None else shortened_text(near.text) if near.text is not None else str(near.index),
+        score,
+        short_p(row.pvalue),
+        short_p(row.adjusted),
+        "-" if near is None else short(near.distance),
+    ]
+
+
+def shortened_text(text: str | None) -> str:
+    """The beginning of a text on one line; tables write escapes for what a terminal would obey."""
+    if text is None:
+        return "-"
+    line = " ".join(text[: 4 * _WORDS].split())
+    return line if len(line) <= _WORDS and len(text) <= 4 * _WORDS else line[: _WORDS - 3] + "..."
+
+
+def _topics_table(topics: Sequence[Topic], level: float) -> Table:
+    shown = listed_topics(topics)[:SHOWN]
+    rows = [
+        [
+            str(topic.number), topic.verdict or "-", ", ".join(topic.ngrams) or "-",
+            shortened_text(topic.central[0].text) if topic.central else "-",
+            f"{topic.candidate_share:.1%}", f"{topic.reference_share:.1%}", short_p(topic.pvalue),
+            short_p(topic.adjusted),
+        ]
+        for topic in shown
+    ]  # fmt: skip
+    heads = ["cluster", "is", "typical words", "central text", "candidate", "reference", "p", "p adjusted"]
+    caption = [
+        f"{len(shown)} of {len(topics)} clusters of the texts of both sides; shares of each side's texts; p: exact, of "
+        f"equal shares, adjusted by Holm; too often, too seldom: adjusted p at most {level:g}"
+    ]
+    return Table(heads, rows, caption, 4, title="Too often, too seldom", listed=True)
+
+
+def _phrases_table(phrases: Sequence[Phrase]) -> Table:
+    rows = [
+        [
+            each.words, f"{each.candidate:,} ({each.candidate_share:.1%})",
+            f"{each.reference:,} ({each.reference_share:.1%})", short_p(each.pvalue), short_p(each.adjusted),
+        ]
+        for each in phrases[:SHOWN]
+    ]  # fmt: skip
+    caption = ["texts that have it; p: exact, one-sided, adjusted by Holm over all phrases that enough texts have"]
+    return Table(
+        ["phrase", "candidate", "human", "p", "p adjusted"], rows, caption, 1, title="Phrases used too often",
+        listed=True,
+    )  # fmt: skip
+
+
+def _rates_table(rates: Sequence[Rate], settings: Mapping[str, Any]) -> Table:
+    rows = [[each.what, f"{each.candidate:.1%}", f"{each.human:.1%}", short_p(each.pvalue)] for each in rates]
+    caption = [
+        "human: reference texts that stand in other reference texts, each left out in turn; repeats: both sides at "
+        f"{settings['size']:,} texts; p: one-sided, of no more than people"
+    ]
+    return Table(["texts that", "candidate", "human", "p"], rows, caption, 1, title="Copied and repeated", listed=True)
+
+
+def _topic_record(topic: Topic) -> dict[str, Any]:
+    central = [vars(text) for text in topic.central]
+    return {**vars(topic), "ngrams": list(topic.ngrams), "central": central}
