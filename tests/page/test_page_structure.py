@@ -427,3 +427,18 @@ def test_systems_compared_on_items_and_contexts_have_their_pages(tmp_path, monke
         text = "".join(seen.text)
         assert capsys.readouterr().out.splitlines()[0] in text  # the verdict
         assert "Differences between systems" in text and "in order" in text
+
+
+@pytest.mark.slow
+def test_lists_of_texts_and_their_map_are_on_the_page_of_inspect(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "human.txt").write_text("".join(f"a text about boats and nets number {at}\n" for at in range(40)))
+    (tmp_path / "model.txt").write_text("the very same words <b>again</b>\n" * 40)
+    command = ["inspect", "-r", "human.txt", "-c", "model.txt", "--encoder", "bag-of-words", "--report", "out.html"]
+    assert run(command) == 0
+    seen = Seen((tmp_path / "out.html").read_text("utf-8"))
+    assert capsys.readouterr().out.splitlines()[0] in "".join(seen.text)
+    shown = json.loads(seen.scripts["script", "data"])["map"]
+    assert len(shown["texts"]) == 80 and {"cluster", "flag"} == set(shown["colours"])
+    assert "the very same words <b>again</b>" in shown["texts"]
+    assert ("section", "id", "texts") in seen.attributes and "Repeated" in "".join(seen.text)
