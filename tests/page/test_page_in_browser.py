@@ -20,9 +20,14 @@ TEXTS = ["a red boat", "a blue boat", "the old library", NASTY[0], NASTY[5], "ne
 
 
 @pytest.fixture(scope="module")
-def tab():
-    with browser() as opened:
-        yield opened.tab()
+def opened_browser():
+    with browser() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def tab(opened_browser):
+    return opened_browser.tab()
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +95,7 @@ def test_search_finds_and_counts(opened):
     opened.run("document.getElementById('map-search').focus()")
     for letter in "BOAT":
         opened.press(letter, letter)
-    opened.wait("document.getElementById('map-list').innerText.includes('found')")
-    assert opened.run("document.querySelector('#map-list p').innerText") == "2 found: human 2"
+    opened.wait("document.getElementById('map-list').innerText.startsWith('2 found: human 2')")
     assert opened.run("[...document.querySelectorAll('#map-list li bdi')].map((each) => each.innerText)") == TEXTS[:2]
     opened.press("Escape")
     opened.wait("document.getElementById('map-list').innerText === ''")
@@ -196,21 +200,26 @@ def test_without_scripts_all_is_there_to_be_read(tab, page):
     assert tab.run(f"({seen})('button, canvas, input')") == 0  # nothing that would not work
 
 
-def test_twenty_thousand_texts_answer_within_three_seconds(tab, tmp_path):
-    """The page's own clock, from the beginning of the load to a map that answers."""
+def test_twenty_thousand_texts_answer_within_three_seconds(opened_browser, tmp_path):
+    """Until the map answers, in time of the page's own thread: other programs on the machine must not decide."""
     rng = np.random.default_rng(0)
     sets = {"human": rng.standard_normal((10_000, 4)), "model": rng.standard_normal((10_000, 4)) + 1}
     texts = {name: [f"{name} text number {at} " + "of some length " * 8 for at in range(10_000)] for name in sets}
     path = tmp_path / "many.html"
     rc.Page("Many", map=map_of(MapSamples(sets, texts))).write(path)
     assert path.stat().st_size < 5_000_000
+    tab = opened_browser.tab()  # with a thread of its own, whose clock begins with it
     tab.look()
-    tab.errors.clear()
+    tab.send("Performance.enable", timeDomain="threadTicks")
+
+    def worked():
+        return {each["name"]: each["value"] for each in tab.send("Performance.getMetrics")["metrics"]}["TaskDuration"]
+
     tab.open(path)
-    tab.wait("document.documentElement.dataset.ready === 'yes'")
-    ready = tab.run("performance.getEntriesByType('navigation')[0].domInteractive")
-    assert ready < 3000
+    tab.wait("document.documentElement.dataset.ready === 'yes'", 60)
+    assert 0.05 < worked() < 3
+    before = worked()
     click = "document.getElementById('map-whole').click()"
-    took = tab.run(f"(() => {{ const start = performance.now(); {click}; return performance.now() - start; }})()")
-    assert took < 1000
+    tab.run(click)
+    assert worked() - before < 1
     assert tab.errors == []
