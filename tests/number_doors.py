@@ -113,7 +113,7 @@ FITTING |= {
 }
 """Numbers that a parameter may have and that fit into 8 bits, where the default is none or would take long."""
 ABOUT_RESULTS = {"Result", "Results", "Table", "ScoreMatrix", "Context", "InputError", "OptionError", "Journal"}
-ABOUT_RESULTS |= {"Comparison", "Diagnosis"}
+ABOUT_RESULTS |= {"Comparison", "Diagnosis", "Page"}
 """Classes that are not made from a caller's parameters."""
 ON_MODELS = {"bertscore", "infolm", "moverscore", "prd_words", "mark_evaluate_words", "precision_recall_words"}
 NOT_HERE = {"model_info", "read", "read_contexts", "read_scores"}

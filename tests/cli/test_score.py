@@ -160,13 +160,13 @@ def test_output_file_is_written_whole(files, capsys):
 def test_interrupting_leaves_no_half_written_output(files, capsys, monkeypatch):
     """Ctrl-C after half of the text is on disk: the old content stays, and nothing else is left behind."""
     (files / "table.md").write_text("before")
-    real = Path.write_text
+    real = Path.write_bytes
 
-    def half(path, text, **options):
-        real(path, text[: len(text) // 2], **options)
+    def half(path, content):
+        real(path, content[: len(content) // 2])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Path, "write_text", half)
+    monkeypatch.setattr(Path, "write_bytes", half)
     assert run(["score", *BOTH, "--format", "md", "--output", "table.md"]) == 130
     assert (files / "table.md").read_text() == "before"
     assert sorted(path.name for path in files.iterdir()) == ["copy.npy", "human.npy", "model_1.npy", "table.md"]
@@ -176,7 +176,7 @@ def test_a_full_disk_is_one_sentence(files, capsys, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     assert "cannot write table.md: No space left" in score(capsys, *BOTH, "--output", "table.md", code=2).err
     assert not (files / "table.md").exists()
 
