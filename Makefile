@@ -9,7 +9,7 @@ export RECAPTURE_DATA ?= $(realpath ../shared/data)
 CORPUS ?= $(realpath ../shared/corpus)
 WEIGHTS := weights/src/recapture_weights/recapture-minilm.safetensors
 
-.PHONY: demo quick test attack kill oldest wheels bench lint docs screenshots results weights train samples clean
+.PHONY: demo quick quick-studies test attack kill oldest wheels bench lint docs screenshots results weights train samples clean
 
 $(VENV)/.ready: pyproject.toml weights/pyproject.toml studies/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -25,12 +25,15 @@ demo: $(VENV)/.ready  ## score three small candidate sets against a reference se
 	  --candidate examples/demo/scrambled.txt
 
 # Tests run in one process per core, so each computes on one: more threads than cores only wait for each other.
-quick test: export OMP_NUM_THREADS = 1
+quick quick-studies test: export OMP_NUM_THREADS = 1
 # Compiled files are kept: else every worker, and every program that a test starts, compiles the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
 quick: $(VENV)/.ready  ## the inner loop, within a minute on two cores
-	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow"
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow" tests
+
+quick-studies: $(VENV)/.ready  ## the same for the studies
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow" studies
 
 test: lint  ## everything that must hold, and how much of the code the tests reach, branches included
 	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term --cov-report=json:.coverage.json

@@ -46,20 +46,32 @@ def test_streams_that_are_closed_full_or_left(files):
     assert shell("recapture list | head -n 0")[0] == 0
 
 
-def at_import(module, number):
-    """The program, with a signal that comes while it imports a module."""
+def with_a_signal(number, code):
+    """The program, with a signal that comes where this code calls `send`."""
     code = f"""
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may have had it ignored
-class Finder:
-    def find_spec(self, name, path=None, target=None):
-        if name == {module!r}:
-            os.kill(os.getpid(), {number})
-sys.meta_path.insert(0, Finder())
+def send(kill=os.kill, process=os.getpid()):
+    kill(process, {number})
+{code}
 from recapture.cli import main
 main(["score", "-r", "human.npy", "-c", "human.npy", "--metrics", "mmd", "--no-ceiling", "-o", "o.json"])
 """
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100)
+
+
+def at_import(module, number):
+    """The program, with a signal that comes while it imports a module."""
+    return with_a_signal(
+        number,
+        f"""
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            send()
+sys.meta_path.insert(0, Finder())
+""",
+    )
 
 
 @pytest.mark.parametrize("module", ["recapture.cli.signals", "click", "numpy", "recapture.sets.evaluate"])
@@ -67,6 +79,38 @@ def test_interrupted_while_libraries_load(files, module):
     done = at_import(module, int(signal.SIGINT))
     assert done.returncode == 130 and "Traceback" not in done.stderr and len(done.stderr.splitlines()) <= 2, done.stderr
     assert not Path("o.json").exists()
+
+
+def test_interrupted_within_executed_text(files):
+    """CPython remembers an interrupt that went through text given to exec, caught or not, and ends as if killed."""
+    code = """
+import sys
+from recapture.cli.signals import keep_exit_code
+try:
+    exec("raise KeyboardInterrupt")
+except KeyboardInterrupt:
+    pass
+{}
+sys.exit(7)
+"""
+    for line, expected in (("", -signal.SIGINT), ("keep_exit_code()", 7)):
+        Path("run_me.py").write_text(code.format(line))
+        assert subprocess.run([sys.executable, "-m", "run_me"]).returncode == expected
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_while_python_ends(files, number):
+    """All is written and said: that a signal comes while objects are removed changes nothing."""
+    done = with_a_signal(
+        int(number),
+        """
+class Last:
+    def __del__(self, send=send):
+        send()
+last = Last()
+""",
+    )
+    assert done.returncode == 0 and "Traceback" not in done.stderr and Path("o.json").exists(), done.returncode
 
 
 def test_asked_to_end(files):

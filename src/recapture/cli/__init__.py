@@ -19,8 +19,8 @@ def main(arguments: list[str] | None = None) -> None:
         code = run(arguments)
         end_at_once(code)
     except KeyboardInterrupt:
-        loaded = sys.modules.get(f"{__name__}.signals")
-        code = getattr(loaded, "exit_code", lambda: 130)()
+        code = getattr(sys.modules.get(f"{__name__}.signals"), "exit_code", lambda: 130)()
+    getattr(sys.modules.get(f"{__name__}.signals"), "keep_exit_code", lambda: None)()
     sys.exit(code)
 
 

@@ -6,6 +6,7 @@ once. In between a KeyboardInterrupt lets every part tidy up.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import signal
@@ -46,6 +47,18 @@ def raise_interrupts() -> None:
 
     _handle(interrupt)
     sys.unraisablehook = _unraisable
+
+
+def keep_exit_code() -> None:
+    """Let no signal change the exit code of a program that is all but gone.
+
+    While Python takes itself apart it gives signals back to the system, which would end the program as killed though
+    all was said and done. Only the last step is shielded: threads and files that are waited for can still be left.
+    """
+    atexit.register(_handle, signal.SIG_IGN)
+    # Python ends as killed where an interrupt once went through text that was executed (data classes are made so),
+    # even if it was caught; the next text that is executed takes that back.
+    exec("")
 
 
 def _handle(handler: Any) -> None:

@@ -26,7 +26,7 @@ from ..rated import Seen, shown, tasks
 from ..study import Claim, Findings, Section, Setup, Study
 from ..verdicts import Estimate, above, in_range
 from .metric_map import summaries
-from .summarisation import KINDS
+from .summarisation import KINDS, LAYOUT
 
 TEMPERATURES = (0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 _QUICK = (0.5, 1.0, 2.0, 5.0)
@@ -233,8 +233,5 @@ STUDY = Study(
     masked=True,
     chooses=True,
     takes="half a minute on 2 cores, from kept scores",
-    layout={
-        "realsumm": "documents.jsonl.gz (doc_id, reference_sents) and summaries.jsonl.gz (doc_id, type: abs or ext, "
-        "system, summary_sents, litepyramid_recall)"
-    },
+    layout=LAYOUT,
 )

@@ -18,7 +18,7 @@ from ..item_scores import Part, Scores
 from ..rated import HALF, Seen, leaders, mean, row_name, shown
 from ..study import Claim, Findings, Section, Setup, Study
 from ..verdicts import Estimate, above, less, near, together
-from .summarisation import AUTHORS, parts
+from .summarisation import AUTHORS, LAYOUT, parts
 
 PEOPLE = "people (pyramid recall)"
 _KIND = "abs"
@@ -291,8 +291,5 @@ STUDY = Study(
     chooses=True,
     meteor=True,
     takes="12 seconds on 2 cores, from kept scores",
-    layout={
-        "realsumm": "documents.jsonl.gz (doc_id, reference_sents) and summaries.jsonl.gz (doc_id, type: abs or ext, "
-        "system, summary_sents, litepyramid_recall, auto_scores if there are any)"
-    },
+    layout=LAYOUT,
 )

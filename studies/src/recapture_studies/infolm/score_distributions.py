@@ -19,6 +19,7 @@ from ..rated import HALF, Seen, leaders, row_name, shown
 from ..study import Claim, Findings, Section, Setup, Study
 from ..verdicts import above, less, together
 from .metric_map import models, summaries
+from .summarisation import LAYOUT
 
 _KIND = "abs"
 _GOOD = 0.5
@@ -214,8 +215,5 @@ STUDY = Study(
     chooses=True,
     meteor=True,
     takes="25 seconds on 2 cores, from kept scores",
-    layout={
-        "realsumm": "documents.jsonl.gz (doc_id, reference_sents) and summaries.jsonl.gz (doc_id, type: abs or ext, "
-        "system, summary_sents, litepyramid_recall from 0 to 1)"
-    },
+    layout=LAYOUT,
 )

@@ -18,6 +18,11 @@ from ..rated import HALF, Seen, leaders, ranked, row_name, shown, tasks
 from ..study import Claim, Findings, Section, Setup, Study
 from ..verdicts import Estimate, above, near, together
 
+LAYOUT = {
+    "realsumm": "documents.jsonl.gz (doc_id, reference_sents) and summaries.jsonl.gz (doc_id, type: abs or ext, "
+    "system, summary_sents, litepyramid_recall from 0 to 1; auto_scores may be there)"
+}
+"""What studies of summaries read."""
 KINDS = {"abs": "abstractive", "ext": "extractive"}
 AUTHORS = {
     "rouge_1_recall": "authors' ROUGE-1 recall",
@@ -318,9 +323,6 @@ STUDY = Study(
     masked=True,
     chooses=True,
     meteor=True,
-    layout={
-        "realsumm": "documents.jsonl.gz (doc_id, reference_sents) and summaries.jsonl.gz (doc_id, type: abs or ext, "
-        "system, summary_sents, litepyramid_recall; auto_scores may be there)"
-    },
+    layout=LAYOUT,
     takes="2 minutes on one GPU with 16 cores",
 )

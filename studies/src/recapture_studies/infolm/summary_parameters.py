@@ -30,7 +30,7 @@ from ..rated import HALF, Seen, mean, row_name, shown
 from ..study import Chosen, Claim, Findings, Section, Setup, Study
 from ..verdicts import Estimate, Verdict, above, near, together
 from .metric_map import summaries
-from .summarisation import KINDS
+from .summarisation import KINDS, LAYOUT
 from .webnlg_claims import POINTS
 from .webnlg_sweep import ALPHAS, BETAS, TEMPERATURES
 
@@ -363,9 +363,6 @@ STUDY = Study(
     pools=False,
     masked=True,
     chooses=True,
-    layout={
-        "realsumm": "documents.jsonl.gz (doc_id, reference_sents) and summaries.jsonl.gz (doc_id, type: abs or ext, "
-        "system, summary_sents, litepyramid_recall)"
-    },
+    layout=LAYOUT,
     takes="3 minutes on one core, from kept scores; these took 3 minutes on one GPU with 16 cores",
 )

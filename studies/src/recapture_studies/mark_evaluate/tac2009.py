@@ -222,7 +222,7 @@ STUDY = Study(
     layout={
         FOLDER: f"{FILE}: one JSON object, topic -> references (a list of objects with text, a list of sentences) and "
         "annotations (a list of objects with summ_id, text, responsiveness, pyr_score)",
-        "realsumm": summarisation.STUDY.layout["realsumm"],
+        **summarisation.LAYOUT,
     },
     takes="13 minutes on a busy core for REALSumm; TAC 2009 was not there",
 )
