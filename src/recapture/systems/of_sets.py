@@ -24,7 +24,7 @@ from ..labellings.plans import BLOCK_CELLS, plan
 from ..progress import Progress
 from ..sets.declaration import SetMetric
 from ..sets.evaluate import Job, PreparedSets, with_defaults
-from ..sets.pair import Pair
+from ..sets.pair import Pair, check_k
 from .evidence import LABELLINGS, Evidence, PairOfSystems, enough_labellings, pairs_of
 
 HALF_SAMPLES = 200
@@ -64,7 +64,7 @@ class SetSystems:
         """Of every system, where it is compared."""
         jobs = with_defaults(prepared.jobs, seed)
         for metric, parameters in jobs:
-            least = max(metric.least_samples, parameters.get("k", 0) + 1)
+            least = max(metric.least_samples, check_k(parameters["k"]) + 1 if "k" in parameters else 0)
             for points in (self.reference, *self.systems.values()):
                 if len(points) < 2 * least:
                     raise InputError(
