@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from ..progress import Progress
 from ..sets.declaration import SetMetric
 from ..sets.evaluate import Job, PreparedSets, with_defaults
 from ..sets.pair import Pair, check_k
-from .evidence import LABELLINGS, Evidence, PairOfSystems, enough_labellings, pairs_of
+from .evidence import LABELLINGS, Evidence, PairOfSystems, enough_labellings, pairs_of, spread_tells
 
 HALF_SAMPLES = 200
 DRAWS = 10
@@ -247,22 +247,25 @@ class SetSystems:
     def evidence(self, numbers: SystemNumbers, level: float) -> dict[PairOfSystems, Evidence]:
         """Of every pair of systems. Labellings are raised where a smaller p-value would count."""
         halves = self.resampled()
-        listed = self.numbers
         pairs = pairs_of(list(self.systems))
-        enough = enough_labellings(len(pairs), level)
         found = {}
         for a, b in pairs:
-            nulls = self.labellings(a, b, LABELLINGS)
-            if enough > LABELLINGS and _smallest(nulls) <= _RAISED / (LABELLINGS + 1):
-                nulls = self.labellings(a, b, enough)
             slack = Pair(self.reference, self.systems[a])
             found[a, b] = Evidence(
                 numbers.values[a] - numbers.values[b],
                 halves[a] - halves[b],
-                nulls,
+                np.full((len(numbers.names), 1), np.nan),
                 np.hypot(numbers.errors[a], numbers.errors[b]),
-                np.array([2 * metric.rounding(slack) for metric, *_ in listed]),
+                np.array([2 * metric.rounding(slack) for metric, *_ in self.numbers]),
             )
+        enough = enough_labellings(len(pairs), level)
+        # Where half-samples alone say that two systems may be equally close, no labelling can change that.
+        open_still = spread_tells(found, level, self.seed)
+        for a, b in pairs:
+            nulls = self.labellings(a, b, LABELLINGS)
+            if enough > LABELLINGS and (a, b) in open_still and _smallest(nulls) <= _RAISED / (LABELLINGS + 1):
+                nulls = self.labellings(a, b, enough)
+            found[a, b] = replace(found[a, b], nulls=nulls)
         return found
 
     def alike(self, size: int) -> dict[PairOfSystems, np.ndarray]:
