@@ -297,7 +297,7 @@ def _notices_table(worlds: Sequence[World], chosen: Rows) -> Section:
 
 def _cost_table(prices: Mapping[str, Mapping[str, float]]) -> Section:
     rows = [[name, *(f"{of[name]:.0f}" for of in prices.values())] for name in rc.list_metrics()]
-    caption = ["Milliseconds of a metric alone with ready vectors, one core, the shortest of three"]
+    caption = ["Milliseconds of a metric alone with ready vectors, one core, the shortest of at most three"]
     return Section("cost", rc.Table(["metric", *(f"{int(size):,} texts" for size in prices)], rows, caption))
 
 

@@ -16,7 +16,9 @@ class Size(NamedTuple):
     repeats: int
     """Of each damage."""
     strengths: tuple[float, ...]
-    """Shares of the candidate's texts that are damaged."""
+    """Shares of the candidate's texts that are damaged;"""
+    quiet: tuple[float, ...]
+    """of damage that hardly moves a text's vector."""
     dropped: tuple[int, ...]
     """Numbers of genres dropped."""
 
@@ -49,10 +51,10 @@ FULL = Scale(
     variations=5,
     dimensions=256,
     sizes=(
-        Size(100, human=600, repeats=200, strengths=(0.1, 0.25, 0.5), dropped=(3, 6, 10)),
-        Size(300, human=500, repeats=100, strengths=(0.05, 0.1, 0.25), dropped=(2, 4, 7)),
-        Size(1000, human=300, repeats=50, strengths=(0.02, 0.05, 0.1), dropped=(1, 2, 4)),
-        Size(5000, human=100, repeats=8, strengths=(0.01, 0.03), dropped=(1, 2)),
+        Size(100, 600, 200, strengths=(0.05, 0.1, 0.25), quiet=(0.25, 0.5, 1.0), dropped=(3, 6, 10)),
+        Size(300, 500, 100, strengths=(0.03, 0.06, 0.15), quiet=(0.15, 0.3, 0.6), dropped=(2, 4, 7)),
+        Size(1000, 300, 50, strengths=(0.01, 0.03, 0.1), quiet=(0.1, 0.2, 0.5), dropped=(1, 2, 4)),
+        Size(5000, 80, 6, strengths=(0.005, 0.02), quiet=(0.05, 0.2), dropped=(1, 2)),
     ),
 )
 QUICK = Scale(
@@ -62,7 +64,7 @@ QUICK = Scale(
     variations=5,
     dimensions=20,
     sizes=(
-        Size(20, human=10, repeats=2, strengths=(0.5,), dropped=(4,)),
-        Size(30, human=10, repeats=2, strengths=(0.2, 0.5), dropped=(2, 4)),
+        Size(20, 10, 2, strengths=(0.5,), quiet=(1.0,), dropped=(4,)),
+        Size(30, 10, 2, strengths=(0.2, 0.5), quiet=(0.5, 1.0), dropped=(2, 4)),
     ),
 )
