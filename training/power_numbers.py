@@ -48,7 +48,8 @@ def main(arguments: list[str] | None = None) -> int:
 
     # Costs first, while nothing else is running.
     tell(f"milliseconds: {costs(store, journal)}")
-    found = measure_all(store, journal, given.jobs, given.stop_after, tell)
+    left = given.stop_after - (time.monotonic() - begun)
+    found = measure_all(store, journal, given.jobs, left, tell)
     tell("stopped: go on with the same command" if found is None else "all done")
     return 1 if found is None else 0
 
