@@ -78,9 +78,33 @@ def found(reference, candidate, ks=KS):
     return {k: result.at(k) for k in ks}
 
 
+ON_TORCH = [{"accelerator": "cpu"}, pytest.param({"accelerator": "cuda"}, marks=pytest.mark.gpu)]
+"""torch's own processor tensors take the same way as a GPU's, but for the fused pass."""
+
+
+@pytest.fixture(params=["usual", "few"])
+def rounds(request, monkeypatch):
+    """Sets of real size are searched in two rounds, from a sample; so are these, with few rows and little room."""
+    from recapture.geometry.accelerator import spheres
+
+    if request.param == "few":
+        for name, value in {"_SAMPLE": 16, "_GROUPS": 8, "_ROOM": 300, "_FEW_ROWS": 7, "_CELLS": 90}.items():
+            monkeypatch.setattr(spheres, name, value)
+
+
 @pytest.mark.parametrize("name", INPUTS)
 @pytest.mark.parametrize("options", [{}, {"tile": 17, "threads": 3}, {"tile": 64, "threads": 1}], ids=str)
 def test_equals_brute_force(name, options):
+    check_against_brute_force(name, options)
+
+
+@pytest.mark.parametrize("name", INPUTS)
+@pytest.mark.parametrize("options", ON_TORCH, ids=str)
+def test_equals_brute_force_on_a_device(name, options, rounds):
+    check_against_brute_force(name, options)
+
+
+def check_against_brute_force(name, options):
     reference, candidate = INPUTS[name]
     with engine(**options):
         results = found(reference, candidate)
@@ -95,9 +119,11 @@ def test_equals_brute_force(name, options):
 
 
 @pytest.mark.parametrize("name", INPUTS)
-def test_radii_equal_brute_force(name):
+@pytest.mark.parametrize("options", [{}, *ON_TORCH], ids=str)
+def test_radii_equal_brute_force(name, options):
     for points in INPUTS[name]:
-        radii = PointSet(points).radii(max(KS))
+        with engine(**options):
+            radii = PointSet(points).radii(max(KS))
         for k in KS:
             expected = oracles.squared_radii(points, k)
             # Compared as distances: squares of subnormal ones are all 0.

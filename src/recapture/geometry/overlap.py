@@ -83,6 +83,11 @@ class OverlapAt:
 def overlap(reference: PointSet, candidate: PointSet, ks: Sequence[int]) -> Overlap:
     """Count memberships both ways in one pass over the tiles of cross distances."""
     ordered = tuple(sorted(set(ks)))
+    device = engine_options().accelerator
+    if device is not None and all(isinstance(points.values, np.ndarray) for points in (reference, candidate)):
+        from .accelerator.spheres import overlap_on
+
+        return overlap_on(device, reference, candidate, ordered)
     crossing = _Crossing(reference, candidate, ordered)
     rows, columns = blocks(len(crossing.rows), crossing.tile), blocks(len(crossing.columns), crossing.tile)
     tiles = [(i, j) for i in rows for j in columns]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +11,11 @@ from .arrays import as_matrix
 from .content_order import content_order, content_ranks
 from .distinct import DistinctRows, distinct_rows
 from .neighbours import Neighbours
+from .parallel import engine_options
 from .sparse_rows import Rows
+
+if TYPE_CHECKING:
+    from .accelerator.spheres import DeviceSet
 
 
 class PointSet:
@@ -21,6 +25,7 @@ class PointSet:
         self.name = name
         self.values: Rows = as_matrix(values, name)
         self._neighbours: Neighbours | None = None
+        self._there: tuple[str, DeviceSet] | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -65,7 +70,23 @@ class PointSet:
             self._neighbours = Neighbours(self.distinct, k_max)
         return self._neighbours
 
+    def on_device(self, device: str) -> DeviceSet:
+        """The different rows there, kept: one reference serves many candidates."""
+        from .accelerator.spheres import DeviceSet
+
+        if self._there is None or self._there[0] != device:
+            self._there = device, DeviceSet(self.distinct, device)
+        return self._there[1]
+
     def radii(self, k_max: int) -> np.ndarray:
         """(samples, k_max) distance of every sample to its 1st ... k_max-th nearest other sample."""
+        device = engine_options().accelerator
+        if device is not None and isinstance(self.values, np.ndarray):
+            from .accelerator.spheres import find_radii
+
+            there = self.on_device(device)
+            find_radii(there, k_max)
+            found: np.ndarray = np.sqrt(there.back(there.radii)[self.distinct.inverse, :k_max])
+            return found
         radii: np.ndarray = np.sqrt(self.neighbours(k_max).squared_radii()[self.distinct.inverse, :k_max])
         return radii

@@ -71,7 +71,5 @@ def half_rows(values: Any, centre: Any, scale: float) -> HalfRows:
         longest = torch.maximum(own, other)
         margin = residual / (2 * _RESIDUAL) + _RESIDUAL / 2 * longest + (sums / 2 + _LAST) * longest
         # 1e-30: a length that vanishes even squared; nothing is lost by looking at such a pair.
-        term[part] = torch.nextafter(
-            (own / 2 - margin - 1e-30).float(), torch.tensor(-torch.inf, device=values.device)
-        )
+        term[part] = torch.nextafter((own / 2 - margin - 1e-30).float(), torch.tensor(-torch.inf, device=values.device))
     return HalfRows(half, term, scale)

@@ -25,7 +25,7 @@ class Block:
     columns: HalfRows
     column_threshold: Any
     same_until: int = 0
-    """Rows below this number are columns, too: of these, each pair is looked at once, with the column behind the row."""
+    """Rows below this number are columns, too: each pair of these is looked at once, with the column behind the row."""
 
 
 def near_pairs(block: Block, start: int, stop: int, room: Any) -> int:
@@ -38,8 +38,6 @@ def near_pairs(block: Block, start: int, stop: int, room: Any) -> int:
 
 
 def _by_torch(block: Block, start: int, stop: int, room: Any) -> int:
-    import torch
-
     found = 0
     count = len(block.columns.half)
     for i in range(start, stop, _TILE):
@@ -58,7 +56,6 @@ def _by_torch(block: Block, start: int, stop: int, room: Any) -> int:
             if found < len(room):
                 room[found : found + len(keys)] = keys[: len(room) - found]
             found += len(keys)
-    del torch
     return found
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..distinct import DistinctRows
 from ..overlap import SLACK, Overlap, Side
+from ..products import power_of_two_below
 from .bounds import HalfRows, half_rows
 from .near_pairs import Block, near_pairs
+
+if TYPE_CHECKING:
+    from ..points import PointSet
 
 _SAMPLE = 1 << 15
 """Rows from which every row takes its first threshold."""
@@ -22,32 +26,47 @@ _ROOM = 1 << 27
 _PAIRS = 1 << 20
 """Pairs whose distances are computed at once."""
 _STRIP = 1 << 15
+_FEW_ROWS = 1 << 10
+"""Rows so few that, where their near pairs do not fit, all of their distances are computed."""
+_CELLS = 1 << 25
+"""Distances computed at once there."""
 
 
-@dataclass
 class DeviceSet:
-    """One set of different rows on a device, in an order drawn at random (so that its first rows are a sample)."""
+    """One set of different rows on a device, in an order drawn at random, so that its first rows are a sample."""
 
-    values: Any
-    weight: Any
-    order: Any
-    """The place of each row among the caller's different rows."""
-    half: HalfRows
-    radii: Any = None
-    """(rows, k) squared, exact"""
+    def __init__(self, rows: DistinctRows, device: str) -> None:
+        import torch
+
+        given = np.asarray(rows.values)
+        # Whole numbers are compared as float64 everywhere.
+        values = torch.as_tensor(given if given.dtype.kind == "f" else given.astype(np.float64)).to(device)
+        self.order = torch.randperm(len(values), generator=torch.Generator().manual_seed(20)).to(device)
+        """The place of each row among the caller's different rows."""
+        self.values = values[self.order]
+        self.weight = torch.as_tensor(rows.weight).to(device)[self.order]
+        sample = self.values[: 1 << 8].double()
+        self.centre = sample.median(dim=0).values
+        self.reach = max(float(self.values.max()), -float(self.values.min()))
+        self.radii: Any = torch.zeros((len(values), 0), dtype=torch.float64, device=device)
+        """(rows, k) squared, exact"""
 
     def __len__(self) -> int:
         return len(self.values)
 
+    def half(self, other: DeviceSet | None = None) -> HalfRows:
+        """In half precision, around its own centre, or around another set's so that both can be multiplied."""
+        around = self if other is None else other
+        reach = max(self.reach, around.reach) + float(around.centre.abs().max())
+        return half_rows(self.values, around.centre, power_of_two_below(reach))
 
-def device_set(rows: DistinctRows, device: str, centre: np.ndarray, scale: float) -> DeviceSet:
-    import torch
+    def back(self, found: Any) -> np.ndarray:
+        """One number a row, in the caller's order."""
+        import torch
 
-    values = torch.as_tensor(rows.values).to(device)
-    order = torch.randperm(len(values), generator=torch.Generator().manual_seed(20)).to(device)
-    values = values[order]
-    weight = torch.as_tensor(rows.weight).to(device)[order]
-    return DeviceSet(values, weight, order, half_rows(values, torch.as_tensor(centre, device=device), scale))
+        placed = torch.empty_like(found)
+        placed[self.order] = found
+        return np.asarray(placed.cpu().numpy())
 
 
 # Radii
@@ -55,31 +74,54 @@ def device_set(rows: DistinctRows, device: str, centre: np.ndarray, scale: float
 
 def find_radii(points: DeviceSet, k_max: int) -> None:
     """Squared distances to the 1st ... k_max-th nearest other sample, exact."""
+    if points.radii.shape[1] >= k_max:
+        return
+    if len(points) == 1:
+        points.radii = points.radii.new_zeros((1, k_max))
+        return
+    try:
+        points.radii = _kth(points, *_near(points, min(k_max, len(points) - 1)), k_max)
+    except _CrowdedError:
+        points.radii = _kth(points, *_nearest_of_all(points, min(k_max, len(points) - 1)), k_max)
+
+
+def _near(points: DeviceSet, wanted: int) -> tuple[Any, Any, Any]:
+    """(owner, other, squared distance) of all pairs that may be among the `wanted` nearest of their owner."""
     import torch
 
-    count = len(points)
-    if count == 1:
-        points.radii = torch.zeros((1, k_max), dtype=torch.float64, device=points.values.device)
-        return
-    wanted = min(k_max, count - 1)
-    limit = _sampled_limits(points, wanted)
-    half = points.half
+    count, half = len(points), points.half()
+    limit = _sampled_limits(points, half, wanted)
+    threshold = half.threshold(limit)
     if count <= 4 * _SAMPLE:
-        owner, other, squared = _both_ways(points, Block(half, half.threshold(limit), half, half.threshold(limit), count))
-        points.radii = _kth(points, owner, other, squared, k_max)
-        return
+        return _both_ways(points, Block(half, threshold, half, threshold, count))
     # A quarter of the columns first: what is near there gives everybody a threshold that lets little through later.
     quarter = count // 4
     part = HalfRows(half.half[:quarter], half.term[:quarter], half.scale)
-    threshold = half.threshold(limit)
     first = _both_ways(points, Block(half, threshold, part, threshold[:quarter], quarter))
-    limit = _kth(points, *first, k_max)[:, -1]
+    limit = _kth(points, *first, wanted)[:, -1]
     first = _within(first, limit)
     rest = HalfRows(half.half[quarter:], half.term[quarter:], half.scale)
     threshold = half.threshold(limit)[quarter:]
-    second = _both_ways(points, Block(rest, threshold, rest, threshold, count - quarter), quarter)
-    second = _within(second, limit)
-    points.radii = _kth(points, *(torch.cat(two) for two in zip(first, second, strict=True)), k_max)
+    second = _within(_both_ways(points, Block(rest, threshold, rest, threshold, count - quarter), quarter), limit)
+    owner, other, squared = (torch.cat(two) for two in zip(first, second, strict=True))
+    return owner, other, squared
+
+
+def _nearest_of_all(points: DeviceSet, wanted: int) -> tuple[Any, Any, Any]:
+    """The `wanted` nearest of every row, from all distances: where nearly everybody is nearly equally far."""
+    import torch
+
+    owners, others, distances = [], [], []
+    step = max(1, _CELLS // len(points))
+    for start in range(0, len(points), step):
+        rows = torch.arange(start, min(start + step, len(points)), device=points.values.device)
+        squared = all_squared(points.values[rows], points.values)
+        squared[torch.arange(len(rows)), rows] = torch.inf
+        nearest = squared.topk(wanted, dim=1, largest=False)
+        owners.append(rows.repeat_interleave(wanted))
+        others.append(nearest.indices.reshape(-1))
+        distances.append(nearest.values.reshape(-1))
+    return torch.cat(owners), torch.cat(others), torch.cat(distances)
 
 
 def _within(found: tuple[Any, Any, Any], limit: Any) -> tuple[Any, Any, Any]:
@@ -88,11 +130,11 @@ def _within(found: tuple[Any, Any, Any], limit: Any) -> tuple[Any, Any, Any]:
     return owner[kept], other[kept], squared[kept]
 
 
-def _sampled_limits(points: DeviceSet, wanted: int) -> Any:
+def _sampled_limits(points: DeviceSet, half: HalfRows, wanted: int) -> Any:
     """For every row a distance within which there are `wanted` other rows at least, from a sample of them."""
     import torch
 
-    half, device = points.half, points.values.device
+    device = points.values.device
     sample = min(_SAMPLE, len(points))
     groups = min(max(_GROUPS, 4 * wanted), sample)
     sample -= sample % groups
@@ -120,7 +162,9 @@ def _both_ways(points: DeviceSet, block: Block, shift: int = 0) -> tuple[Any, An
     import torch
 
     parts = []
-    for keys in _listed(block):
+    for start, stop, keys in listed(block):
+        if keys is None:
+            raise _CrowdedError(f"rows {start} to {stop}")
         row, column = (keys >> 32) + shift, (keys & 0xFFFFFFFF) + shift
         squared = exact_squared(points.values, row, points.values, column)
         parts.append((torch.cat([row, column]), torch.cat([column, row]), torch.cat([squared, squared])))
@@ -128,26 +172,35 @@ def _both_ways(points: DeviceSet, block: Block, shift: int = 0) -> tuple[Any, An
     return owner, other, squared
 
 
-def _listed(block: Block) -> Iterator[Any]:
-    """All near pairs, in parts that fit."""
+class _CrowdedError(Exception):
+    """Nearly everybody may be among the nearest."""
+
+
+def listed(block: Block) -> Iterator[tuple[int, int, Any]]:
+    """First row, last row and all near pairs of the rows between, in parts that fit; None for rows so few that have
+    more near pairs than fit.
+    """
     import torch
 
     count = len(block.rows.half)
-    room = torch.empty(min(_ROOM, max(1 << 16, count * len(block.columns.half))), dtype=torch.int64, device=block.rows.half.device)
+    cells = count * len(block.columns.half)
+    room = torch.empty(min(_ROOM, cells), dtype=torch.int64, device=block.rows.half.device)
     todo = [(0, count)]
     while todo:
         start, stop = todo.pop()
         found = near_pairs(block, start, stop, room)
-        if found > len(room):
-            assert stop - start > 1, "a single row passes everywhere"
-            middle = (start + stop) // 2
-            todo += [(middle, stop), (start, middle)]
-        elif found:
-            yield room[:found].clone()
+        if found <= len(room):
+            yield start, stop, room[:found].clone()
+        elif stop - start <= _FEW_ROWS:
+            yield start, stop, None
+        else:
+            parts = min(-(-(stop - start) // _FEW_ROWS), 2 * found // len(room))
+            ends = [start + (stop - start) * part // parts for part in range(parts + 1)]
+            todo += reversed(list(pairwise(ends)))
 
 
 def _kth(points: DeviceSet, owner: Any, other: Any, squared: Any, k_max: int) -> Any:
-    """(rows, k_max): the k-th smallest over samples; a neighbour counts as often as it occurs, the row itself once less."""
+    """(rows, k_max): k-th smallest over samples; a neighbour counts as often as it occurs, the row itself once less."""
     import torch
 
     order = squared.argsort()
@@ -175,43 +228,90 @@ def exact_squared(left: Any, i: Any, right: Any, j: Any) -> Any:
     return squared
 
 
+def all_squared(left: Any, right: Any) -> Any:
+    """|left[i] - right[j]|^2 for all pairs, the same up to the last digits."""
+    import torch
+
+    # From differences, not from products; its root and square cost two roundings.
+    return torch.cdist(left.double(), right.double(), compute_mode="donot_use_mm_for_euclid_dist").square_()
+
+
 # Memberships
 
 
-def device_overlap(reference: DeviceSet, candidate: DeviceSet, ks: Sequence[int]) -> tuple[Overlap, None]:
+def overlap_on(device: str, reference: PointSet, candidate: PointSet, ks: tuple[int, ...]) -> Overlap:
+    """The counts of `overlap`, made on a device."""
+    of_reference, of_candidate = (points.on_device(device) for points in (reference, candidate))
+    for points in (of_reference, of_candidate):
+        find_radii(points, ks[-1])
+    in_reference, in_candidate = _Tally(of_reference, of_candidate, ks), _Tally(of_candidate, of_reference, ks)
+    rows, columns = of_reference.half(), of_candidate.half(of_reference)
+    if rows.scale != columns.scale:  # the candidate reaches further
+        rows = half_rows(of_reference.values, of_reference.centre, columns.scale)
+    block = Block(
+        rows,
+        rows.threshold(in_reference.limits[:, -1]),
+        columns,
+        columns.threshold(in_candidate.limits[:, -1]),
+    )
+    for start, stop, keys in listed(block):
+        for row, column, squared in _pairs(of_reference, of_candidate, start, stop, keys):
+            in_reference.add(row, column, squared)
+            in_candidate.add(column, row, squared)
+    return Overlap(
+        ks,
+        in_reference.side(reference.distinct, candidate.distinct),
+        in_candidate.side(candidate.distinct, reference.distinct),
+    )
+
+
+def _pairs(
+    reference: DeviceSet, candidate: DeviceSet, start: int, stop: int, keys: Any
+) -> Iterator[tuple[Any, Any, Any]]:
     import torch
 
-    ordered = tuple(sorted(set(ks)))
-    columns = torch.tensor([k - 1 for k in ordered], device=reference.values.device)
-    limits = [points.radii[:, columns] * (1 + SLACK) for points in (reference, candidate)]
-    device = reference.values.device
-    pairs = torch.zeros((2, len(ordered) + 1), dtype=torch.int64, device=device)
-    firsts = [
-        [torch.full((len(points),), len(ordered), dtype=torch.int64, device=device) for points in (reference, candidate)]
-        for _ in range(2)
-    ]
-    block = Block(
-        reference.half, reference.half.threshold(limits[0][:, -1]), candidate.half, candidate.half.threshold(limits[1][:, -1])
-    )
-    for keys in _listed(block):
+    if keys is not None:
         row, column = keys >> 32, keys & 0xFFFFFFFF
-        squared = exact_squared(reference.values, row, candidate.values, column)
-        weight = reference.weight[row] * candidate.weight[column]
-        for number, (sphere, limit) in enumerate(((row, limits[0]), (column, limits[1]))):
-            first = torch.zeros(len(sphere), dtype=torch.int64, device=device)
-            for place in range(len(ordered)):
-                first += limit[sphere, place] < squared
-            pairs[number].index_add_(0, first, weight)
-            of_reference, of_candidate = firsts[number]
-            of_reference.scatter_reduce_(0, row, first, "amin")
-            of_candidate.scatter_reduce_(0, column, first, "amin")
-    counted = pairs[:, :-1].cumsum(1).cpu().numpy()
+        yield row, column, exact_squared(reference.values, row, candidate.values, column)
+        return
+    device, count = reference.values.device, len(candidate)
+    for first in range(start, stop, max(1, _CELLS // count)):
+        rows = torch.arange(first, min(first + max(1, _CELLS // count), stop), device=device)
+        squared = all_squared(reference.values[rows], candidate.values).reshape(-1)
+        yield rows.repeat_interleave(count), torch.arange(count, device=device).repeat(len(rows)), squared
 
-    def back(points: DeviceSet, found: Any) -> np.ndarray:
-        placed = torch.empty_like(found)
-        placed[points.order] = found
-        return placed.cpu().numpy().astype(np.int32)
 
-    in_reference = Side(counted[0], back(candidate, firsts[0][1]), back(reference, firsts[0][0]))
-    in_candidate = Side(counted[1], back(reference, firsts[1][0]), back(candidate, firsts[1][1]))
-    return Overlap(ordered, in_reference, in_candidate), None
+class _Tally:
+    """Samples of one set in the spheres of the other."""
+
+    def __init__(self, spheres: DeviceSet, samples: DeviceSet, ks: tuple[int, ...]) -> None:
+        import torch
+
+        self.spheres, self.samples, self.ks = spheres, samples, ks
+        device = spheres.values.device
+        self.limits = spheres.radii[:, torch.tensor([k - 1 for k in ks], device=device)] * (1 + SLACK)
+        self.counted = torch.zeros(len(ks) + 1, dtype=torch.int64, device=device)
+        self.first = [
+            torch.full((len(points),), len(ks), dtype=torch.int64, device=device) for points in (spheres, samples)
+        ]
+
+    def add(self, sphere: Any, sample: Any, squared: Any) -> None:
+        import torch
+
+        first = torch.zeros_like(sphere)
+        for place in range(len(self.ks)):
+            first += self.limits[sphere, place] < squared
+        self.counted.index_add_(0, first, self.spheres.weight[sphere] * self.samples.weight[sample])
+        for kept, owner in zip(self.first, (sphere, sample), strict=True):
+            kept.scatter_reduce_(0, owner, first, "amin")
+
+    def side(self, spheres: DistinctRows, samples: DistinctRows) -> Side:
+        of_spheres, of_samples = (
+            points.back(first).astype(np.int32)
+            for points, first in zip((self.spheres, self.samples), self.first, strict=True)
+        )
+        return Side(
+            pairs=np.cumsum(self.counted[:-1].cpu().numpy()),
+            sample_first=of_samples[samples.inverse],
+            sphere_first=of_spheres[spheres.inverse],
+        )

@@ -58,7 +58,9 @@ def _pass(
             tl.store(room + place, key, mask=near & (place < capacity))
 
 
-def run(block: Block, start: int, stop: int, room: Any, tile: tuple[int, int, int, int, int, int] = (128, 256, 64, 8, 8, 3)) -> int:
+def run(
+    block: Block, start: int, stop: int, room: Any, tile: tuple[int, int, int, int, int, int] = (128, 256, 64, 8, 8, 3)
+) -> int:
     bm, bn, bk, group, warps, stages = tile
     counter = torch.zeros(1, dtype=torch.int64, device=room.device)
     columns = len(block.columns.half)
