@@ -37,6 +37,7 @@ def page(tmp_path_factory):
     shown = TextMap(
         ["human", "model"], np.repeat([0, 1], 4), x.ravel(), y.ravel(), TEXTS, np.array([4, 5, 6, 7, 0, 1, 2, 3]),
         np.full(8, 0.5), {"flag": ["lost", "", "", "", "invented", "", "", ""]},
+        layout="as it is", layouts={"turned round": (-x.ravel(), -y.ravel())},
     )  # fmt: skip
     rows = [["b", "0.5"], ["a", "-1e-3"], ["c", "10"], ["d", "2 [1, 3]"]]
     path = tmp_path_factory.mktemp("pages") / "page.html"
@@ -132,6 +133,19 @@ def test_the_map_answers_to_the_keyboard(opened):
     assert opened.run("document.querySelector('#map-list p').innerText").startswith("4 selected")
     opened.press("Escape")
     assert "No text is chosen" in told(opened)
+
+
+def test_another_layout_puts_texts_elsewhere(opened):
+    def change(to):
+        opened.run(f"document.getElementById('map-layout').value = '{to}'")
+        opened.run("document.getElementById('map-layout').dispatchEvent(new Event('change'))")
+
+    change("turned round")
+    opened.mouse("mouseMoved", *place(opened, 0, 1))
+    assert NASTY[0] in told(opened)  # the text that stood at the other end
+    change("")
+    opened.mouse("mouseMoved", *place(opened, 3, 0))
+    assert NASTY[0] in told(opened)
 
 
 def column(tab, index):

@@ -14,10 +14,9 @@ import pytest
 
 import recapture as rc
 from recapture.cli.app import run
-from recapture.geometry.sparse_rows import SparseRows
 from recapture.page import map_data
 from recapture.page.axes import Axis, tick_words
-from recapture.page.map_data import MapSamples, map_of, map_of_records, principal_plane
+from recapture.page.map_data import MapSamples, map_of, map_of_records
 from recapture.page.page_parts import (
     Card,
     Curve,
@@ -193,23 +192,6 @@ def test_axes_have_ticks_that_differ(values):
     ticks = axis.ticks(3)
     assert 2 <= len(ticks) <= 12 and len(set(tick_words(ticks))) == len(ticks)
     assert all(-0.5 <= axis.at(tick) <= 100.5 for tick in ticks)
-
-
-def test_principal_plane_is_that_of_the_singular_values():
-    """numpy.linalg.svd of centred rows, which the module does not use; word counts by the same rule."""
-    from scipy.sparse import csr_array
-
-    rng = np.random.default_rng(3)
-    rows = rng.standard_normal((300, 12)) * np.linspace(4, 0.5, 12)
-    counts = rng.poisson(0.4 * np.linspace(3, 0.1, 30), (200, 30)).astype(np.float32)
-    for given, whole in ((rows, rows), (SparseRows(csr_array(counts)), counts.astype(float))):
-        plane, share = principal_plane(given)
-        centred = whole - whole.mean(axis=0)
-        _, sizes, turn = np.linalg.svd(centred)
-        assert np.abs(plane) == pytest.approx(np.abs(centred @ turn[:2].T), abs=2e-2)
-        assert share == pytest.approx((sizes[:2] ** 2).sum() / (sizes**2).sum(), abs=1e-4)
-        again, _ = principal_plane(given)
-        assert np.array_equal(plane, again)
 
 
 def test_nearest_on_the_other_side_is_the_nearest(monkeypatch):
@@ -397,6 +379,20 @@ def test_texts_with_known_places_make_a_map():
         "Which texts", map=shown, lists=[rc.Table(["index", "text"], [["4", "reference 4"]], left=2)]
     ).to_html()
     assert 'id="map-colour"' in page and 'id="texts"' in page
+
+
+def test_plots_of_compared_contexts_have_the_numbers_of_the_table():
+    """Means by hand over the contexts in which both systems have two candidates, not over each one's own."""
+    people = [[f"a cat sat on mat {n}", f"the cat sleeps on mat {n}"] for n in range(6)]
+    good, poor = people, [[f"mat {n}", f"two dogs {n}"] if n else ["a cat sat on mat 0"] for n in range(6)]
+    compared = rc.compare_contexts(people, {"good": good, "poor": poor}, "trm-rouge-l,rouge-l", resume=False)
+    cards = {card.title: card for card in page_of(compared).forests[0].cards}
+    assert list(cards) == list(compared.numbers)
+    (name,) = [each for each in cards if each.startswith("trm-rouge-l")]
+    for line in cards[name].lines:
+        own = compared.results[line.label].contexts
+        scores = [record["scores"]["trm-rouge-l"]["value"] for record in own[1:]]
+        assert line.value == pytest.approx(np.mean(scores)) == pytest.approx(compared.values[line.label][name])
 
 
 @pytest.mark.slow

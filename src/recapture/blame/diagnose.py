@@ -9,12 +9,13 @@ import numpy as np
 
 from ..checks import MOST_OF_ANYTHING, check_count, check_number, check_seed, plain_arguments
 from ..errors import InputError
+from ..geometry.principal_plane import principal_plane
+from ..page.map_data import MapSamples
 from ..sets.evaluate import PreparedSets, prepare_sets
 from .diagnosis import Diagnosis
 from .doubles import doubles
 from .listing import TextList, doubles_list, told_list
 from .phrases import NGrams, Phrase
-from .plane import principal_plane
 from .reach import CUTS, Reached, reached
 from .sides import TwoSides
 from .topics import cluster_count, clustered
@@ -144,7 +145,7 @@ def diagnose_sides(sides: TwoSides, level: float, clusters: int, prepared: Prepa
         "seed": sides.seed,
         "encoder": prepared.identity or "vectors as given",
     }
-    plane = principal_plane(topics.rows, sides.seed)
+    plane = principal_plane(topics.rows.values, topics.rows.weight, sides.seed).at[topics.rows.inverse]
     texts = _records(sides, (to_candidate, to_reference), lists, topics.label, plane)
     return Diagnosis(
         **lists,
@@ -156,6 +157,7 @@ def diagnose_sides(sides: TwoSides, level: float, clusters: int, prepared: Prepa
         names=sides.names,
         settings=settings,
         notes=[note for notes in prepared.notes.values() for note in notes],
+        samples=MapSamples.kept({"reference": sides.reference.values, "candidate": sides.candidate.values}, None),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..files import whole_file
-from ..page.map_data import map_of_records
+from ..page.map_data import MapSamples, map_of_records
 from ..page.page_parts import Page, Paged
 from ..report.report import Report, Table, short, short_p
 from .doubles import Rate
@@ -65,11 +65,14 @@ class Diagnosis(Paged):
         names: tuple[str, str],
         settings: Mapping[str, Any],
         notes: Sequence[str],
+        samples: MapSamples | None = None,
     ) -> None:
+        """samples: the vectors of both sides, for layouts of the page's map (None: there are none)."""
         self.invented, self.lost, self.repeated, self.copied = invented, lost, repeated, copied
         self.clusters, self.phrases, self.rates = list(clusters), list(phrases), list(rates)
         self.texts, self.level, self.names = list(texts), level, names
         self.settings, self.notes = dict(settings), list(notes)
+        self._samples = samples
 
     @property
     def lists(self) -> dict[str, TextList]:
@@ -119,7 +122,7 @@ class Diagnosis(Paged):
             self.verdict,
             [self.names[1]],
             f"{self.names[1]} beside {self.names[0]}",
-            map=map_of_records(self.texts, self.names),
+            map=map_of_records(self.texts, self.names, rows=None if self._samples is None else self._samples.rows),
             lists=self.report().tables,
             notes=self.notes,
             signature=self.settings,

@@ -121,9 +121,13 @@
   const seen = (place) => shown[map.side[place]];
   const picked = (place) => (!matched || matched.has(place)) && (!chosen || chosen.has(place));
   // Texts of one side at one place are drawn as one, the larger the more there are.
-  const many = new Map(), keyOf = (place) => (map.x[place] * (map.grid + 1) + map.y[place]) * 64 + map.side[place];
-  for (let place = 0; place < count; place += 1) many.set(keyOf(place), (many.get(keyOf(place)) || 0) + 1);
-  const grown = Uint8Array.from({ length: count }, (_, place) => Math.min(3, Math.floor(Math.log2(many.get(keyOf(place))) / 1.5)));
+  let grown = null;
+  const gather = () => {
+    const many = new Map(), keyOf = (place) => (map.x[place] * (map.grid + 1) + map.y[place]) * 64 + map.side[place];
+    for (let place = 0; place < count; place += 1) many.set(keyOf(place), (many.get(keyOf(place)) || 0) + 1);
+    grown = Uint8Array.from({ length: count }, (_, place) => Math.min(3, Math.floor(Math.log2(many.get(keyOf(place))) / 1.5)));
+  };
+  gather();
   // In mixed order, so that no side lies on top of the others.
   const mixed = (place) => Math.imul(place + 1, 2654435761) >>> 0;
   const order = Array.from({ length: count }, (_, place) => place).sort((a, b) => mixed(a) - mixed(b));
@@ -349,6 +353,14 @@
     });
     legend.replaceChildren(...parts);
   };
+  const layout = document.getElementById("map-layout"), first = [map.x, map.y];
+  if (layout) layout.addEventListener("change", () => {
+    [map.x, map.y] = layout.value ? map.layouts[layout.value] : first;
+    view = whole();
+    gather();
+    draw();
+    say(`layout: ${layout.selectedOptions[0].textContent}`);
+  });
   if (chooser) chooser.addEventListener("change", () => { keyed(); draw(); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { keyed(); draw(); });
   document.querySelector(".map").classList.add("map-on");

@@ -138,9 +138,14 @@ class TextMap:
     colours: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """What else texts may be coloured by: a cluster's name, a flag; "" where a text has none."""
     caption: Sequence[str] = ()
-    axes: tuple[str, str] = ("first principal component", "second principal component")
+    layout: str = ""
+    """What x and y are called."""
+    layouts: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    """Other places of the same texts, by name: x and y."""
     of: int | None = None
     """How many texts there are, where not all are here."""
+    index: np.ndarray | None = None
+    """Of each text its place on its side, from 0."""
 
 
 class Picture(NamedTuple):

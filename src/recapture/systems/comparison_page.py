@@ -26,24 +26,26 @@ def page_of_comparison(compared: Comparison) -> Page:
         subtitle=f"{', '.join(compared.systems)}; {own.subtitle}",
         verdict=compared.verdict,
         systems=compared.systems,
-        forests=[*(own.forests or [_values(compared)]), _differences(compared)],
+        forests=[*(own.forests if compared.kind == "sets" else [_values(compared, own)]), _differences(compared)],
         tables=[*differences, systems, *others, *own.tables],
         notes=report.notes,
         signature={**report.signature, "comparison": compared.settings},
     )
 
 
-def _values(compared: Comparison) -> Forest:
-    """Of results that draw nothing themselves."""
+def _values(compared: Comparison, own: Page) -> Forest:
+    """Of items: the numbers that the table has, over the items that all systems have, not each system's own."""
+    meanings = {card.title: card.note for forest in own.forests for card in forest.cards}
     cards = [
         Card(
             name,
             [Line(system, each[name], system=at) for at, (system, each) in enumerate(compared.values.items())],
             "higher" if compared.numbers[name] == "higher" else "lower",
+            note=meanings.get(name.replace(".", " ", 1), ""),
         )
         for name in compared.shown
     ]
-    return Forest("", cards)
+    return Forest("", cards, [f"dot: over the {compared.settings.get('unit', 'items')} that all systems have"])
 
 
 def _differences(compared: Comparison) -> Forest:
