@@ -30,6 +30,7 @@ from recapture.page.page_parts import (
     TextMap,
     page_of,
 )
+from recapture.report.report import beginning
 
 NASTY = (
     "</script><script>alert(1)</script>",
@@ -357,6 +358,25 @@ def test_an_input_is_never_overwritten_by_a_page(files, capsys):
     command = ["score", "-r", "human.html", "-c", "human.html", "--encoder", "bag-of-words", "--report", "human.html"]
     assert run(command) == 2
     assert "it is an input" in capsys.readouterr().err
+
+
+def test_whole_texts_stand_behind_their_beginnings():
+    """In a terminal they fill the width, on a page they open, and what is copied for a spreadsheet has all of them."""
+    text = "once upon a time " * 30 + "<b>the end</b>"
+    table = rc.Table(
+        ["index", "text", "near", "score"], [["1", beginning(text, 60), "short", "0.5"]], left=3, repeated=1
+    )
+    assert table.rows[0][1] == text[:57] + "..." and table.rows[0][1].whole == text
+    for width in (60, 80, 160):
+        lines = table.to_table(width).splitlines()
+        assert width - 12 <= max(map(len, lines)) <= width and "once upon a time" in lines[2]
+    assert text.strip() in table.to_csv() and "the end" not in table.to_markdown()
+    page = rc.Page("t", lists=[table]).to_html()
+    seen = Seen(page)
+    assert [tag for tag in seen.tags if tag in ("details", "summary")] == ["details", "summary"]
+    assert text in seen.text and text[:57] + "..." in seen.text
+    many = beginning("a\nb", 60)
+    assert many == "a b" and many.whole == "a\nb" and beginning("a b", 60).whole == ""
 
 
 def test_texts_with_known_places_make_a_map():

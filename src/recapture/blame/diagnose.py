@@ -118,8 +118,15 @@ def diagnose(
             "truncate": truncate or None,
         },
     )
-    sides = _sides(prepared, candidate_name, seed)
-    return diagnose_sides(sides, level, wanted or cluster_count(sum(sides.sizes)), prepared)
+    return diagnose_prepared(prepared, candidate_name, level, wanted, seed)
+
+
+def diagnose_prepared(
+    prepared: PreparedSets, name: str, level: float, clusters: int | None = None, seed: int = 0
+) -> Diagnosis:
+    """The same for one candidate of sets that are prepared already, blind to sides."""
+    sides = _sides(prepared, name, seed)
+    return diagnose_sides(sides, level, clusters or cluster_count(sum(sides.sizes)), prepared)
 
 
 def diagnose_sides(sides: TwoSides, level: float, clusters: int, prepared: PreparedSets) -> Diagnosis:
@@ -163,10 +170,10 @@ def diagnose_sides(sides: TwoSides, level: float, clusters: int, prepared: Prepa
 
 def _sides(prepared: PreparedSets, name: str, seed: int) -> TwoSides:
     reference, candidate = prepared.reference, prepared.candidates[name]
+    of_reference = next(iter(prepared.texts))
     texts: list[list[str] | None] = [None, None]
     if prepared.identity is not None:
-        texts = [list(each) for each in prepared.texts.values()]
-    of_reference, *_ = prepared.texts
+        texts = [list(prepared.texts[each]) for each in (of_reference, name)]
     return TwoSides(
         reference,
         candidate,

@@ -9,7 +9,7 @@ from typing import Any
 from ..files import whole_file
 from ..page.map_data import MapSamples, map_of_records
 from ..page.page_parts import Page, Paged
-from ..report.report import Report, Table, short, short_p
+from ..report.report import Report, Table, beginning, short, short_p
 from .doubles import Rate
 from .listing import SHOWN, TextList, TextRow
 from .per_text import texts_file
@@ -17,7 +17,9 @@ from .phrases import Phrase
 from .topics import Topic, listed_topics
 
 _WORDS = 60
-"""Characters of a text in a table."""
+"""Characters of a text in a table that is no wider than it must be."""
+_WHOLE = 20_000
+"""Characters of a text on a page, where it is opened."""
 
 
 class Diagnosis(Paged):
@@ -147,7 +149,7 @@ def _list_table(name: str, listed: TextList) -> Table:
     caption = [listed.said, *([f"the first {len(rows)} different ones are shown"] if len(rows) < len(listed) else [])]
     if name in ("invented", "lost"):
         caption.append("score: distance from the other side, in units of people's median distance from each other")
-    return Table(heads, rows, caption, 3, title=name[0].upper() + name[1:], listed=True)
+    return Table(heads, rows, caption, 3, repeated=1, title=name[0].upper() + name[1:], listed=True)
 
 
 def _cells(row: TextRow, name: str) -> list[str]:
@@ -166,10 +168,7 @@ def _cells(row: TextRow, name: str) -> list[str]:
 
 def shortened_text(text: str | None) -> str:
     """The beginning of a text on one line; tables write escapes for what a terminal would obey."""
-    if text is None:
-        return "-"
-    line = " ".join(text[: 4 * _WORDS].split())
-    return line if len(line) <= _WORDS and len(text) <= 4 * _WORDS else line[: _WORDS - 3] + "..."
+    return "-" if text is None else beginning(text if len(text) <= _WHOLE else f"{text[:_WHOLE]}…", _WORDS)
 
 
 def _topics_table(topics: Sequence[Topic], level: float) -> Table:
@@ -188,7 +187,7 @@ def _topics_table(topics: Sequence[Topic], level: float) -> Table:
         f"{len(shown)} of {len(topics)} clusters of the texts of both sides; shares of each side's texts; p: exact, of "
         f"equal shares, adjusted by Holm; too often, too seldom: adjusted p at most {level:g}"
     ]
-    return Table(heads, rows, caption, 4, title="Too often, too seldom", listed=True)
+    return Table(heads, rows, caption, 4, repeated=2, title="Too often, too seldom", listed=True)
 
 
 def _phrases_table(phrases: Sequence[Phrase]) -> Table:

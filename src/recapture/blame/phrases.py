@@ -48,6 +48,17 @@ class Phrase:
     """By Holm, over all phrases that enough texts have."""
 
 
+@dataclass(frozen=True)
+class TypicalPhrase:
+    """Words by which some texts are known among all others."""
+
+    words: str
+    score: float
+    """Log-odds against all other texts, in standard errors."""
+    shares: tuple[float, ...]
+    """Of the texts of each cluster, how many have it."""
+
+
 class _NGramsOfLength(NamedTuple):
     """N-grams of one length."""
 
@@ -119,6 +130,10 @@ class NGrams:
         return " ".join(self._vocabulary[word] for word in self._flat[start : start + length].tolist())
 
     def typical(self, cluster: np.ndarray, clusters: int) -> list[list[str]]:
+        """Of every cluster the n-grams by which its texts are best known, the best first: see `best_known`."""
+        return [[each.words for each in listed] for listed in self.best_known(cluster, clusters)]
+
+    def best_known(self, cluster: np.ndarray, clusters: int, listed: int = _LISTED) -> list[list[TypicalPhrase]]:
         """Of every cluster the n-grams by which its texts are best known, the best first.
 
         Log-odds that a text of the cluster has an n-gram, against texts of all others, each with a prior that is worth
@@ -126,18 +141,26 @@ class NGrams:
         """
         size = np.bincount(cluster, minlength=clusters)
         found: list[list[tuple[float, int, int]]] = [[] for _ in range(clusters)]
+        counted = []
         for length, level in enumerate(self._levels[:_TYPICAL], 1):
             inside = np.bincount(level.gram * clusters + cluster[level.text], minlength=level.there * clusters)
-            inside = inside.reshape(level.there, clusters).astype(np.float64)
-            every = inside.sum(axis=1)
+            counted.append(inside.reshape(level.there, clusters).astype(np.float64))
+            every = counted[-1].sum(axis=1)
             for number in range(clusters):
-                z = log_odds(inside[:, number], size[number], every - inside[:, number], self.texts - size[number])
-                best = np.argsort(-z, kind="stable")[: 4 * _LISTED]
+                own = counted[-1][:, number]
+                z = log_odds(own, size[number], every - own, self.texts - size[number])
+                best = np.argsort(-z, kind="stable")[: 4 * listed]
                 found[number] += [(-float(z[gram]), length, int(gram)) for gram in best if z[gram] > 0]
-        return [
-            _without_parts([self.words(length, gram) for _, length, gram in sorted(listed)], _LISTED)
-            for listed in found
-        ]
+        best_of = []
+        for ranked in map(sorted, found):
+            named = {
+                self.words(length, gram): TypicalPhrase(
+                    self.words(length, gram), -less, tuple((counted[length - 1][gram] / np.maximum(size, 1)).tolist())
+                )
+                for less, length, gram in ranked
+            }
+            best_of.append([named[words] for words in _without_parts(list(named), listed)])
+        return best_of
 
     def overused(self, unit: np.ndarray, is_candidate: np.ndarray, level: float) -> list[Phrase]:
         """Phrases that more of the candidate's units (groups of texts, or single ones) have than chance explains.

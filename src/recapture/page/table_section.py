@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..report.report import Table
 from .escaping import Html, element, joined
+from .page_parts import TextLists
 
 _FORMS = (("Markdown", "md"), ("LaTeX", "tex"), ("CSV", "csv"))
 
@@ -62,11 +63,19 @@ def _cells(row: Sequence[str], left: int, again: bool) -> list[Html]:
         shown: str = element(styled, words) if styled else words
         if column == 0:
             cells.append(element("th", shown, scope="row", dir="auto", class_="again" if again else None))
+        elif whole := getattr(words, "whole", ""):
+            cells.append(element("td", _opened(words, whole), class_="long"))
         elif column < left:
             cells.append(element("td", shown, dir="auto", class_="long" if len(words) > 40 else None))
         else:
             cells.append(element("td", shown, class_="number"))
     return cells
+
+
+def _opened(start: str, whole: str) -> Html:
+    """The beginning of a text, and all of it once it is opened; that needs no script."""
+    summary = element("summary", element("span", start, class_="start", dir="auto"))
+    return element("details", summary, element("p", whole, dir="auto"), class_="text")
 
 
 def copies(tables: Sequence[Table]) -> list[dict[str, str]]:
@@ -76,3 +85,22 @@ def copies(tables: Sequence[Table]) -> list[dict[str, str]]:
 
 def joined_tables(tables: Sequence[Table], first: int) -> Html:
     return joined(*(table_section(table, first + place) for place, table in enumerate(tables)))
+
+
+def flat(lists: Sequence[Table | TextLists]) -> list[Table]:
+    """The tables alone, in their order."""
+    return [table for each in lists for table in ([each] if isinstance(each, Table) else each.tables)]
+
+
+def list_section(lists: Sequence[Table | TextLists], first: int) -> Html:
+    """Tables, and those that belong together behind one line, which opens without scripts."""
+    drawn = []
+    for each in lists:
+        if isinstance(each, Table):
+            drawn.append(table_section(each, first))
+        else:
+            said = element("ul", *(element("li", sentence) for sentence in each.said))
+            summary = element("summary", element("h3", each.title))
+            drawn.append(element("details", summary, said, joined_tables(each.tables, first), class_="group"))
+        first += len(flat([each]))
+    return joined(*drawn)

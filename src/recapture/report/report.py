@@ -48,18 +48,31 @@ _RAW_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 """What a page would take as the beginning of a tag."""
 
+_LEAST_TEXT = 24
+"""Characters of a text in a narrow terminal."""
+
 Style = Literal["", "bold", "emphasis"]
 
 
 class Cell(str):
-    """A cell's words, which may stand out."""
+    """A cell's words, which may stand out, or be the beginning of a longer text."""
 
     style: Style
+    whole: str
+    """The longer text; "" where nothing is left out."""
 
-    def __new__(cls, words: str, style: Style = "") -> Cell:
+    def __new__(cls, words: str, style: Style = "", whole: str = "") -> Cell:
         cell = super().__new__(cls, words)
-        cell.style = style
+        cell.style, cell.whole = style, whole
         return cell
+
+
+def beginning(text: str, longest: int) -> Cell:
+    """The beginning of a text on one line, with all of it behind."""
+    line = " ".join(text[: 4 * longest].split())
+    if len(line) <= longest and len(text) <= 4 * longest:
+        return Cell(line, whole=text if line != text else "")
+    return Cell(line[: longest - 3] + "...", whole=text)
 
 
 @dataclass(frozen=True)
@@ -114,7 +127,7 @@ class Table:
 
     def to_table(self, width: int | None = None, color: bool = False) -> str:
         """For a terminal, in as many blocks as its width asks for."""
-        table = self._visible(lines=False)
+        table = self._visible(lines=False)._fitted(width)
         drawn = [table._drawn(columns, color) for columns in table._blocks(width)]
         if table.title:
             drawn[0] = f"{table.title}\n{drawn[0]}"
@@ -160,8 +173,9 @@ class Table:
         return f"<table><caption>{caption}</caption><tr>{heads}</tr>{body}</table>"
 
     def to_csv(self) -> str:
-        """The words as they are, but for what a spreadsheet or a terminal would obey (see `Report.to_csv`)."""
-        return _csv([self.heads, *self.rows])
+        """The words as they are, texts in full, but for what a spreadsheet or a terminal would obey (see
+        `Report.to_csv`)."""
+        return _csv([self.heads, *([getattr(cell, "whole", "") or cell for cell in row] for row in self.rows)])
 
     def _visible(self, lines: bool = True) -> Table:
         """With escapes in the place of characters that a terminal or a page would obey; lines: see `visible`."""
@@ -170,7 +184,7 @@ class Table:
             return words if words.isprintable() else visible(words, lines)
 
         def shown(cell: str) -> Cell:
-            return Cell(safe(cell), getattr(cell, "style", ""))
+            return Cell(safe(cell), getattr(cell, "style", ""), safe(getattr(cell, "whole", "")))
 
         return replace(
             self,
@@ -178,6 +192,21 @@ class Table:
             rows=[[shown(cell) for cell in row] for row in self.rows],
             caption=[safe(line) for line in self.caption],
             title=safe(self.title),
+        )
+
+    def _fitted(self, width: int | None) -> Table:
+        """With texts that are beginnings as long as there is room for beside the other columns."""
+        cut = [at for at in range(len(self.heads)) if any(getattr(row[at], "whole", "") for row in self.rows)]
+        if width is None or not cut:
+            return self
+        others = sum(3 + max(self._widths(at)) for at in range(len(self.heads)) if at not in cut)
+        room = max(_LEAST_TEXT, (width - others) // len(cut) - 3)
+
+        def fitted(cell: str) -> Cell:
+            return beginning(getattr(cell, "whole", "") or cell, room)
+
+        return replace(
+            self, rows=[[fitted(cell) if at in cut else cell for at, cell in enumerate(row)] for row in self.rows]
         )
 
     def _blocks(self, width: int | None) -> list[list[int]]:

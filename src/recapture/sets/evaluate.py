@@ -28,6 +28,7 @@ from .declaration import METRICS, Measurement, SetMetric
 from .grouping import ContentGroups, Labelled, SetGroups, Sized
 from .human import SPLITS, CandidateSamples, HumanSplits, HumanTerms
 from .inputs import Inputs, copies_note, inputs_of, same_as_reference
+from .k_sweep import KeptSets
 from .pair import Pair, check_k
 from .table import SetResults
 from .uncertainty import Sureness
@@ -340,6 +341,7 @@ def evaluate_prepared(
     results.inputs = prepared.inputs
     results.made_for = prepared.made_for
     results.samples = _samples(prepared)
+    results.kept = None if results.samples is None else KeptSets(prepared, seed)
     while pairs:
         name = next(iter(pairs))
         pair = pairs.pop(name)  # its neighbourhoods are not kept while others are measured

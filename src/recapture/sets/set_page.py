@@ -9,6 +9,7 @@ from ..page.page_parts import Page
 from ..page.result_parts import forests_of, metric_curves, null_curves, planes_of
 from .beside_people import set_sentences
 from .declaration import METRICS
+from .k_sweep import k_curves
 
 if TYPE_CHECKING:
     from .table import SetResults
@@ -40,6 +41,7 @@ def page_of_sets(results: SetResults) -> Page:
         map=map_of(results.samples),
         curves=[
             *metric_curves(results, {name: metric.drawn for name, metric in declared.items()}),
+            *k_curves(results),
             *null_curves(results),
         ],
         notes=report.notes,

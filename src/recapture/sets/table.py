@@ -14,6 +14,7 @@ from ..report.result import HUMAN, Number, Result, Results, model_name, neighbou
 from ..representations.facts import MadeFor
 from .declaration import METRICS
 from .inputs import Inputs, footnotes
+from .k_sweep import KeptSets
 
 
 class SetResults(Paged, Results):
@@ -31,6 +32,8 @@ class SetResults(Paged, Results):
         """What the encoder was made for; None for ready vectors and for encoders that do not say."""
         self.samples: MapSamples | None = None if whole is None else whole.samples
         """What the numbers are of, for the map of a page; None in copies that were sent elsewhere."""
+        self.kept: KeptSets | None = None if whole is None else whole.kept
+        """The same for what a page measures further."""
 
     def page_parts(self) -> Page:
         from .set_page import page_of_sets

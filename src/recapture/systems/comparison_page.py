@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..page.page_parts import Card, Forest, Line, Page, page_of
+from ..sets.table import SetResults
 from .evidence import pairs_of
 
 if TYPE_CHECKING:
@@ -20,6 +21,10 @@ def page_of_comparison(compared: Comparison) -> Page:
     report = compared.report()
     systems, *others = report.tables
     differences, others = others[:1], others[1:]
+    if isinstance(compared.results, SetResults):
+        from .blamed_texts import with_texts
+
+        own = with_texts(own, compared.results)
     return replace(
         own,
         title="Which system is closest to people?",
