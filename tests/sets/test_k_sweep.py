@@ -30,7 +30,8 @@ def test_each_point_is_what_a_run_at_that_k_says(sets, curves):
             "density-coverage coverage",
         )
     ]  # fmt: skip
-    ks = curves["precision-recall recall against k"].strokes[0].x
+    ks = [int(name) for _, name in curves["precision-recall recall against k"].places]
+    assert curves["precision-recall recall against k"].strokes[0].x == pytest.approx(np.log2(ks))
     assert ks == [1, 2, 3, 5, 7, 10, 15, 20]  # spheres of more would hold most of a part of 45
     for k in (2, 7):
         run = rc.evaluate(*sets, METRICS, k=k, ceiling=SPLITS)
@@ -41,7 +42,9 @@ def test_each_point_is_what_a_run_at_that_k_says(sets, curves):
                 assert stroke.y[ks.index(k)] == pytest.approx(found)
             human = run["good"][metric].human[name]
             low, high = run["good"][metric].ranges[name]
-            assert dict(curve.bands)[k] == pytest.approx((max(low, human.low), human.mean, min(high, human.high)))
+            assert dict(curve.bands)[np.log2(k)] == pytest.approx(
+                (max(low, human.low), human.mean, min(high, human.high))
+            )
 
 
 def test_spheres_grow_with_k(curves):
@@ -52,15 +55,22 @@ def test_spheres_grow_with_k(curves):
 
 
 def test_the_k_of_the_tables_is_marked_and_pages_draw_it(sets, curves):
-    assert [mark.x for mark in curves["density-coverage density against k"].marks] == [5]
+    assert [mark.x for mark in curves["density-coverage density against k"].marks] == [np.log2(5)]
     results = rc.evaluate(*sets, METRICS, k=4, ceiling=4)
     page = page_of(results)
     drawn = {curve.title: curve for curve in page.curves}
-    assert [mark.x for mark in drawn["precision-recall recall against k"].marks] == [4]
-    assert 4 in drawn["precision-recall recall against k"].strokes[0].x
+    assert [mark.x for mark in drawn["precision-recall recall against k"].marks] == [2]
+    assert 2 in drawn["precision-recall recall against k"].strokes[0].x
     assert page.to_html().count("against k</h4>") == 4
     assert k_curves(rc.evaluate(*sets, "mmd", ceiling=False)) == []
     assert k_curves(rc.evaluate(np.eye(4), np.eye(4), "precision-recall", k=1, ceiling=False)) == []
+
+
+def test_curves_go_on_where_all_human_parts_score_the_same():
+    """Corners of a simplex are all equally far from each other, so every sphere holds all of them."""
+    _, recall = k_curves(rc.evaluate(np.eye(40), {"a": np.eye(40)}, "precision-recall", ceiling=4))
+    assert len(recall.strokes[0].x) == len(recall.bands) == len(recall.places) == 5
+    assert set(recall.strokes[0].y) == {1.0} and {band for _, band in recall.bands} == {(1.0, 1.0, 1.0)}
 
 
 def test_large_sets_are_cut_and_groups_stay(sets, monkeypatch):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..report.report import Table
+from ..report.report import Table, beginning
 from .escaping import Html, element, joined
 from .page_parts import TextLists
 
+_STARTS = 140
+"""Characters of a text before it is opened."""
 _FORMS = (("Markdown", "md"), ("LaTeX", "tex"), ("CSV", "csv"))
 
 
@@ -64,7 +66,7 @@ def _cells(row: Sequence[str], left: int, again: bool) -> list[Html]:
         if column == 0:
             cells.append(element("th", shown, scope="row", dir="auto", class_="again" if again else None))
         elif whole := getattr(words, "whole", ""):
-            cells.append(element("td", _opened(words, whole), class_="long"))
+            cells.append(element("td", _opened(whole), class_="long"))
         elif column < left:
             cells.append(element("td", shown, dir="auto", class_="long" if len(words) > 40 else None))
         else:
@@ -72,8 +74,11 @@ def _cells(row: Sequence[str], left: int, again: bool) -> list[Html]:
     return cells
 
 
-def _opened(start: str, whole: str) -> Html:
+def _opened(whole: str) -> Html:
     """The beginning of a text, and all of it once it is opened; that needs no script."""
+    start = beginning(whole, _STARTS)
+    if start == whole:
+        return element("span", whole, dir="auto")
     summary = element("summary", element("span", start, class_="start", dir="auto"))
     return element("details", summary, element("p", whole, dir="auto"), class_="text")
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..geometry.points import PointSet
 from ..page.page_parts import Curve, HumanBand, Mark, Stroke
 from ..page.result_parts import number_name
-from .human import CandidateSamples, HumanSplits, HumanTerms
+from .human import Band, CandidateSamples, HumanSplits, HumanTerms
 from .pair import Pair
 
 if TYPE_CHECKING:
@@ -95,24 +95,33 @@ def _some(points: PointSet, groups: np.ndarray | None, seed: int) -> tuple[Point
 def _curve(
     title: str, name: str, own: dict[str, dict[int, HumanTerms]], reach: tuple[float, float], used: int, size: str
 ) -> list[Curve]:
-    bands = {k: terms.human[name] for of in own.values() for k, terms in of.items() if name in terms.human}
     strokes = []
     for at, (system, of) in enumerate(own.items()):
-        there = [k for k, terms in of.items() if name in terms.at_human_size]
-        strokes.append(Stroke(system, there, [of[k].at_human_size[name].mean for k in there], at))
+        there = [k for k, terms in of.items() if name in terms.means]
+        strokes.append(Stroke(system, list(map(_across, there)), [of[k].means[name][1] for k in there], at))
     if not any(len(stroke.x) > 1 for stroke in strokes):
         return []
+    first = next(of for of in own.values() if any(name in terms.means for terms in of.values()))
+    bands = []
+    for k, terms in first.items():
+        if name in terms.means:
+            mean = terms.means[name][0]
+            band = terms.human.get(name, Band(mean, mean, mean))  # all human parts score the same
+            bands.append((_across(k), HumanBand(max(reach[0], band.low), band.mean, min(reach[1], band.high))))
     return [
         Curve(
             f"{title} against k",
             "k",
             title,
             strokes,
-            [Mark(f"k = {used}, as in the tables", used)],
-            bands=[
-                (k, HumanBand(max(reach[0], band.low), band.mean, min(reach[1], band.high)))
-                for k, band in sorted(bands.items())
-            ],
+            [Mark(f"k = {used}, as in the tables", _across(used))],
+            bands=bands,
+            places=[(_across(k), str(k)) for k in first],
             note=f"parts of {size} samples; shaded: human parts; dashed: k = {used}, as in the tables",
         )
     ]
+
+
+def _across(k: int) -> float:
+    """Steps of one ratio are equally wide: most happens at small k."""
+    return math.log2(k)

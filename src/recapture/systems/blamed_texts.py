@@ -26,6 +26,8 @@ MOST = 40_000
 """Texts of all systems, each with the reference, that are looked at: some seconds."""
 _PHRASES = 8
 """Of every system."""
+_LENGTHS = (2, 5)
+"""Words of a phrase."""
 _SURE = 3.0
 """Standard errors that a phrase's log-odds have at least."""
 _WORDS = 3
@@ -39,7 +41,7 @@ def with_texts(page: Page, results: SetResults) -> Page:
     prepared, seed = results.kept.prepared, results.kept.seed
     shown = page.map
     ngrams = NGrams(shown.texts)
-    phrases = ngrams.best_known(shown.side, len(shown.sides), _PHRASES)
+    phrases = ngrams.best_known(shown.side, len(shown.sides), _PHRASES, _LENGTHS, grown=True)
     lists: list[Table | TextLists] = [_phrases_table(phrases, shown)]
     looked_at = sum(len(prepared.reference) + len(points) for points in prepared.candidates.values())
     colours = {"cluster": _named(ngrams, shown)}
@@ -72,7 +74,7 @@ def _phrases_table(phrases: list[list[TypicalPhrase]], shown: TextMap) -> Table:
     ]
     among = " among those on the map" if shown.of is not None else ""
     caption = [
-        f"words and phrases by which a side is best known: shares of its texts{among} that have them; log-odds against "
+        f"phrases by which a side is best known: shares of its texts{among} that have them; log-odds against "
         f"all other texts with a prior worth ten texts, in standard errors, {_SURE:g} at least"
     ]
     heads = ["side", "phrase", *(f"in {name}" for name in shown.sides), "log-odds"]
