@@ -374,7 +374,7 @@ def test_whole_texts_stand_behind_their_beginnings():
     page = rc.Page("t", lists=[table]).to_html()
     seen = Seen(page)
     assert [tag for tag in seen.tags if tag in ("details", "summary")] == ["details", "summary"]
-    assert text in seen.text and text[:137] + "..." in seen.text
+    assert text in seen.text and text[:97] + "..." in seen.text
     many = beginning("a\nb", 60)
     assert many == "a b" and many.whole == "a\nb" and beginning("a b", 60).whole == ""
 

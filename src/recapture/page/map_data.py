@@ -59,6 +59,7 @@ def map_of(samples: MapSamples | None, seed: int = 0, most: int = MOST) -> TextM
     found = projected(together(sets), seed, words)
     plane = found.layouts[0].at
     nearest, distance = _nearest(sets)
+    sides = {"side": ["a system" if each else "people" for each in side.tolist()]} if len(sets) > 2 else {}
     total = sum(map(len, samples.values.values()))
     thinned = total > len(side)
     caption = [
@@ -78,7 +79,7 @@ def map_of(samples: MapSamples | None, seed: int = 0, most: int = MOST) -> TextM
         [_shown(samples, name, place) for name, places in zip(names, chosen, strict=True) for place in places.tolist()],
         nearest,
         distance,
-        {"cluster": [str(each + 1) for each in found.cluster.tolist()]},
+        {**sides, "cluster": [str(each + 1) for each in found.cluster.tolist()]},
         caption,
         layout=found.layouts[0].name,
         layouts={each.name: (each.at[:, 0], each.at[:, 1]) for each in found.layouts[1:]},

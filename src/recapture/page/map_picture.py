@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ _LONGEST = 600
 def map_section(shown: TextMap) -> Html:
     """The picture, what works it (scripts alone make that visible), and what it says."""
     caption = element("ul", *(element("li", each) for each in (*shown.caption, *_cut(shown))), class_="caption")
-    colours = [element("option", "side", value="")] + [element("option", each, value=each) for each in shown.colours]
+    first = element("option", "system" if len(shown.sides) > 2 else "side", value="")
+    colours = [first, *(element("option", each, value=each) for each in shown.colours)]
     chooser = element("label", "Colour by ", element("select", *colours, id="map-colour"))
     layouts = [element("option", shown.layout, value="")]
     layouts += [element("option", each, value=each) for each in shown.layouts]
@@ -116,7 +118,8 @@ def _placed(across: Any, up: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _numbered(values: Any) -> dict[str, Any]:
-    names = list(dict.fromkeys(values))
+    # "" first, numbers as numbers: legends are read in this order.
+    names = sorted(set(values), key=lambda name: (int(found[0]) if (found := re.match(r"\d+", name)) else 0, name))
     place = {name: at for at, name in enumerate(names)}
     return {"names": names, "of": [place[value] for value in values]}
 

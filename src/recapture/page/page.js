@@ -137,9 +137,11 @@
     pen.clearRect(0, 0, points.width, points.height);
     const stamps = kinds().map(([, colour, shape]) => [1, 1.5, 2.1, 2.8].map((times) => stamp(colour, shape, times * size)));
     grid = new Map();
+    const by = chooser && map.colours[chooser.value], none = by ? by.names.indexOf("") : -1; // texts with no flag lie below
+    const drawn = none < 0 ? order : [...order.filter((at) => by.of[at] === none), ...order.filter((at) => by.of[at] !== none)];
     for (const strong of [false, true]) {
       pen.globalAlpha = strong ? (count > 6000 ? 0.65 : 0.8) : 0.1;
-      for (const place of order) {
+      for (const place of drawn) {
         if (!seen(place) || picked(place) !== strong) continue;
         const x = across(place), y = down(place);
         if (x < -9 || y < -9 || x > wide + 9 || y > tall + 9) continue;

@@ -8,7 +8,7 @@ from ..report.report import Table, beginning
 from .escaping import Html, element, joined
 from .page_parts import TextLists
 
-_STARTS = 140
+_STARTS = 100
 """Characters of a text before it is opened."""
 _FORMS = (("Markdown", "md"), ("LaTeX", "tex"), ("CSV", "csv"))
 
@@ -32,16 +32,18 @@ def table_section(table: Table, place: int) -> Html:
         for label, form in _FORMS
     ]
     caption = [element("li", each) for each in table.caption]
+    # Beside the table, not in it: there it would be pushed aside with the columns. Readers hear the caption.
+    said = element("p", title, class_="title", aria_hidden="true")
     bar = element("div", element("span", "Copy as "), *buttons, class_="copy needs-script")
     drawn = element(
         "table",
-        element("caption", title),
+        element("caption", title, class_="unseen"),
         element("thead", element("tr", *heads)),
         element("tbody", *_rows(table)),
     )
     return element(
         "div",
-        bar,
+        element("div", said, bar, class_="above"),
         element("div", drawn, class_="scroll", tabindex="0", role="region", aria_label=title),
         element("ul", *caption, class_="caption") if caption else None,
         class_="table",

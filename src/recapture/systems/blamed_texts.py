@@ -44,7 +44,7 @@ def with_texts(page: Page, results: SetResults) -> Page:
     phrases = ngrams.best_known(shown.side, len(shown.sides), _PHRASES, _LENGTHS, grown=True)
     lists: list[Table | TextLists] = [_phrases_table(phrases, shown)]
     looked_at = sum(len(prepared.reference) + len(points) for points in prepared.candidates.values())
-    colours = {"cluster": _named(ngrams, shown)}
+    colours = {**shown.colours, "cluster": _named(ngrams, shown)}
     caption = list(shown.caption)
     if looked_at <= MOST:
         found = {name: diagnose_prepared(prepared, name, LEVEL, seed=seed) for name in prepared.candidates}

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..page.page_parts import Card, Forest, Line, Page, page_of
+from ..report.report import Table
 from ..sets.table import SetResults
 from .evidence import pairs_of
 
@@ -32,9 +33,16 @@ def page_of_comparison(compared: Comparison) -> Page:
         verdict=compared.verdict,
         systems=compared.systems,
         forests=[*(own.forests if compared.kind == "sets" else [_values(compared, own)]), _differences(compared)],
-        tables=[*differences, systems, *others, *own.tables],
+        tables=[*differences, systems, *others, *(_by_itself(each, compared.kind) for each in own.tables)],
         notes=report.notes,
         signature={**report.signature, "comparison": compared.settings},
+    )
+
+
+def _by_itself(table: Table, kind: str) -> Table:
+    """Of contexts each system has a table of its own, which counts contexts that others may lack."""
+    return (
+        replace(table, title=f"{table.title}, over its own contexts") if kind == "contexts" and table.title else table
     )
 
 
