@@ -11,12 +11,15 @@ import recapture as rc
 from chromium import browser, found
 from recapture.page.map_data import MapSamples, map_of
 from recapture.page.page_parts import TextMap
+from recapture.report.report import beginning
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(found() is None, reason="no Chromium is installed (Debian: apt-get install chromium)"),
 ]
 TEXTS = ["a red boat", "a blue boat", "the old library", NASTY[0], NASTY[5], "nets on the pier", NASTY[4], "bread"]
+
+LONG = "the old library " * 20 + NASTY[0]
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +46,8 @@ def page(tmp_path_factory):
     path = tmp_path_factory.mktemp("pages") / "page.html"
     parts = everything(NASTY[0])
     rc.Page("A page", parts.verdict, parts.systems, "", parts.forests, parts.planes,
-            [rc.Table(["name", "score"], rows, title="Numbers")], shown).write(path)  # fmt: skip
+            [rc.Table(["name", "score"], rows, title="Numbers")], shown,
+            [rc.Table(["index", "text"], [["1", beginning(LONG, 60)]], left=2, title="Lost")]).write(path)  # fmt: skip
     return path
 
 
@@ -135,6 +139,44 @@ def test_the_map_answers_to_the_keyboard(opened):
     assert "No text is chosen" in told(opened)
 
 
+def test_texts_are_coloured_by_their_flag(opened):
+    chosen = "document.getElementById('map-colour')"
+    opened.run(f"{chosen}.value = 'flag'; {chosen}.dispatchEvent(new Event('change'))")
+    names = "[...document.querySelectorAll('#map-legend bdi')].map((each) => each.innerText)"
+    assert opened.run(names) == ["none", "invented", "lost"]
+    across, down = place(opened, 0, 1)  # the invented text, which is human 0's opposite
+    script = f"""(() => {{ const at = document.getElementById('map-points'), box = at.getBoundingClientRect();
+        const scale = at.width / box.width, x = ({across} - box.left) * scale, y = ({down} - box.top) * scale;
+        return [...at.getContext('2d').getImageData(x, y, 1, 1).data].slice(0, 3); }})()"""
+    red, green, blue = opened.run(script)
+    assert blue > red + 60 and blue > green  # the first colour is a blue; those without a flag are grey
+    opened.run(f"{chosen}.value = ''; {chosen}.dispatchEvent(new Event('change'))")
+    assert opened.run(names) == ["human", "model"]
+
+
+def test_whole_texts_open_by_key(opened):
+    seen = "document.querySelector('.text p').checkVisibility()"
+    assert not opened.run(seen)
+    opened.run("document.querySelector('.text summary').focus()")
+    opened.press("Enter")
+    assert opened.run(seen) and opened.run("document.querySelector('.text p').innerText") == LONG
+    opened.press("Enter")
+    assert not opened.run(seen)
+
+
+def test_who_hears_the_page_finds_every_part(opened):
+    """What browsers tell screen readers: landmarks, names of pictures, tables, controls and the map."""
+    opened.send("Accessibility.enable")
+    nodes = opened.send("Accessibility.getFullAXTree")["nodes"]
+    told_of = [(each.get("role", {}).get("value"), each.get("name", {}).get("value", "")) for each in nodes]
+    roles = {role for role, _ in told_of}
+    assert {"main", "banner", "navigation", "contentinfo", "region", "table", "columnheader", "rowheader"} <= roles
+    named = ("button", "searchbox", "combobox", "checkbox", "link", "image", "img", "table", "region", "application")
+    assert [each for each in told_of if each[0] in named and not each[1].strip()] == []
+    assert ("application", "Map of texts") in told_of and ("table", "Numbers") in told_of
+    opened.send("Accessibility.disable")
+
+
 def test_another_layout_puts_texts_elsewhere(opened):
     def change(to):
         opened.run(f"document.getElementById('map-layout').value = '{to}'")
@@ -210,7 +252,7 @@ def test_without_scripts_all_is_there_to_be_read(tab, page):
     tab.open(page, scripts=False)
     seen = "(name) => [...document.querySelectorAll(name)].filter((each) => each.getClientRects().length).length"
     assert tab.run(f"({seen})('.still')") == 1  # the map as a picture
-    assert tab.run(f"({seen})('table')") == 1 and tab.run(f"({seen})('.card svg')") >= 2
+    assert tab.run(f"({seen})('table')") == 2 and tab.run(f"({seen})('.card svg')") >= 2
     assert tab.run(f"({seen})('button, canvas, input')") == 0  # nothing that would not work
 
 

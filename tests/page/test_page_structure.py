@@ -27,6 +27,7 @@ from recapture.page.page_parts import (
     Plane,
     Point,
     Stroke,
+    TextLists,
     TextMap,
     page_of,
 )
@@ -92,7 +93,10 @@ def everything(words="harmless"):
         ],
         [rc.Table(["a", "b"], [[words, "0.5"], ["two", "0.25"]], [words], title=words)],
         shown,
-        [rc.Table(["index", "text"], [["1", words]], left=2, title="Lost")],
+        [
+            rc.Table(["index", "text"], [["1", words]], left=2, title="Lost"),
+            TextLists(words, [words], [rc.Table(["index", "text"], [["1", beginning(f"{words} " * 60, 60)]], left=2)]),
+        ],
         [Curve(words, words, words, [Stroke(words, [0, 1, 2], [1, 0.5, 0], 0)], note=words)],
         [Picture(words, "<svg xmlns='http://www.w3.org/2000/svg'/>", words)],
         [words],
@@ -110,7 +114,7 @@ def test_sections_stand_in_their_order_and_headings_in_theirs():
     assert page.startswith("<!doctype html>") and ("html", "lang", "en") in seen.attributes
     counted = Counter(seen.tags)
     assert [counted[tag] for tag in ("h1", "main", "header", "nav", "footer")] == [1] * 5
-    assert counted["caption"] == counted["table"] == 2  # every table says what it is
+    assert counted["caption"] == counted["table"] == 3  # every table says what it is
     levels = [int(tag[1]) for tag in seen.tags if re.fullmatch(r"h\d", tag)]
     assert levels[0] == 1 and 2 in levels
     ids = [value for _, name, value in seen.attributes if name == "id"]
