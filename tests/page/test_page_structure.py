@@ -228,7 +228,9 @@ def test_twenty_thousand_texts_are_below_five_megabytes(text):
     count = 20_000
     rng = np.random.default_rng(0)
     shown = TextMap(["human", "a"], np.arange(count) % 2, rng.random(count), rng.random(count), [text] * count,
-                    rng.integers(0, count, count), rng.random(count))  # fmt: skip
+                    rng.integers(0, count, count), rng.random(count),
+                    {"cluster": [f"{at % 12}: some typical words" for at in range(count)]},
+                    layouts={"another": (rng.random(count), rng.random(count))})  # fmt: skip
     page = rc.Page("many", map=shown).to_html()
     assert len(page.encode()) < 5_000_000
     assert "texts are cut after" in page
