@@ -75,7 +75,8 @@ def _phrases_table(phrases: list[list[TypicalPhrase]], shown: TextMap) -> Table:
     among = " among those on the map" if shown.of is not None else ""
     caption = [
         f"phrases by which a side is best known: shares of its texts{among} that have them; log-odds against "
-        f"all other texts with a prior worth ten texts, in standard errors, {_SURE:g} at least"
+        f"all other texts with a prior worth ten texts, in standard errors, {_SURE:g} at least",
+        "words are counted without case and punctuation",
     ]
     heads = ["side", "phrase", *(f"in {name}" for name in shown.sides), "log-odds"]
     return Table(heads, rows, caption, 2, title="Typical phrases", listed=True)
