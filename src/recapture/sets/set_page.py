@@ -30,6 +30,7 @@ def page_of_sets(results: SetResults) -> Page:
         name: {output.aspect: output.name for output in reversed(metric.outputs) if output.aspect}
         for name, metric in declared.items()
     }
+    shown = map_of(results.samples)
     return Page(
         "How close to people" if len(results) == 1 else "How close to people, system by system",
         set_sentences(results, _LEVEL),
@@ -38,10 +39,10 @@ def page_of_sets(results: SetResults) -> Page:
         forests=forests_of(results, lambda metric, name: meanings.get((metric, name), "")),
         planes=planes_of(results, aspects),
         tables=report.tables,
-        map=map_of(results.samples),
+        map=shown,
         curves=[
             *metric_curves(results, {name: metric.drawn for name, metric in declared.items()}),
-            *k_curves(results),
+            *(k_curves(results) if shown is not None else []),  # both take their time, and are wanted together
             *null_curves(results),
         ],
         notes=report.notes,
