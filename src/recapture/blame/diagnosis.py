@@ -149,7 +149,8 @@ def _list_table(name: str, listed: TextList) -> Table:
     caption = [listed.said, *([f"the first {len(rows)} different ones are shown"] if len(rows) < len(listed) else [])]
     if name in ("invented", "lost"):
         caption.append("score: distance from the other side, in units of people's median distance from each other")
-    return Table(heads, rows, caption, 3, repeated=1, title=name[0].upper() + name[1:], listed=True)
+    title = name.capitalize() if len(listed) else f"{name.capitalize()}: none for sure; the furthest"
+    return Table(heads, rows, caption, 3, repeated=1, title=title, listed=True)
 
 
 def _cells(row: TextRow, name: str) -> list[str]:

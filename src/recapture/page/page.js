@@ -214,6 +214,7 @@
     const near = map.near[place], parts = [paragraph(map.sides[map.side[place]], place)];
     if (near >= 0) parts.push(paragraph(`nearest on the other side, ${map.sides[map.side[near]]}, distance ${map.far[place]}`, near));
     for (const [name, by] of Object.entries(map.colours)) {
+      if (name === "side") continue; // said already
       const words = by.names[by.of[place]];
       if (words) parts.push(make("p", `${name}: ${words}`, "who"));
     }
