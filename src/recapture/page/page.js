@@ -89,7 +89,7 @@
     if (!by) return map.sides.map((name, at) => [name, at ? tone(`--c${(at - 1) % COLOURS}`) : tone("--people"), at ? (at - 1) % SHAPES : -1]);
     let named = -1;
     return by.names.map((name) => {
-      if (!name) return ["none", tone("--rule"), 0];
+      if (!name) return ["none", tone("--band-edge"), 0];
       named += 1;
       return [name, tone(`--c${named % COLOURS}`), named % SHAPES];
     });
