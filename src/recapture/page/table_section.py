@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..report.report import Table, beginning
+from ..report.report import Table, beginning, whole_text
 from .escaping import Html, element, joined
 from .page_parts import TextLists
 
@@ -67,7 +67,7 @@ def _cells(row: Sequence[str], left: int, again: bool) -> list[Html]:
         shown: str = element(styled, words) if styled else words
         if column == 0:
             cells.append(element("th", shown, scope="row", dir="auto", class_="again" if again else None))
-        elif whole := getattr(words, "whole", ""):
+        elif whole := whole_text(words):
             cells.append(element("td", _opened(whole), class_="long"))
         elif column < left:
             cells.append(element("td", shown, dir="auto", class_="long" if len(words) > 40 else None))

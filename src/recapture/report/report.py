@@ -55,24 +55,14 @@ Style = Literal["", "bold", "emphasis"]
 
 
 class Cell(str):
-    """A cell's words, which may stand out, or be the beginning of a longer text."""
+    """A cell's words, which may stand out."""
 
     style: Style
-    whole: str
-    """The longer text; "" where nothing is left out."""
 
-    def __new__(cls, words: str, style: Style = "", whole: str = "") -> Cell:
+    def __new__(cls, words: str, style: Style = "") -> Cell:
         cell = super().__new__(cls, words)
-        cell.style, cell.whole = style, whole
+        cell.style = style
         return cell
-
-
-def beginning(text: str, longest: int) -> Cell:
-    """The beginning of a text on one line, with all of it behind."""
-    line = " ".join(text[: 4 * longest].split())
-    if len(line) <= longest and len(text) <= 4 * longest:
-        return Cell(line, whole=text if line != text else "")
-    return Cell(line[: longest - 3] + "...", whole=text)
 
 
 @dataclass(frozen=True)
@@ -175,7 +165,7 @@ class Table:
     def to_csv(self) -> str:
         """The words as they are, texts in full, but for what a spreadsheet or a terminal would obey (see
         `Report.to_csv`)."""
-        return _csv([self.heads, *([getattr(cell, "whole", "") or cell for cell in row] for row in self.rows)])
+        return _csv([self.heads, *([whole_text(cell) or cell for cell in row] for row in self.rows)])
 
     def _visible(self, lines: bool = True) -> Table:
         """With escapes in the place of characters that a terminal or a page would obey; lines: see `visible`."""
@@ -184,26 +174,32 @@ class Table:
             return words if words.isprintable() else visible(words, lines)
 
         def shown(cell: str) -> Cell:
-            return Cell(safe(cell), getattr(cell, "style", ""), safe(getattr(cell, "whole", "")))
+            return Cell(safe(cell), getattr(cell, "style", ""))
 
         return replace(
             self,
             heads=[shown(head) for head in self.heads],
-            rows=[[shown(cell) for cell in row] for row in self.rows],
+            rows=[
+                [
+                    TextCell.of(safe(cell), safe(cell.whole)) if isinstance(cell, TextCell) else shown(cell)
+                    for cell in row
+                ]
+                for row in self.rows
+            ],
             caption=[safe(line) for line in self.caption],
             title=safe(self.title),
         )
 
     def _fitted(self, width: int | None) -> Table:
         """With texts that are beginnings as long as there is room for beside the other columns."""
-        cut = [at for at in range(len(self.heads)) if any(getattr(row[at], "whole", "") for row in self.rows)]
+        cut = [at for at in range(len(self.heads)) if any(whole_text(row[at]) for row in self.rows)]
         if width is None or not cut:
             return self
         others = sum(3 + max(self._widths(at)) for at in range(len(self.heads)) if at not in cut)
         room = max(_LEAST_TEXT, (width - others) // len(cut) - 3)
 
         def fitted(cell: str) -> Cell:
-            return beginning(getattr(cell, "whole", "") or cell, room)
+            return beginning(whole_text(cell) or cell, room)
 
         return replace(
             self, rows=[[fitted(cell) if at in cut else cell for at, cell in enumerate(row)] for row in self.rows]
@@ -252,6 +248,32 @@ class Table:
         # Wide enough for every table: columns that do not fit the terminal are in another block already.
         Console(file=stream, force_terminal=color, width=10_000, highlight=False, no_color=not color).print(drawing)
         return "\n".join(line.rstrip() for line in stream.getvalue().splitlines() if line.strip())
+
+
+class TextCell(Cell):
+    """A cell that has the beginning of a text."""
+
+    whole: str
+    """All of it; "" where nothing is left out."""
+
+    @classmethod
+    def of(cls, words: str, whole: str) -> TextCell:
+        cell = cls(words)
+        cell.whole = whole
+        return cell
+
+
+def beginning(text: str, longest: int) -> TextCell:
+    """The beginning of a text on one line, with all of it behind."""
+    line = " ".join(text[: 4 * longest].split())
+    if len(line) <= longest and len(text) <= 4 * longest:
+        return TextCell.of(line, text if line != text else "")
+    return TextCell.of(line[: longest - 3] + "...", text)
+
+
+def whole_text(cell: str) -> str:
+    """The text that a cell has the beginning of; "" where it has all of it."""
+    return cell.whole if isinstance(cell, TextCell) else ""
 
 
 @dataclass(frozen=True)
