@@ -14,7 +14,7 @@ import json
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -261,6 +261,10 @@ class TextCell(Cell):
         cell = cls(words)
         cell.whole = whole
         return cell
+
+    def written(self, how: Callable[[str], str]) -> TextCell:
+        """The same with other signs in the place of some."""
+        return self.of(how(self), how(self.whole))
 
 
 def beginning(text: str, longest: int) -> TextCell:
