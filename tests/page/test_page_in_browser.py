@@ -10,7 +10,7 @@ from test_page_structure import NASTY, everything
 import recapture as rc
 from chromium import browser, found
 from recapture.page.map_data import MapSamples, map_of
-from recapture.page.page_parts import TextMap
+from recapture.page.page_parts import TextLists, TextMap
 from recapture.report.report import beginning
 
 pytestmark = [
@@ -246,6 +246,26 @@ def test_dark_mode_phones_and_contrast(opened, page):
                 assert ratio(tone, band) >= 2.4, (dark, name)
         assert opened.run("document.documentElement.scrollWidth") <= 390  # nothing but tables scrolls aside
     assert len(papers) == 2
+
+
+def test_long_names_and_long_tables_stay_in_their_place(tab, tmp_path):
+    name = "a_system_whose_name_holds_everything_about_it-step-10000.txt"
+    rows = [[f"{name} - {name}", "mmd", str(at)] for at in range(200)]
+    table = rc.Table([name, "number", f"in {name}"], rows, left=2, title=name)
+    parts = everything(name)
+    lists = [TextLists(f"{name}: lost 0", [name], [table])]
+    rc.Page(name, [name], [name, "b"], name, parts.forests, parts.planes, [table], parts.map, lists, parts.curves,
+            command=name).write(tmp_path / "long.html")  # fmt: skip
+    for width in (390, 1280):
+        tab.look(width, 800)
+        tab.open(tmp_path / "long.html")
+        assert tab.run("document.documentElement.scrollWidth") <= width
+        assert tab.run("document.querySelector('#tables .scroll').offsetHeight") < 800
+        tab.run("document.querySelector('#tables .scroll').scrollTop = 3000")
+        head, frame = (
+            f"document.querySelector('#tables {each}').getBoundingClientRect().top" for each in ("th", ".scroll")
+        )
+        assert abs(tab.run(head) - tab.run(frame)) < 3  # what the columns are is still seen
 
 
 def test_without_scripts_all_is_there_to_be_read(tab, page):

@@ -10,6 +10,8 @@ from .page_parts import TextLists
 
 _STARTS = 100
 """Characters of a text before it is opened."""
+_MANY = 40
+"""Rows of a table beyond which it scrolls in its own place, so that what stands below is found."""
 _FORMS = (("Markdown", "md"), ("LaTeX", "tex"), ("CSV", "csv"))
 
 
@@ -41,10 +43,11 @@ def table_section(table: Table, place: int) -> Html:
         element("thead", element("tr", *heads)),
         element("tbody", *_rows(table)),
     )
+    shape = "scroll tall" if len(table.rows) > _MANY else "scroll"
     return element(
         "div",
         element("div", said, bar, class_="above"),
-        element("div", drawn, class_="scroll", tabindex="0", role="region", aria_label=title),
+        element("div", drawn, class_=shape, tabindex="0", role="region", aria_label=title),
         element("ul", *caption, class_="caption") if caption else None,
         class_="table",
     )

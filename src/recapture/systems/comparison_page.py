@@ -13,13 +13,15 @@ from .evidence import pairs_of
 if TYPE_CHECKING:
     from .comparison import Comparison
 
+_NAMED = 5
+"""Systems that the line below the title names; the legend names all."""
 _MOST = 15
 """Pairs of systems in one picture."""
 
 
 def page_of_comparison(compared: Comparison) -> Page:
     own = page_of(compared.results)
-    report = compared.report()
+    report, count = compared.report(), len(compared.systems)
     systems, *others = report.tables
     differences, others = others[:1], others[1:]
     if isinstance(compared.results, SetResults):
@@ -29,7 +31,7 @@ def page_of_comparison(compared: Comparison) -> Page:
     return replace(
         own,
         title="Which system is closest to people?",
-        subtitle=f"{', '.join(compared.systems)}; {own.subtitle}",
+        subtitle=f"{', '.join(compared.systems) if count <= _NAMED else f'{count} systems'}; {own.subtitle}",
         verdict=compared.verdict,
         systems=compared.systems,
         forests=[*(own.forests if compared.kind == "sets" else [_values(compared, own)]), _differences(compared)],
