@@ -272,6 +272,15 @@ def test_of_many_systems_the_best_is_drawn_against_all_others():
     assert len(parts.tables[0].rows) == 21
 
 
+def test_names_of_many_systems_do_not_hide_each_other():
+    """Seven systems have their names in the plane; those of eight stand in the legend alone."""
+    for count, there in ((7, 2), (8, 1)):
+        points = [Point(f"system {at}", at, at % 3, at) for at in range(count)]
+        page = rc.Page("p", systems=[each.label for each in points], planes=[Plane("p", "x", "y", points)])
+        seen = Seen(page.to_html())
+        assert sum(words == "system 5" for words in seen.text) == there
+
+
 def test_copies_of_results_leave_the_samples_behind(compared):
     assert compared.results.samples is not None
     for other in (pickle.loads(pickle.dumps(compared.results)), copy.deepcopy(compared.results)):

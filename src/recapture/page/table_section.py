@@ -12,6 +12,8 @@ _STARTS = 100
 """Characters of a text before it is opened."""
 _MANY = 40
 """Rows of a table beyond which it scrolls in its own place, so that what stands below is found."""
+_LONG_NAME = 24
+"""Characters of a name that stands on one line."""
 _FORMS = (("Markdown", "md"), ("LaTeX", "tex"), ("CSV", "csv"))
 
 
@@ -22,7 +24,7 @@ def table_section(table: Table, place: int) -> Html:
             "th",
             head or element("span", "better", class_="unseen"),
             scope="col",
-            class_=None if column < table.left else "number",
+            class_=_classes(None if column < table.left else "number", _named(head)),
         )
         for column, head in enumerate(table.heads)
     ]
@@ -69,7 +71,11 @@ def _cells(row: Sequence[str], left: int, again: bool) -> list[Html]:
         styled = {"bold": "b", "emphasis": "i"}.get(getattr(words, "style", ""))
         shown: str = element(styled, words) if styled else words
         if column == 0:
-            cells.append(element("th", shown, scope="row", dir="auto", class_="again" if again else None))
+            cells.append(
+                element(
+                    "th", shown, scope="row", dir="auto", class_=_classes("again" if again else None, _named(words))
+                )
+            )
         elif whole := whole_text(words):
             cells.append(element("td", _opened(whole), class_="long"))
         elif column < left:
@@ -77,6 +83,15 @@ def _cells(row: Sequence[str], left: int, again: bool) -> list[Html]:
         else:
             cells.append(element("td", shown, class_="number"))
     return cells
+
+
+def _named(words: str) -> str | None:
+    """What is longer may be broken anywhere, or the columns beside it would be out of sight."""
+    return "named" if len(words) > _LONG_NAME else None
+
+
+def _classes(*names: str | None) -> str | None:
+    return " ".join(name for name in names if name) or None
 
 
 def _opened(whole: str) -> Html:
