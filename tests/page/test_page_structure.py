@@ -146,7 +146,7 @@ def test_nothing_is_fetched_and_only_our_script_runs():
 
 @pytest.mark.parametrize("words", NASTY, ids=range(len(NASTY)))
 def test_texts_appear_as_text(words):
-    """The page of such words has the elements of a page of harmless ones as long, and the words are there to be read."""
+    """The page of such words has the elements of a page of harmless ones as long, and the words can be read."""
     page = everything(words).to_html()
     page.encode("utf-8")  # half characters would not be written
     seen, plain = Seen(page), Seen(everything("h" * len(words)).to_html())
