@@ -262,7 +262,14 @@ class Results(dict[str, dict[str, Result]], Reported):
         records = {"numbers": list(self._records())}
         signature = self._common_signature()
         more = self._more()
-        return Report(self.kind, self._tables(), self.notes, self.page_notes(), records, results, signature, more)
+        return Report(
+            self.kind, self._tables(), self.notes, self.page_notes(), records, results, signature, more, self.verdict
+        )
+
+    @property
+    def verdict(self) -> list[str]:
+        """The answer, in at most five sentences."""
+        return []
 
     def _more(self) -> dict[str, Any]:
         """What JSON says beside the results."""

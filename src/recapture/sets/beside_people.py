@@ -1,69 +1,221 @@
-"""What can be said of sets beside people: told from people or not, what is worse, what goes unseen; in sentences."""
+"""What can be said of sets beside people: told from people or not, what is worse, what goes unseen; in sentences.
+
+Every form of a result (terminal, Markdown, LaTeX, notebook, JSON, page) shows these sentences and makes none itself.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..report.report import short_p
+import numpy as np
+
+from ..report.report import short, short_p
 from ..report.result import Result
-from .declaration import METRICS
+from .declaration import METRICS, row_name
+from .unseen import SmallestFound, sentence
 
 if TYPE_CHECKING:
     from .table import SetResults
 
+LEVEL = 0.05
+"""Of what is said of p-values, where no other level was asked for."""
+LISTED = 4
+"""Systems that a sentence names; the rest are counted."""
+_LABELLINGS = 1000
+"""Looked at to find the smallest damage that would have been found."""
 
-class _Off(NamedTuple):
+
+class Off(NamedTuple):
     """How far a system's parts lie from human ones, in halves of the human band's width; below 0: worse."""
 
     halves: float
     number: str
     aspect: str
+    own: float
+    human: float
+
+
+def verdict_of_sets(results: SetResults, level: float = LEVEL) -> list[str]:
+    """At most five sentences, from tested facts and human bands; one that says so where there is neither."""
+    if not results:
+        return []
+    return [*_not_compared(results), *set_sentences(results, level), *_unseen(results, level), *blind(results)]
 
 
 def set_sentences(results: SetResults, level: float) -> list[str]:
-    """From tested facts alone; none where nothing was tested and no human texts were measured."""
-    return [*_told(results, level), *_worse(results), *_blind(results)]
+    """Told from people or not, and what is worse."""
+    return [_told(results, level) or _by_band(results) or _nothing(results), *_worse(results)]
 
 
-def _told(results: SetResults, level: float) -> list[str]:
+def _not_compared(results: SetResults) -> list[str]:
+    if len(results) < 2:
+        return []
+    return [f"Which of these {len(results)} is closest to people was not tested here: compare tests that."]
+
+
+def _told(results: SetResults, level: float) -> str:
     found = results.any_difference
     if not found:
-        return []
-    told = [f"{name} (p {short_p(p)})" for name, p in found.items() if p < level]
+        return ""
+    told = [f"{name} (p {short_p(p)}{_most_by(results, name, p)})" for name, p in found.items() if p < level]
     not_told = [f"{name} (p {short_p(p)})" for name, p in found.items() if p >= level]
-    parts = [f"told from people at this size: {', '.join(told)}"] if told else []
-    parts += [f"not told from people: {', '.join(not_told)}"] if not_told else []
-    return ["; ".join(parts)[0].upper() + "; ".join(parts)[1:] + "."]
+    parts = [f"told from people at this size: {some(told)}"] if told else []
+    parts += [f"not told from people{'' if told else ' at this size'}: {some(not_told)}"] if not_told else []
+    return sentence_of("; ".join(parts))
+
+
+def _most_by(results: SetResults, candidate: str, smallest: float) -> str:
+    """The number that tells most, where tables do not show all: one that they show, if it tells as much."""
+    if results.shown is None:
+        return ""
+    best = [
+        row_name(metric, name)
+        for metric, result in results[candidate].items()
+        for name, p in result.adjusted_pvalues.items()
+        if p == smallest
+    ]
+    return f", by {next((name for name in best if name in results.shown), best[0])}" if best else ""
+
+
+def _by_band(results: SetResults) -> str:
+    """How many numbers lie outside the human band. No test: numbers are many, and none was corrected for."""
+    outside, within = [], []
+    for system in results:
+        off = _offs(results, system, None)
+        if not off:
+            continue
+        away = sum(abs(each.halves) > 1 for each in off)
+        (outside if away else within).append(f"{system} ({away} of {len(off)} numbers)" if away else system)
+    if not outside and not within:
+        return ""
+    parts = [f"outside the human band: {some(outside)}"] if outside else []
+    parts += [f"within the human band by all numbers: {some(within)}"] if within else []
+    return f"Not tested, as no p-value was asked for; {'; '.join(parts)}."
+
+
+def _nothing(results: SetResults) -> str:
+    return (
+        "How close to people this is cannot be said: no p-value was asked for, and there are no human texts beside "
+        f"{'it' if len(results) == 1 else 'them'} (no ceiling, or too few texts for one)."
+    )
 
 
 def _worse(results: SetResults) -> list[str]:
     """The worst of fidelity and of variety, system by system, in halves of the width of the human band."""
-    parts = []
-    for system, by_metric in results.items():
-        off = [each for metric, result in by_metric.items() for each in _offs(metric, result)]
+    parts, known = [], set()
+    for system in results:
+        off = _offs(results, system, results.shown)
         said = []
         for aspect in ("fidelity", "variety"):
             worst = min((each for each in off if each.aspect == aspect), default=None)
+            known |= set() if worst is None else {aspect}
             if worst is not None and worst.halves < -1:
-                said.append(f"less {aspect} ({worst.number} {-worst.halves:.1f} half-bands below human)")
+                much = f"{worst.number} {short(worst.own)}, human {short(worst.human)}"
+                said.append(f"less {aspect} ({much}: {-worst.halves:.1f} half-widths of the human band below)")
         if said:
             parts.append(f"{system} has {' and '.join(said)}")
-    return [f"{'; '.join(parts)}."] if parts else []
+    if not known:
+        return []
+    if not parts:
+        return [f"No system is below the human band in {' or '.join(sorted(known))}."]
+    return [f"{some(parts, '; ')}."]
 
 
-def _offs(metric: str, result: Result) -> list[_Off]:
-    declared = METRICS.all()[metric]
+def _offs(results: SetResults, system: str, shown: Sequence[str] | None) -> list[Off]:
+    """Of the numbers that tables show, or of all."""
     found = []
-    for output in declared.outputs:
+    for metric, result in results[system].items():
+        found += [each for each in _of_result(metric, result) if shown is None or each.number in shown]
+    return found
+
+
+def _of_result(metric: str, result: Result) -> Iterable[Off]:
+    declared = METRICS.all().get(metric)
+    for output in () if declared is None else declared.outputs:
         band, own = result.human.get(output.name), result.at_human_size.get(output.name)
         if band is None or own is None or band.high <= band.low:
             continue
         halves = (own.mean - band.mean) / ((band.high - band.low) / 2)
-        name = metric if len(declared.outputs) == 1 else f"{metric}.{output.name}"
-        found.append(_Off(halves if declared.direction == "higher" else -halves, name, output.aspect))
-    return found
+        yield Off(
+            halves if result.direction == "higher" else -halves, row_name(metric, output.name), output.aspect,
+            own.mean, band.mean,
+        )  # fmt: skip
 
 
-def _blind(results: SetResults) -> list[str]:
+def blind(results: SetResults) -> list[str]:
+    """What these vectors do not show."""
     order = results.made_for.order if results.made_for is not None else ""
     return [f"These vectors are {order} to the order of words: shuffled words go unseen."] if "blind" in order else []
+
+
+def _unseen(results: SetResults, level: float) -> list[str]:
+    found = smallest_told(results, level)
+    return [] if found is None else [sentence(found, "would have been told from people")]
+
+
+def smallest_told(results: SetResults, level: float = LEVEL) -> SmallestFound | None:
+    """The smallest damage that the test against people would have found for the smallest set that was tested."""
+    tested = {
+        name: next(iter(by_metric.values())).sizes["candidate"]
+        for name, by_metric in results.items()
+        if any(result.nulls for result in by_metric.values())
+    }
+    if results.people is None or not tested:
+        return None
+    smallest = min(tested, key=lambda name: tested[name])
+    shifts = results.people.shifts(tested[smallest])
+    if shifts is None:
+        return None
+    names, nulls = _standardised(results[smallest])
+    if not names:
+        return None
+    rng = np.random.default_rng([results.people.seed, 23])
+    columns = nulls.table.shape[1]
+    drawn = np.arange(columns) if columns <= _LABELLINGS else rng.choice(columns, _LABELLINGS, replace=False)
+    needed = float(np.quantile(nulls.table.max(axis=0), 1 - level / len(tested), method="higher"))
+    cases = nulls.table[:, drawn]
+    places = [shifts.names.index(name) if name in shifts.names else None for name in names]
+
+    def found(moved: np.ndarray) -> float:
+        towards = np.array([0.0 if place is None else moved[place] for place in places]) * nulls.sign / nulls.spread
+        return float(np.mean((cases + towards[:, None]).max(axis=0) >= needed))
+
+    spread = np.zeros(len(shifts.names))
+    for place, own in zip(places, nulls.spread, strict=True):
+        if place is not None:
+            spread[place] = own
+    return SmallestFound.of(shifts, found, spread, results.shown or shifts.names, results.people.seed)
+
+
+class _Nulls(NamedTuple):
+    table: np.ndarray
+    """(numbers, labellings) in standard deviations of each number's own null; larger: more different"""
+    spread: np.ndarray
+    sign: np.ndarray
+
+
+def _standardised(by_metric: dict[str, Result]) -> tuple[list[str], _Nulls]:
+    names, rows, spreads, signs = [], [], [], []
+    for metric, result in by_metric.items():
+        for name, null in result.nulls.items():
+            values = np.asarray(null, np.float64)
+            spread = float(values.std())
+            if not np.isfinite(values).all() or spread <= 1e-12 * (1 + abs(float(values.mean()))):
+                continue
+            sign = -1.0 if result.direction == "higher" else 1.0
+            names.append(row_name(metric, name))
+            rows.append(sign * (values - values.mean()) / spread)
+            spreads.append(spread)
+            signs.append(sign)
+    return names, _Nulls(np.array(rows), np.array(spreads), np.array(signs))
+
+
+def some(names: Sequence[str], between: str = ", ") -> str:
+    """The first few, and how many more there are."""
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return between.join(names[:LISTED]) + more
+
+
+def sentence_of(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."

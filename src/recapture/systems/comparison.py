@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -12,7 +13,10 @@ from ..errors import UnknownNameError, nearest_names
 from ..page.page_parts import Page, Paged
 from ..report.report import ARROWS, Cell, Report, Table, short, short_p
 from ..report.result import Results
+from ..sets.table import rows_caption
 from .evidence import Difference, PairOfSystems, pairs_of
+from .set_sentences import unseen_between
+from .unseen import SmallestDifference
 
 
 class Differences(Mapping[PairOfSystems, Mapping[str, Difference]]):
@@ -86,9 +90,10 @@ class Comparison(Paged):
         alike: Mapping[PairOfSystems, Mapping[str, float]] | None = None,
         shown: Sequence[str] | None = None,
         notes: Sequence[str] = (),
+        unseen: SmallestDifference | None = None,
     ) -> None:
         """sentences: what else the verdict says, after who is closest. shown: the numbers of tables (None: all).
-        notes: what there is to say beside the notes of the results.
+        notes: what there is to say beside the notes of the results. unseen: what is simulated for the last sentence.
         """
         self.kind, self.results, self.level = kind, results, level
         self.numbers, self.values = dict(numbers), {name: dict(each) for name, each in values.items()}
@@ -98,6 +103,7 @@ class Comparison(Paged):
         self.alike = {pair: dict(each) for pair, each in (alike or {}).items()}
         self._notes = list(notes)
         self._sentences, self._shown = list(sentences), list(numbers if shown is None else shown)
+        self._unseen, self._how = unseen, ".all_rows()"
 
     @property
     def notes(self) -> list[str]:
@@ -135,7 +141,29 @@ class Comparison(Paged):
     @property
     def verdict(self) -> list[str]:
         """At most five sentences, from tested facts."""
-        return [self._closest(), *self._sentences][:5]
+        unseen = [] if self._unseen is None else unseen_between(self._unseen, self._shown)
+        return [self._closest(), *self._sentences, *unseen][:5]
+
+    @property
+    def smallest_found(self) -> dict[str, Any] | None:
+        """The smallest difference that this many texts or items would have found in four of five cases.
+
+        Of sets: the share of texts on a topic that one system lost, or that it made up. Of items: by number.
+        """
+        if self._unseen is None:
+            return self.settings.get("smallest_found")
+        found = self._unseen.found(self._shown)
+        return None if found is None else found.record()
+
+    def all_rows(self) -> Comparison:
+        """The same comparison, with every number in its tables."""
+        every = copy.copy(self)
+        every._shown = list(self.numbers)
+        return every
+
+    def show(self, how: str) -> None:
+        """how: what brings the numbers that tables leave out, for whoever reads them."""
+        self._how = how
 
     def _closest(self) -> str:
         first = self.clusters[0]
@@ -184,14 +212,14 @@ class Comparison(Paged):
             "ranks": self.ranks,
             "clusters": self.clusters,
             "alike": [{"a": a, "b": b, "numbers": numbers} for (a, b), numbers in self.alike.items()],
-            "results": self.results.report().results,
         }
-        more = {"verdict": self.verdict, "level": self.level, "settings": self.settings}
+        more = {"level": self.level, "settings": {**self.settings, "smallest_found": self.smallest_found}}
         tables = [self._systems_table(), self._differences_table(), *self._alike_table()]
         notes = self.notes
-        return Report(
-            f"compare {self.kind}", tables, notes, notes, records, results, self.results.report().signature, more
-        )
+        of_results = self.results.report()
+        results["results"] = of_results.results
+        kind = f"compare {self.kind}"
+        return Report(kind, tables, notes, notes, records, results, of_results.signature, more, self.verdict)
 
     @property
     def shown(self) -> list[str]:
@@ -202,17 +230,6 @@ class Comparison(Paged):
         from .comparison_page import page_of_comparison
 
         return page_of_comparison(self)
-
-    def to_table(self, width: int | None = None, color: bool = False) -> str:
-        return "\n".join(self.verdict) + "\n\n" + super().to_table(width, color)
-
-    def __str__(self) -> str:
-        return self.to_table()
-
-    __repr__ = __str__
-
-    def to_markdown(self) -> str:
-        return "\n".join(f"{sentence}" for sentence in self.verdict) + "\n\n" + super().to_markdown()
 
     def _systems_table(self) -> Table:
         rows = []
@@ -228,6 +245,8 @@ class Comparison(Paged):
         caption = [
             f"{at}bold: closer to people than every other system by this number, adjusted p below {self.level:g}"
         ]
+        if left := len(self.numbers) - len(self._shown):
+            caption += rows_caption(self._shown if self.kind == "sets" else (), left, self._how)
         return Table(["number", "", *self.systems], rows, caption, 2, title="Systems", listed=True)
 
     def _best(self, name: str) -> list[str]:
