@@ -80,7 +80,8 @@ def _most_by(results: SetResults, candidate: str, smallest: float) -> str:
 
 def _by_band(results: SetResults) -> str:
     """How many numbers lie outside the human band. No test: numbers are many, and none was corrected for."""
-    outside, within = [], []
+    outside: list[str] = []
+    within: list[str] = []
     for system in results:
         off = _offs(results, system, None)
         if not off:

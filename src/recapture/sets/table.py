@@ -36,7 +36,7 @@ class SetResults(Paged, Results):
         """People's texts, to find what would have gone unseen; None where nothing was tested, and in such copies."""
         self.shown: tuple[str, ...] | None = None if whole is None else whole.shown
         """The numbers that tables show (see `ROWS`); None: all. JSON and CSV always have all."""
-        self._how = ".all_rows()" if whole is None else whole._how
+        self._how: str = ".all_rows()" if whole is None else whole._how
 
     def all_rows(self) -> SetResults:
         """The same results, with every number in their tables."""

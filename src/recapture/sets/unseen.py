@@ -79,9 +79,9 @@ class Smallest:
             return ""
         if self.share <= SHARES[0]:
             return f"{_percent(SHARES[0])} % or less"
-        low, high = self.low or self.share, self.high
-        low, ends = _percent(low), "more" if high is None else _percent(high)
-        return f"about {_percent(self.share)} %" + (f" ({low} to {ends} %)" if low != ends else "")
+        low = _percent(self.share if self.low is None else self.low)
+        high = "more" if self.high is None else f"{_percent(self.high)} %"
+        return f"about {_percent(self.share)} %" + (f" ({low} to {high})" if high != f"{low} %" else "")
 
 
 @dataclass(frozen=True)

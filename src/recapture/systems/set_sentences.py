@@ -17,7 +17,5 @@ def sentences_on(results: SetResults, level: float) -> list[str]:
 def unseen_between(smallest: SmallestDifference, shown: Sequence[str]) -> list[str]:
     found = smallest.found(shown)
     if found is None:
-        return [
-            "What would have gone unseen at this size cannot be said: there are too few human texts to simulate from."
-        ]
+        return ["What goes unseen at this size cannot be said: there are too few human texts to simulate from."]
     return [sentence(found, "would have been found further from people than one that writes like them")]

@@ -172,8 +172,8 @@ def smallest_shifts(
 def _smallest_shift(
     reach: Reach, place: int, null: np.ndarray | None, others: np.ndarray, signs: np.ndarray, level: float
 ) -> float:
-    """null: differences under labellings of a pair without any; that of a shifted pair is shifted there, too, by as much
-    as more items stay than are swapped. others: those of other numbers, each in units of its own.
+    """null: differences under labellings of a pair without any; those of a shifted pair are shifted, too, by as much as
+    more items stay than are swapped. others: those of other numbers, each in units of its own.
     """
     needed, chance = float(reach.needed[place]), reach.chance[place]
     if math.isinf(needed):
