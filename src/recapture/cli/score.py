@@ -164,8 +164,8 @@ def score(
     """Score candidate sets against a reference set.
 
     Files hold one text a line, or are JSONL, JSON, CSV, TSV or Parquet (see --field), or hold ready vectors
-    (.npy, .npz, .safetensors). Results go to stdout, messages to stderr. The answer comes first; tables show the numbers
-    that notice most, --all shows all of them, and JSON and CSV always have all.
+    (.npy, .npz, .safetensors). Results go to stdout, messages to stderr.
+    The answer comes first; tables show the numbers that notice most, --all shows all, and JSON and CSV have all.
 
     \b
     Examples:

@@ -86,7 +86,14 @@ class ContextResults(Paged):
             "left_out": self.left_out,
         }
         records = {"totals": [total.flat() for total in self.totals]}
-        return Report("contexts", [self._table()], self.notes, (), records, results, self.signature)
+        return Report("contexts", [self._table()], self.notes, (), records, results, self.signature, {}, self.verdict)
+
+    @property
+    def verdict(self) -> list[str]:
+        """The answer, in at most five sentences made from the contexts' p-values."""
+        from .context_sentences import verdict_of_contexts
+
+        return verdict_of_contexts(self.totals, self.signature)
 
     def page_parts(self) -> Page:
         from .context_page import page_of_contexts
@@ -171,7 +178,14 @@ class ContextSystems(dict[str, ContextResults], Paged):
             {"totals": rows},
             {system: report.results for system, report in reports.items()},
             next(iter(self.values())).signature,
+            {},
+            self.verdict,
         )
+
+    @property
+    def verdict(self) -> list[str]:
+        """What can be said of systems that were not tested against each other."""
+        return [f"Which of these {len(self)} is closest to people was not tested here: recapture compare tests that."]
 
     def page_parts(self) -> Page:
         from .context_page import page_of_contexts

@@ -51,7 +51,7 @@ def set_sentences(results: SetResults, level: float) -> list[str]:
 def _not_compared(results: SetResults) -> list[str]:
     if len(results) < 2:
         return []
-    return [f"Which of these {len(results)} is closest to people was not tested here: compare tests that."]
+    return [f"Which of these {len(results)} is closest to people was not tested here: recapture compare tests that."]
 
 
 def _told(results: SetResults, level: float) -> str:
@@ -79,19 +79,21 @@ def _most_by(results: SetResults, candidate: str, smallest: float) -> str:
 
 
 def _by_band(results: SetResults) -> str:
-    """How many numbers lie outside the human band. No test: numbers are many, and none was corrected for."""
-    outside: list[str] = []
-    within: list[str] = []
+    """By how many numbers parts are worse than the human band. No test: numbers are many, and none is corrected for."""
+    worse: list[str] = []
+    others: list[str] = []
+    declared = METRICS.all()
     for system in results:
-        off = _offs(results, system, None)
+        # A metric with a note on its band has one that does not hold what it promises.
+        off = [each for each in _offs(results, system, None) if not declared[each.number.partition(".")[0]].band_note]
         if not off:
             continue
-        away = sum(abs(each.halves) > 1 for each in off)
-        (outside if away else within).append(f"{system} ({away} of {len(off)} numbers)" if away else system)
-    if not outside and not within:
+        below = sum(each.halves < -1 for each in off)
+        (worse if below else others).append(f"{system} (by {below} of {len(off)} numbers)" if below else system)
+    if not worse and not others:
         return ""
-    parts = [f"outside the human band: {some(outside)}"] if outside else []
-    parts += [f"within the human band by all numbers: {some(within)}"] if within else []
+    parts = [f"worse than the human band: {some(worse)}"] if worse else []
+    parts += [f"not worse{'' if worse else ' than the human band by any number'}: {some(others)}"] if others else []
     return f"Not tested, as no p-value was asked for; {'; '.join(parts)}."
 
 
@@ -116,10 +118,11 @@ def _worse(results: SetResults) -> list[str]:
                 said.append(f"less {aspect} ({much}: {-worst.halves:.1f} half-widths of the human band below)")
         if said:
             parts.append(f"{system} has {' and '.join(said)}")
-    if not known:
+    if not known or not (parts or results.any_difference):
         return []
     if not parts:
-        return [f"No system is below the human band in {' or '.join(sorted(known))}."]
+        who = next(iter(results)) if len(results) == 1 else "no system"
+        return [f"In {' and '.join(sorted(known))} {who} is {'not ' * (len(results) == 1)}below the human band."]
     return [f"{some(parts, '; ')}."]
 
 
