@@ -66,8 +66,8 @@ def _where(total: Total) -> str:
     combined = total.pvalues
     assert combined is not None
     return (
-        f"By {_name(total)} they differ in {round(combined.below_bh * total.contexts):,} of {total.contexts:,} contexts "
-        f"(of those named, at most {combined.level:.0%} by chance)."
+        f"By {_name(total)} they differ in {round(combined.below_bh * total.contexts):,} of {total.contexts:,} "
+        f"contexts (false alarms among these are held to {combined.level:.0%})."
     )
 
 
@@ -95,8 +95,8 @@ def unseen_in_contexts(total: Total, level: float, seed: int) -> str:
     if needed is None:
         return f"With {total.contexts:,} contexts of so few texts nothing can be told, however different: {alone}."
     return (
-        f"With {total.contexts:,} contexts, candidates that differ in {needed:,} of them, as clearly as so few texts can "
-        f"show, would have been told in 4 of 5 cases; {alone}."
+        f"With {total.contexts:,} contexts, candidates that differ in {needed:,} of them, as clearly as so few texts "
+        f"can show, would have been told in 4 of 5 cases; {alone}."
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..declarations import Direction, Output
 from ..errors import InputError, nearest_names
 from ..page.page_parts import Page, Paged
-from ..report.report import ARROWS, HIGHER_LOWER, Report, Table, json_lines, short, short_p
+from ..report.report import ARROWS, HIGHER_LOWER, Report, Table, json_lines, not_compared, short, short_p
 from .declaration import ContextMetric
 from .uncertainty import LEVEL, Combined, combined, pvalue_name, relabelled_name, smallest_name, student_interval
 
@@ -185,7 +185,7 @@ class ContextSystems(dict[str, ContextResults], Paged):
     @property
     def verdict(self) -> list[str]:
         """What can be said of systems that were not tested against each other."""
-        return [f"Which of these {len(self)} is closest to people was not tested here: recapture compare tests that."]
+        return [not_compared(len(self))]
 
     def page_parts(self) -> Page:
         from .context_page import page_of_contexts

@@ -376,6 +376,11 @@ def short_p(value: float) -> str:
     return f"{value:.0e}" if value > 0 else "<1e-300"
 
 
+def not_compared(systems: int) -> str:
+    """What is said of systems that stand side by side without a test of one against another."""
+    return f"Which of these {systems} is closest to people was not tested here: recapture compare tests that."
+
+
 def plain(value: Any) -> Any:
     """Only dict, list, str, int, float, bool and None."""
     if isinstance(value, Mapping):

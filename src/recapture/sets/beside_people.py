@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..report.report import short, short_p
+from ..report.report import not_compared, short, short_p
 from ..report.result import Result
 from .declaration import METRICS, row_name
 from .unseen import SmallestFound, sentence
@@ -51,18 +51,32 @@ def set_sentences(results: SetResults, level: float) -> list[str]:
 def _not_compared(results: SetResults) -> list[str]:
     if len(results) < 2:
         return []
-    return [f"Which of these {len(results)} is closest to people was not tested here: recapture compare tests that."]
+    return [not_compared(len(results))]
 
 
 def _told(results: SetResults, level: float) -> str:
     found = results.any_difference
     if not found:
         return ""
+    if (least := _smallest_possible(results)) >= level:
+        why = "so few labellings and texts"
+        return f"Nothing can be told from people with {why}: p is never below {short_p(least)}, however different."
     told = [f"{name} (p {short_p(p)}{_most_by(results, name, p)})" for name, p in found.items() if p < level]
     not_told = [f"{name} (p {short_p(p)})" for name, p in found.items() if p >= level]
     parts = [f"told from people at this size: {some(told)}"] if told else []
     parts += [f"not told from people{'' if told else ' at this size'}: {some(not_told)}"] if not_told else []
     return sentence_of("; ".join(parts))
+
+
+def _smallest_possible(results: SetResults) -> float:
+    """The smallest p-value that any candidate could have had, for all candidates together."""
+    known = [
+        p
+        for by_metric in results.values()
+        for result in by_metric.values()
+        for p in result.inference.get("pvalues", {}).get("smallest", {}).values()
+    ]
+    return min(1.0, min(known, default=1.0) * len(results.any_difference))
 
 
 def _most_by(results: SetResults, candidate: str, smallest: float) -> str:
@@ -94,14 +108,12 @@ def _by_band(results: SetResults) -> str:
         return ""
     parts = [f"worse than the human band: {some(worse)}"] if worse else []
     parts += [f"not worse{'' if worse else ' than the human band by any number'}: {some(others)}"] if others else []
-    return f"Not tested, as no p-value was asked for; {'; '.join(parts)}."
+    return f"Not tested (there is no p-value); {'; '.join(parts)}."
 
 
 def _nothing(results: SetResults) -> str:
-    return (
-        "How close to people this is cannot be said: no p-value was asked for, and there are no human texts beside "
-        f"{'it' if len(results) == 1 else 'them'} (no ceiling, or too few texts for one)."
-    )
+    what, beside = ("this is", "it") if len(results) == 1 else ("these are", "them")
+    return f"How close to people {what} cannot be said: there is neither a p-value nor a human band beside {beside}."
 
 
 def _worse(results: SetResults) -> list[str]:
@@ -165,7 +177,7 @@ def smallest_told(results: SetResults, level: float = LEVEL) -> SmallestFound | 
         for name, by_metric in results.items()
         if any(result.nulls for result in by_metric.values())
     }
-    if results.people is None or not tested:
+    if results.people is None or not tested or _smallest_possible(results) >= level:
         return None
     smallest = min(tested, key=lambda name: tested[name])
     shifts = results.people.shifts(tested[smallest])

@@ -174,7 +174,8 @@ class ItemSystems:
 
     def signs(self, plan: Swapped) -> np.ndarray:
         """(labellings,) the mean over units of -1 where they are swapped and 1 where they stay."""
-        return np.concatenate([1 - 2 * swapped.mean(axis=1) for swapped in self._swaps(plan)])
+        units = max(1, len(self._moving))
+        return np.concatenate([1 - 2 * swapped.sum(axis=1) / units for swapped in self._swaps(plan)])
 
     # Resamples
 
