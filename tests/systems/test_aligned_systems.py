@@ -20,7 +20,7 @@ from recapture.pairs.evaluate import Shared, aligned_texts, measured_pairs
 from recapture.systems.evidence import enough_labellings, smallest_adjusted
 from recapture.systems.of_items import RESAMPLES, ItemSystems, mean_number
 from recapture.systems.of_pairs import _numbers
-from recapture.systems.unseen import smallest_shifts
+from recapture.systems.smallest_difference import smallest_shifts
 
 WORDS = "the a cat dog bird sat lay ran on under mat tree all day it rained".split()  # noqa: SIM905 - read at once
 

@@ -15,7 +15,7 @@ from .comparison import Comparison
 from .evidence import LABELLINGS, check_tests, differences, enough_labellings, pairs_of, smallest_adjusted
 from .of_sets import HALF_SAMPLES, SetSystems, SystemNumbers
 from .set_sentences import sentences_on
-from .unseen import SmallestDifference, reach_in_data
+from .smallest_difference import SmallestDifference, reach_in_data
 
 if TYPE_CHECKING:
     import os

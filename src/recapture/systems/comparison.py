@@ -16,7 +16,7 @@ from ..report.result import Results
 from ..sets.table import rows_caption
 from .evidence import Difference, PairOfSystems, pairs_of
 from .set_sentences import unseen_between
-from .unseen import SmallestDifference
+from .smallest_difference import SmallestDifference
 
 
 class Differences(Mapping[PairOfSystems, Mapping[str, Difference]]):

@@ -20,7 +20,7 @@ from .comparison import Comparison
 from .evidence import check_tests, differences, pairs_of
 from .item_sentences import sentences_on_items
 from .of_items import ItemNumber, ItemSystems, check_systems, mean_number, order_of, texts_at
-from .unseen import smallest_shifts
+from .smallest_difference import smallest_shifts
 
 if TYPE_CHECKING:
     import os

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..sets.beside_people import blind, set_sentences
 from ..sets.table import SetResults
 from ..sets.unseen import sentence
-from .unseen import SmallestDifference
+from .smallest_difference import SmallestDifference
 
 
 def sentences_on(results: SetResults, level: float) -> list[str]:
