@@ -159,10 +159,21 @@ def _of_result(metric: str, result: Result) -> Iterable[Off]:
         )  # fmt: skip
 
 
+def overshoots(results: SetResults, system: str, other: str, number: str) -> bool:
+    """Whether a system's parts score better than the human band, and lie further from people's mean than the other's:
+    "better" than people is not closer to them.
+    """
+    own, others = ({each.number: each for each in _offs(results, name, None)} for name in (system, other))
+    if number not in own or number not in others:
+        return False
+    return own[number].halves > 1 and own[number].halves >= abs(others[number].halves)
+
+
 def blind(results: SetResults) -> list[str]:
     """What these vectors do not show."""
     order = results.made_for.order if results.made_for is not None else ""
-    return [f"These vectors are {order} to the order of words: shuffled words go unseen."] if "blind" in order else []
+    shuffled = "go unseen" if order == "blind" else "hardly show"
+    return [f"These vectors are {order} to the order of words: shuffled words {shuffled}."] if "blind" in order else []
 
 
 def _unseen(results: SetResults, level: float) -> list[str]:

@@ -13,7 +13,8 @@ from ..errors import UnknownNameError, nearest_names
 from ..page.page_parts import Page, Paged
 from ..report.report import ARROWS, Cell, Report, Table, short, short_p
 from ..report.result import Results
-from ..sets.table import rows_caption
+from ..sets.beside_people import overshoots
+from ..sets.table import SetResults, rows_caption
 from .evidence import Difference, PairOfSystems, pairs_of
 from .set_sentences import unseen_between
 from .smallest_difference import SmallestDifference
@@ -115,11 +116,17 @@ class Comparison(Paged):
         return all(each.adjusted >= self.level for each in self.differences[a, b].values())
 
     def closer(self, a: str, b: str) -> list[str]:
-        """The numbers by which a is closer to people than b, surely: adjusted p below the level, interval without 0."""
+        """The numbers by which a is closer to people than b, surely: adjusted p below the level, interval without 0.
+
+        A system that people do not reach (only typical texts, say) is closer only if it is nearer to what they score.
+        """
         return [
             name
             for name, each in self.differences[a, b].items()
-            if each.adjusted < self.level and each.sure and (each.value > 0) == (self.numbers[name] == "higher")
+            if each.adjusted < self.level
+            and each.sure
+            and (each.value > 0) == (self.numbers[name] == "higher")
+            and not (isinstance(self.results, SetResults) and overshoots(self.results, a, b, name))
         ]
 
     def beats(self, a: str, b: str) -> bool:

@@ -18,4 +18,4 @@ def unseen_between(smallest: SmallestDifference, shown: Sequence[str]) -> list[s
     found = smallest.found(shown)
     if found is None:
         return ["What goes unseen at this size cannot be said: there are too few human texts to simulate from."]
-    return [sentence(found, "would have been found further from people than one that writes like them")]
+    return [sentence(found, "would have been found further from people than one without that")]
