@@ -36,8 +36,11 @@ _DRAWS = 4
 """Of parts, for each topic."""
 _MOST = 2000
 """Texts to simulate from: shifts of more would differ little and take longer."""
+_LEAST = 10
+"""Texts of a part: fewer say little."""
 _RESAMPLES = 200
 """Of topics, for the range of the answer."""
+TOO_FEW = "What goes unseen at this size cannot be said: there are too few human texts to simulate from."
 _STREAM, _RANGE = 21, 22
 """Streams of random numbers."""
 _BLOCK = 256
@@ -175,7 +178,7 @@ class _Parts:
         least = min(self._reference, self._size)
         chosen = [job for job in jobs if not job[0].costly_labellings and fits_labels(*job, least)]
         shares = np.array([share for share in SHARES if share * self._size >= 1])
-        if not chosen or not len(shares):
+        if not chosen or least < _LEAST:
             return None
         names = [
             (row_name(metric.name, output.name), metric.direction) for metric, _ in chosen for output in metric.outputs

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..sets.beside_people import blind, set_sentences
 from ..sets.table import SetResults
-from ..sets.unseen import sentence
+from ..sets.unseen import TOO_FEW, sentence
 from .smallest_difference import SmallestDifference
 
 
@@ -17,5 +17,5 @@ def sentences_on(results: SetResults, level: float) -> list[str]:
 def unseen_between(smallest: SmallestDifference, shown: Sequence[str]) -> list[str]:
     found = smallest.found(shown)
     if found is None:
-        return ["What goes unseen at this size cannot be said: there are too few human texts to simulate from."]
+        return [TOO_FEW]
     return [sentence(found, "would have been found further from people than one without that")]
