@@ -73,7 +73,7 @@ class Smallest:
     """Where 80 % of the answers lie if topics are drawn anew; None: beyond the largest."""
     number: str = ""
     """The number that shows it best."""
-    change: float = float("nan")
+    change: float | None = None
     """By how much that number is moved by it."""
 
     def said(self) -> str:
@@ -123,8 +123,9 @@ def sentence(found: SmallestFound, then: str) -> str:
 
 
 def _moved(found: Smallest) -> str:
-    signed = f"+{short(found.change)}" if found.change > 0 else short(found.change)
-    return f" ({found.number} {signed})" if found.number else ""
+    if found.change is None:
+        return ""
+    return f" ({found.number} {'+' * (found.change > 0)}{short(found.change)})"
 
 
 def _percent(share: float) -> str:

@@ -149,10 +149,10 @@ def smallest_shifts(
     """By number, the difference that is found in 80 % of cases, for the pair of systems that is hardest to tell apart.
 
     signs: (labellings,) the mean sign of the items that a labelling swaps (-1) or leaves (1).
-    Infinite where none would be found, however large.
+    Infinite where none would be found, however large; NaN where nothing shows how sure a difference is.
     """
     each_level = level / len(evidence)
-    found = dict.fromkeys(names, 0.0)
+    shifts: dict[str, list[float]] = {name: [] for name in names}
     for each in evidence.values():
         # As if the two were equally close: under every labelling, without what their difference adds to it.
         equal = replace(each, nulls=each.nulls - each.values[:, None] * signs)
@@ -164,9 +164,9 @@ def smallest_shifts(
             if place in places:
                 null = equal.nulls[place]
                 others = np.delete(standard, np.flatnonzero(places == place), axis=0)
-            shift = _smallest_shift(reach, place, null, others, signs, each_level)
-            found[name] = max(found[name], shift)
-    return found
+            shifts[name].append(_smallest_shift(reach, place, null, others, signs, each_level))
+    known = {name: [shift for shift in own if not math.isnan(shift)] for name, own in shifts.items()}
+    return {name: max(own, default=math.nan) for name, own in known.items()}
 
 
 def _smallest_shift(
