@@ -15,6 +15,7 @@ from ..report.report import ARROWS, Cell, Report, Table, short, short_p
 from ..report.result import Results
 from ..sets.beside_people import overshoots
 from ..sets.table import SetResults, rows_caption
+from ..sets.unseen import SmallestFound
 from .evidence import Difference, PairOfSystems, pairs_of
 from .set_sentences import unseen_between
 from .smallest_difference import SmallestDifference
@@ -148,7 +149,7 @@ class Comparison(Paged):
     @property
     def verdict(self) -> list[str]:
         """At most five sentences, from tested facts."""
-        unseen = [] if self._unseen is None else unseen_between(self._unseen, self._shown)
+        unseen = [] if self._unseen is None else unseen_between(self._smallest(self._unseen))
         return [self._closest(), *self._sentences, *unseen][:5]
 
     @property
@@ -159,8 +160,13 @@ class Comparison(Paged):
         """
         if self._unseen is None:
             return self.settings.get("smallest_found")
-        found = self._unseen.found(self._shown)
+        found = self._smallest(self._unseen)
         return None if found is None else found.record()
+
+    def _smallest(self, unseen: SmallestDifference) -> SmallestFound | None:
+        """Between the best systems: of all pairs those with the best ranks."""
+        ranked = {(a, b): self.ranks[a] + self.ranks[b] for a, b in pairs_of(self.systems)}
+        return unseen.found(self._shown, [pair for pair, rank in ranked.items() if rank == min(ranked.values())])
 
     def all_rows(self) -> Comparison:
         """The same comparison, with every number in its tables."""

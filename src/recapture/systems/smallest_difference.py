@@ -40,7 +40,9 @@ def reach_in_data(evidence: Evidence, level: float, interval: float, seed: int) 
     error = _errors(evidence)
     reached = np.fmax(_needed_by_labelling(evidence, level), _needed_by_resampling(evidence, error, level, seed))
     reached = np.fmax(reached, reach_of(interval, evidence.degrees) * error)
-    return Reach(np.where(np.isnan(error), math.inf, reached), evidence.resampled - evidence.values[:, None])
+    # Around their own mean: half-samples also differ from the whole because they are smaller, which is no chance.
+    chance = evidence.resampled - evidence.resampled.mean(axis=1, keepdims=True)
+    return Reach(np.where(np.isnan(error), math.inf, reached), chance)
 
 
 def _errors(evidence: Evidence) -> np.ndarray:
@@ -111,8 +113,12 @@ class SmallestDifference:
         self._names, self._directions = list(names), list(directions)
         self._found: SmallestFound | None = None
 
-    def found(self, shown: Sequence[str]) -> SmallestFound | None:
-        """Of the pair that is hardest to tell apart; None where there is nothing to simulate from."""
+    def found(self, shown: Sequence[str], pairs: Sequence[PairOfSystems]) -> SmallestFound | None:
+        """Of the pair that is hardest to tell apart; None where there is nothing to simulate from.
+
+        pairs: those that are looked at. What is simulated writes nearly like people, so these are the best systems:
+        what chance does to the numbers of one that repeats six texts says nothing of it.
+        """
         if self._found is None and self._people is not None:
             shifts = self._people.shifts(self._size)
             if shifts is None:
@@ -120,7 +126,7 @@ class SmallestDifference:
             places = [self._names.index(name) for name in shifts.names]
             worse = np.array([-1.0 if self._directions[place] == "higher" else 1.0 for place in places])
             every = []
-            for reach in self._reaches.values():
+            for reach in (self._reaches[pair] for pair in pairs):
                 needed, chance = reach.needed[places], worse[:, None] * reach.chance[places]
 
                 def found(moved: np.ndarray, needed: np.ndarray = needed, chance: np.ndarray = chance) -> float:
