@@ -89,7 +89,7 @@ def unseen_in_contexts(total: Total, level: float, seed: int) -> str:
     alone = (
         f"in a single context p is never below {short_p(smallest)}, so no single one is told"
         if smallest > level
-        else "less may go unseen"
+        else "fewer or less clear ones may go unseen"
     )
     needed = contexts_needed(total.contexts, smallest, level, seed)
     if needed is None:

@@ -15,7 +15,7 @@ from .comparison import Comparison
 from .evidence import LABELLINGS, check_tests, differences, enough_labellings, pairs_of, smallest_adjusted
 from .of_sets import HALF_SAMPLES, SetSystems, SystemNumbers
 from .set_sentences import sentences_on
-from .smallest_difference import SmallestDifference, reach_in_data
+from .smallest_difference import SmallestDifference, reach_in_data, twins
 
 if TYPE_CHECKING:
     import os
@@ -194,6 +194,10 @@ def compare_prepared(
     unseen = SmallestDifference(
         results.people,
         {pair: reach_in_data(each, level / pairs, interval, seed) for pair, each in evidence.items()},
+        {
+            name: reach_in_data(twins(halves, numbers.errors[name]), level / pairs, interval, seed)
+            for name, halves in against.halves.items()
+        },
         numbers.names,
         numbers.directions,
         against.size,

@@ -164,9 +164,9 @@ class Comparison(Paged):
         return None if found is None else found.record()
 
     def _smallest(self, unseen: SmallestDifference) -> SmallestFound | None:
-        """Between the best systems: of all pairs those with the best ranks."""
         ranked = {(a, b): self.ranks[a] + self.ranks[b] for a, b in pairs_of(self.systems)}
-        return unseen.found(self._shown, [pair for pair, rank in ranked.items() if rank == min(ranked.values())])
+        pairs = [pair for pair, rank in ranked.items() if rank == min(ranked.values())]
+        return unseen.found(self._shown, pairs, self.clusters[0])
 
     def all_rows(self) -> Comparison:
         """The same comparison, with every number in its tables."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..sets.unseen import FOUND, People, SmallestFound
+from ..sets.unseen import FOUND, People, Shifts, SmallestFound
 from .evidence import Evidence, PairOfSystems, reach_of
 
 _DRAWS = 10_000
@@ -43,6 +43,16 @@ def reach_in_data(evidence: Evidence, level: float, interval: float, seed: int) 
     # Around their own mean: half-samples also differ from the whole because they are smaller, which is no chance.
     chance = evidence.resampled - evidence.resampled.mean(axis=1, keepdims=True)
     return Reach(np.where(np.isnan(error), math.inf, reached), chance)
+
+
+def twins(halves: np.ndarray, extra: np.ndarray) -> Evidence:
+    """What would be found about a system and another that writes just like it. halves: (numbers, half-samples) of it.
+
+    Both meet the same people, whose part in the spread is counted here for each: a little more than the truth.
+    """
+    apart = math.sqrt(2) * (halves - halves.mean(axis=1, keepdims=True))
+    none = np.zeros(len(halves))
+    return Evidence(none, apart, np.full((len(halves), 1), np.nan), math.sqrt(2) * extra, none)
 
 
 def _errors(evidence: Evidence) -> np.ndarray:
@@ -105,39 +115,43 @@ class SmallestDifference:
         self,
         people: People | None,
         reaches: Mapping[PairOfSystems, Reach],
+        twin_reaches: Mapping[str, Reach],
         names: Sequence[str],
         directions: Sequence[str],
         size: int,
     ) -> None:
-        self._people, self._reaches, self._size = people, dict(reaches), size
+        self._people, self._reaches, self._twins, self._size = people, dict(reaches), dict(twin_reaches), size
         self._names, self._directions = list(names), list(directions)
         self._found: SmallestFound | None = None
 
-    def found(self, shown: Sequence[str], pairs: Sequence[PairOfSystems]) -> SmallestFound | None:
-        """Of the pair that is hardest to tell apart; None where there is nothing to simulate from.
+    def found(self, shown: Sequence[str], pairs: Sequence[PairOfSystems], best: Sequence[str]) -> SmallestFound | None:
+        """None where there is nothing to simulate from. pairs: those with the best ranks; best: systems of rank 1.
 
-        pairs: those that are looked at. What is simulated writes nearly like people, so these are the best systems:
-        what chance does to the numbers of one that repeats six texts says nothing of it.
+        What is simulated writes nearly like people, and what chance does to the numbers of a system that repeats six
+        texts says nothing of that. So twins of the best systems are looked at beside pairs, and whichever is easier to
+        tell apart counts; of several pairs, or twins, the hardest.
         """
         if self._found is None and self._people is not None:
             shifts = self._people.shifts(self._size)
             if shifts is None:
                 return None
-            places = [self._names.index(name) for name in shifts.names]
-            worse = np.array([-1.0 if self._directions[place] == "higher" else 1.0 for place in places])
-            every = []
-            for reach in (self._reaches[pair] for pair in pairs):
-                needed, chance = reach.needed[places], worse[:, None] * reach.chance[places]
-
-                def found(moved: np.ndarray, needed: np.ndarray = needed, chance: np.ndarray = chance) -> float:
-                    return float(np.mean(((worse * moved)[:, None] + chance >= needed[:, None]).any(axis=0)))
-
-                every.append(SmallestFound.of(shifts, found, reach.spread[places], shown, self._people.seed))
-            self._found = max(every, key=_hardest)
+            of_pairs = [self._of(self._reaches[pair], shifts, shown, self._people.seed) for pair in pairs]
+            of_twins = [self._of(self._twins[name], shifts, shown, self._people.seed) for name in best]
+            self._found = min(max(of_pairs, key=_hardness), max(of_twins, key=_hardness), key=_hardness)
         return self._found
 
+    def _of(self, reach: Reach, shifts: Shifts, shown: Sequence[str], seed: int) -> SmallestFound:
+        places = [self._names.index(name) for name in shifts.names]
+        worse = np.array([-1.0 if self._directions[place] == "higher" else 1.0 for place in places])
+        needed, chance = reach.needed[places, None], worse[:, None] * reach.chance[places]
 
-def _hardest(found: SmallestFound) -> float:
+        def found(moved: np.ndarray) -> float:
+            return float(np.mean(((worse * moved)[:, None] + chance >= needed).any(axis=0)))
+
+        return SmallestFound.of(shifts, found, reach.spread[places], shown, seed)
+
+
+def _hardness(found: SmallestFound) -> float:
     return sum(math.inf if each.share is None else each.share for each in (found.lost, found.foreign))
 
 
