@@ -210,6 +210,8 @@ class Results(dict[str, dict[str, Result]], Reported):
     >>> same = [[0], [1], [2], [4]]
     >>> results = rc.evaluate(same, {"copy": same}, "precision-recall", k=1, ceiling=False)
     >>> print(results.to_markdown())
+    - How close to people this is cannot be said: there is neither a p-value nor a human band beside it.
+    <BLANKLINE>
     | candidate | precision ↑ | recall ↑ |
     |---|---:|---:|
     | copy | 1.0000 | 1.0000 |
