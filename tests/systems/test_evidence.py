@@ -79,14 +79,15 @@ def test_westfall_young_against_a_loop():
 
 
 @pytest.mark.parametrize("numbers", [1, 4])
-@pytest.mark.parametrize("degrees", [np.inf, 12])
-def test_what_a_difference_needs_is_what_the_test_asks_for(numbers, degrees):
+@pytest.mark.parametrize("degrees, width", [(np.inf, 1), (12, 1), (np.inf, 3)])
+def test_what_a_difference_needs_is_what_the_test_asks_for(numbers, degrees, width):
     """By the test itself: one number a little above what it needs is claimed, a little below it is not. The others are
     far below, so that the first step of the step-down tests decides."""
     rng = np.random.default_rng(7)
     drawn = evidence(rng, numbers, draws=1000)
     drawn.nulls[:, 0] = 0  # the observed labelling is one of a thousand
-    found = replace(drawn, values=np.zeros(numbers), degrees=degrees)
+    # Labellings that are wide decide, else the spread of resampled data.
+    found = replace(drawn, values=np.zeros(numbers), degrees=degrees, nulls=width * drawn.nulls)
     needed = reach_in_data(found, 0.05, 0.95, 0).needed
     for place in range(numbers):
         for times, claimed in ((0.93, False), (1.07, True)):

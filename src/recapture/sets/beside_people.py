@@ -83,13 +83,21 @@ def _most_by(results: SetResults, candidate: str, smallest: float) -> str:
     """The number that tells most, where tables do not show all: one that they show, if it tells as much."""
     if results.shown is None:
         return ""
-    best = [
-        row_name(metric, name)
+    sizes = {
+        row_name(metric, name): _size(result, name)
         for metric, result in results[candidate].items()
         for name, p in result.adjusted_pvalues.items()
         if p == smallest
-    ]
-    return f", by {next((name for name in best if name in results.shown), best[0])}" if best else ""
+    }
+    best = max(sizes, key=lambda name: (name in (results.shown or ()), sizes[name]))
+    return f", by {best}"
+
+
+def _size(result: Result, name: str) -> float:
+    """How far a number lies from its relabellings, in their standard deviations."""
+    null = np.asarray(result.nulls.get(name, np.zeros(2)), np.float64)
+    spread = float(null.std())
+    return abs(float(null[0] - null.mean())) / spread if spread > 0 else 0.0
 
 
 def _by_band(results: SetResults) -> str:

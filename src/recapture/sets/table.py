@@ -258,9 +258,9 @@ class SetResults(Paged, Results):
 
 
 def rows_caption(rows: Sequence[str], left: int, how: str) -> list[str]:
-    """What moves each row, in plain words; how many more numbers there are (left), and what shows them."""
+    """What moves each row, in plain words; how many more numbers there are (left), and how they are shown ("": not)."""
     said = "; ".join(f"{row}: {notices(row)}" for row in rows if notices(row))
-    more = f"{left} more number{'s' * (left != 1)}: in json and csv, and here with {how}"
+    more = f"{left} more number{'s' * (left != 1)}: in json and csv" + (f", and here with {how}" if how else "")
     return [*([f"what moves them: {said}"] if said else []), *([more] if left else [])]
 
 
