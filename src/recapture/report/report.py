@@ -256,18 +256,15 @@ class Table:
     def _visible(self, lines: bool = True) -> Table:
         """With escapes in the place of characters that a terminal or a page would obey; lines: see `visible`."""
 
-        def safe(words: str) -> str:
-            return words if words.isprintable() else visible(words, lines)
-
         def shown(cell: str) -> Cell:
-            return Cell(safe(cell), getattr(cell, "style", ""), safe(getattr(cell, "below", "")))
+            return Cell(_safe(cell, lines), getattr(cell, "style", ""), _safe(getattr(cell, "below", ""), lines))
 
         return replace(
             self,
             heads=[shown(head) for head in self.heads],
             rows=[[shown(cell) for cell in row] for row in self.rows],
-            caption=[safe(line) for line in self.caption],
-            title=safe(self.title),
+            caption=[_safe(line, lines) for line in self.caption],
+            title=_safe(self.title, lines),
         )
 
     def _blocks(self, width: int | None) -> list[list[int]]:
@@ -338,18 +335,18 @@ class Report:
     """The answer, in sentences: what every form but CSV, which is for programs, opens with."""
 
     def to_table(self, width: int | None = None, color: bool = False) -> str:
-        opening = [_wrapped(_one_line(visible(sentence)), width) for sentence in self.verdict]
+        opening = [_wrapped(_one_line(_safe(sentence)), width) for sentence in self.verdict]
         tables = "\n".join(table.to_table(width, color) for table in self.tables)
         return "\n".join([*opening, "", tables]) if opening else tables
 
     def to_markdown(self) -> str:
-        opening = [f"- {_markdown(_one_line(visible(sentence)))}" for sentence in self.verdict]
+        opening = [f"- {_markdown(_one_line(_safe(sentence)))}" for sentence in self.verdict]
         tables = "\n".join(table.to_markdown() for table in self._alone())
         return "\n".join([*opening, "", tables]) if opening else tables
 
     def to_latex(self) -> str:
         """The verdict stands in comments: a table is put where the author's own words are."""
-        opening = "".join(f"% {_one_line(visible(sentence))}\n" for sentence in self.verdict)
+        opening = "".join(f"% {_one_line(_safe(sentence))}\n" for sentence in self.verdict)
         return opening + "\n".join(table.to_latex() for table in self._alone())
 
     def to_html(self) -> str:
@@ -616,6 +613,11 @@ def _html(cell: str) -> str:
 
 def _rich(cell: str) -> str:
     return {"bold": "bold", "emphasis": "italic"}.get(getattr(cell, "style", ""), "")
+
+
+def _safe(words: str, lines: bool = True) -> str:
+    """Words that a terminal or a page may have as they are; lines: see `visible`."""
+    return words if words.isprintable() else visible(words, lines)
 
 
 def _one_line(words: str) -> str:
