@@ -325,6 +325,26 @@ def test_every_result_has_a_page():
         assert words in text
 
 
+def test_the_page_of_agreement_opens_with_what_was_told():
+    """Scores that are the ratings agree with 1; a metric that says the opposite is told from it by every test."""
+    people = np.arange(48.0).reshape(8, 6) % 17 + np.arange(8)[:, None] * 4
+    noise = np.random.default_rng(1).standard_normal((8, 6))
+    scores = {"same": people, "noise": noise}
+    ways = dict.fromkeys(("same", "noise", "a", "b"), "higher")
+
+    def page(given, **options):
+        own = {name: ways[name] for name in given}
+        return page_of(rc.correlate(given, {"people": people}, "text", directions=own, **options))
+
+    untested = page(scores)
+    assert untested.verdict[0].startswith("same has the highest pearson with people (text level): 1.000")
+    assert untested.verdict[-1] == "Whether any metric agrees better than another was not tested."
+    tested = page(scores, tests="permutation")
+    assert "that is more than noise (adjusted p below 0.05, permutation test)" in tested.verdict[0]
+    tied = page({"a": people, "b": people * 2}, tests="permutation")
+    assert tied.verdict[0].startswith("a and b have the highest") and "no other metric is told" in tied.verdict[0]
+
+
 SCORE = ["score", "-r", "human.npy", "-c", "model.npy", "--metrics", "mmd", "--no-ceiling"]
 
 
