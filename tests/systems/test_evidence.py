@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from dataclasses import replace
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ import recapture as rc
 from recapture.errors import UnknownNameError
 from recapture.sets.evaluate import prepare_sets
 from recapture.systems.comparison import Comparison
-from recapture.systems.evidence import Difference, Evidence, differences
+from recapture.systems.evidence import Difference, Evidence, differences, judged_losses, losses
+from recapture.systems.of_items import ItemSystems, mean_number
 from recapture.systems.of_sets import HALF_SAMPLES, SetSystems
 
 
@@ -84,6 +86,92 @@ def test_pairs_are_corrected_by_holm():
     found = differences(tight, ["n"], 0.95, 0)
     plain = [found[pair]["n"].distinct for pair in pairs]
     assert [found[pair]["n"].adjusted for pair in pairs] == pytest.approx(rc.holm(plain).tolist())
+
+
+def judged(given, directions, than="b", tolerated=None, units=None):
+    found = losses(given, directions)
+    numbers = len(directions)
+    nothing = np.zeros(numbers)
+    own = {name: found[name, than] for name in dict.fromkeys(each for pair in found for each in pair) if name != than}
+    return judged_losses(
+        own, [f"n{at}" for at in range(numbers)], nothing if tolerated is None else np.array(tolerated),
+        np.full(numbers, np.nan) if units is None else np.array(units), 0,
+    )  # fmt: skip
+
+
+def test_one_number_on_one_side():
+    """The larger of the share of labellings that are at least as bad and the normal tail on that side."""
+    rng = np.random.default_rng(9)
+    for shift in (-3.0, 0.0, 2.0, 8.0):
+        found = evidence(rng, 1, shift=shift)
+        spread = np.std(found.resampled[0], ddof=1)
+        for direction, sign in (("lower", 1), ("higher", -1)):
+            loss = judged({("a", "b"): found}, [direction])["a"]["n0"]
+            labelled = np.mean(sign * found.nulls[0] >= sign * found.nulls[0, 0])
+            assert loss.value == sign * found.values[0] and np.isnan(loss.halves)
+            expected = max(labelled, norm.sf(sign * found.values[0] / spread))
+            assert loss.pvalue == pytest.approx(expected, rel=1e-9)
+            assert loss.adjusted == pytest.approx(expected, abs=0.015)  # of 20,000 normal draws
+            tolerant = judged({("a", "b"): found}, [direction], tolerated=[1.5], units=[3.0])["a"]["n0"]
+            expected = max(labelled, norm.sf((sign * found.values[0] - 1.5) / spread))
+            assert tolerant.pvalue == pytest.approx(expected, rel=1e-9)
+            assert tolerant.halves == pytest.approx(sign * found.values[0] / 3)
+
+
+def test_independent_numbers_on_one_side_are_corrected_as_sidak_has_it():
+    """1 - (1 - p)^n for the smallest one-sided p of n independent normal variables."""
+    rng = np.random.default_rng(10)
+    resampled = rng.standard_normal((5, 200_000))
+    values = np.array([2.1, -2.5, 0.2, -0.3, 0.4])
+    given = Evidence(values, resampled, np.full((5, 1), np.nan), np.zeros(5), np.zeros(5))
+    found = judged({("a", "b"): given}, ["lower"] * 5)["a"]
+    plain = norm.sf(2.1)
+    assert found["n0"].pvalue == pytest.approx(plain, rel=0.02)
+    assert found["n0"].adjusted == pytest.approx(1 - (1 - plain) ** 5, rel=0.05)
+    assert found["n1"].pvalue == pytest.approx(norm.cdf(2.5), rel=0.02) and found["n1"].adjusted > 0.98
+
+
+def test_westfall_young_on_one_side_against_a_loop():
+    """Max-T of signed differences: a number that is better does not count, whichever way is better for it."""
+    rng = np.random.default_rng(11)
+    found = evidence(rng, 4, labellings=199, shift=np.array([9.0, 3.0, 0.5, -6.0]))
+    tight = replace(found, resampled=found.resampled * 1e-9)  # the spread says yes to all that is above 0
+    signs = np.array([1, -1, 1, -1])
+    got = judged({("a", "b"): tight}, ["lower", "higher", "lower", "higher"])["a"]
+    table = signs[:, None] * found.nulls
+    table = (table - table.mean(axis=1, keepdims=True)) / table.std(axis=1, keepdims=True)
+    order = sorted(range(4), key=lambda number: -table[number, 0])
+    reached = 0.0
+    for place, number in enumerate(order):
+        rest = order[place:]
+        count = sum(max(table[other, at] for other in rest) >= table[number, 0] - 1e-9 for at in range(200))
+        own = np.mean(signs[number] * found.nulls[number] >= signs[number] * found.nulls[number, 0])
+        reached = max(reached, count / 200, float(own))
+        assert got[f"n{number}"].adjusted == pytest.approx(max(reached, float(got[f"n{number}"].value <= 0)), abs=1e-12)
+
+
+def test_systems_held_against_one_are_corrected_by_holm():
+    rng = np.random.default_rng(12)
+    given = {pair: evidence(rng, 1, shift=shift) for pair, shift in ((("b", "a"), -9.0), (("b", "c"), -6.0))}
+    tight = {pair: replace(each, resampled=each.resampled * 1e-9) for pair, each in given.items()}
+    found = judged({**tight, ("a", "c"): given["b", "a"]}, ["lower"])
+    assert list(found) == ["a", "c"]  # the pair without the one they are held against does not count
+    plain = [found[name]["n0"].pvalue for name in "ac"]
+    assert plain == [np.mean(-each.nulls[0] >= -each.nulls[0, 0]) for each in given.values()]
+    assert [found[name]["n0"].adjusted for name in "ac"] == pytest.approx(rc.holm(plain).tolist())
+
+
+def test_swaps_on_one_side_against_all_ways():
+    """Of eight items all 256 ways to swap; the program looks at half of them, and at their mirror images."""
+    rng = np.random.default_rng(13)
+    scores = {"old": rng.random(8).round(2), "new": rng.random(8).round(2) - 0.4}
+    number, _ = mean_number("score", "higher", scores)
+    against = ItemSystems([number], range(8), None, 0, "item")
+    found = losses(against.evidence(0.05), ["higher"])["new", "old"]
+    gap = scores["old"] - scores["new"]
+    every = [np.mean(gap * coins) for coins in product((1, -1), repeat=8)]
+    assert found.alike[0] == pytest.approx(np.mean(np.array(every) >= np.mean(gap) - 1e-12))
+    assert found.values[0] == pytest.approx(np.mean(gap))
 
 
 def comparison(a_b, a_c, b_c):
@@ -185,6 +273,28 @@ def test_equal_systems_are_tied_and_far_ones_are_not():
     assert compared.beats("near", "far") and not compared.beats("far", "near")
     assert compared.verdict[0].startswith("near and also are closest to people, and tied")
     assert compared.differences["far", "near"]["mmd"].low > 0
+
+
+def test_worse_than_another():
+    rng = np.random.default_rng(14)
+    people, old, new, far = rng.standard_normal((4, 120, 6))
+    compared = rc.compare(people, {"old": old, "new": new, "far": far + 1.5}, "mmd,precision-recall")
+    assert list(compared.worse("old")) == ["far"] and not compared.worse("far")
+    loss = compared.worse("old")["far"]["mmd"]
+    there = compared.differences["far", "old"]["mmd"]
+    assert loss.value == pytest.approx(there.value) and loss.adjusted < 0.05
+    human = compared.results["old"]["mmd"].human["value"]
+    assert loss.halves == pytest.approx(2 * there.value / (human.high - human.low))
+    assert not compared.worse("old", tolerance=10 * loss.halves)
+    assert compared.worse("old", tolerance=0.5 * loss.halves)
+    with pytest.raises(UnknownNameError, match="no system 'odl'; did you mean old"):
+        compared.worse("odl")
+    with pytest.raises(rc.InputError, match="tolerance must be a number from 0 on"):
+        compared.worse("old", tolerance=-1)
+    without = rc.compare(people, {"old": old, "far": far + 1.5}, "mmd", ceiling=False)
+    assert list(without.worse("old")) == ["far"]
+    with pytest.raises(rc.InputError, match="halves of the width of a number's human band"):
+        without.worse("old", tolerance=1)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from ..report.report import short_p
 from ..sets.evaluate import PreparedSets, check_splits, evaluate_prepared, prepare_sets
 from ..sets.table import SetResults
 from .comparison import Comparison
-from .evidence import LABELLINGS, check_tests, differences, enough_labellings, pairs_of, smallest_adjusted
+from .evidence import LABELLINGS, check_tests, differences, enough_labellings, losses, pairs_of, smallest_adjusted
 from .of_sets import HALF_SAMPLES, SetSystems, SystemNumbers
 from .set_sentences import sentences_on
 
@@ -172,7 +172,8 @@ def compare_prepared(
     """The same for sets that are vectors already."""
     against = SetSystems(prepared, seed, labelled=labelled)
     numbers = against.measured()
-    found = differences(against.evidence(numbers, level), numbers.names, interval, seed)
+    evidence = against.evidence(numbers, level)
+    found = differences(evidence, numbers.names, interval, seed)
     results = evaluate_prepared(prepared, pvalue=True, splits=splits, seed=seed)
     part = min(against.size, len(prepared.reference) // 2)
     alike = {pair: dict(zip(numbers.names, each.tolist(), strict=True)) for pair, each in against.alike(part).items()}
@@ -200,18 +201,25 @@ def compare_prepared(
         sentences_on(results, found, level),
         {("human", "human"): human, **alike} if human else alike,
         None if shown is None else [name for name in shown if name in numbers.names],
+        losses=losses(evidence, numbers.directions),
+        half_bands={name: (band.high - band.low) / 2 for name, band in _human_bands(results).items()},
     )
 
 
 def _human_parts(results: SetResults, numbers: SystemNumbers) -> dict[str, float]:
     """What two human parts score, by number; empty where nothing was split."""
+    means = {name: band.mean for name, band in _human_bands(results).items()}
+    return {name: means[name] for name in numbers.names} if all(name in means for name in numbers.names) else {}
+
+
+def _human_bands(results: SetResults) -> dict[str, Any]:
+    """By number, where human parts fall: the same for all systems."""
     first = next(iter(results.values()))
-    means = {
-        metric if len(result.values) == 1 else f"{metric}.{name}": band.mean
+    return {
+        metric if len(result.values) == 1 else f"{metric}.{name}": band
         for metric, result in first.items()
         for name, band in result.human.items()
     }
-    return {name: means[name] for name in numbers.names} if all(name in means for name in numbers.names) else {}
 
 
 def _said(against: SetSystems, interval: float, seed: int, smallest: float) -> list[str]:

@@ -7,12 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from ..contexts.table import ContextSystems
-from ..errors import UnknownNameError, nearest_names
+from ..errors import InputError, UnknownNameError, nearest_names
+from ..errors import shown as quoted
 from ..page.page_parts import Page, Paged
 from ..report.report import ARROWS, Cell, Report, Table, short, short_p
 from ..report.result import Results
-from .evidence import Difference, PairOfSystems, pairs_of
+from .evidence import Difference, Loss, Losses, PairOfSystems, judged_losses, pairs_of
 
 
 class Differences(Mapping[PairOfSystems, Mapping[str, Difference]]):
@@ -86,9 +89,12 @@ class Comparison(Paged):
         alike: Mapping[PairOfSystems, Mapping[str, float]] | None = None,
         shown: Sequence[str] | None = None,
         notes: Sequence[str] = (),
+        losses: Mapping[PairOfSystems, Losses] | None = None,
+        half_bands: Mapping[str, float] | None = None,
     ) -> None:
         """sentences: what else the verdict says, after who is closest. shown: the numbers of tables (None: all).
-        notes: what there is to say beside the notes of the results.
+        notes: what there is to say beside the notes of the results. losses: how much worse each system is than each
+        other, for `worse`. half_bands: by number, half of the width of its human band, where there is one.
         """
         self.kind, self.results, self.level = kind, results, level
         self.numbers, self.values = dict(numbers), {name: dict(each) for name, each in values.items()}
@@ -97,6 +103,7 @@ class Comparison(Paged):
         self.settings = dict(settings)
         self.alike = {pair: dict(each) for pair, each in (alike or {}).items()}
         self._notes = list(notes)
+        self._losses, self._half_bands = dict(losses or {}), dict(half_bands or {})
         self._sentences, self._shown = list(sentences), list(numbers if shown is None else shown)
 
     @property
@@ -119,6 +126,66 @@ class Comparison(Paged):
     def beats(self, a: str, b: str) -> bool:
         """Whether a is closer to people than b by some number, and b than a by none."""
         return a != b and bool(self.closer(a, b)) and not self.closer(b, a)
+
+    def losses(self, than: str, tolerance: float = 0.0) -> dict[str, dict[str, Loss]]:
+        """How much worse every other system is than one of them, number by number, tested on that side alone.
+
+        Parameters
+        ----------
+        than : str
+            The system that the others are held against.
+        tolerance : float, default 0
+            How much worse counts as no worse: in halves of the width of each number's human band.
+
+        Returns
+        -------
+        dict of str to dict of str to Loss
+            By system and number: `.value`, `.halves`, `.pvalue` and `.adjusted` (for all of these numbers and systems).
+        """
+        if than not in self.systems:
+            raise UnknownNameError(f"no system {than!r}; {nearest_names(than, self.systems)}")
+        names = list(self.numbers)
+        units = np.array([self._half_bands.get(name, math.nan) for name in names])
+        tolerated = self._tolerated(check_tolerance(tolerance), names, units)
+        found = {name: self._losses[name, than] for name in self.systems if name != than}
+        return judged_losses(found, names, tolerated, units, self.settings.get("seed", 0))
+
+    def _tolerated(self, tolerance: float, names: Sequence[str], units: np.ndarray) -> np.ndarray:
+        if tolerance == 0:
+            return np.zeros(len(names))
+        missing = [name for name, unit in zip(names, units, strict=True) if math.isnan(unit)]
+        if missing:
+            more = f"{missing[0]} has none" if self._half_bands else f"a comparison of {self.kind} has none here"
+            raise InputError(f"a tolerance is in halves of the width of a number's human band, but {more}")
+        return tolerance * units
+
+    def worse(self, than: str, tolerance: float = 0.0) -> dict[str, dict[str, Loss]]:
+        """The systems that are surely worse than one of them, each with the numbers that say so; empty where none is.
+
+        Parameters
+        ----------
+        than, tolerance
+            As for `losses`.
+
+        Returns
+        -------
+        dict of str to dict of str to Loss
+            Those whose `.adjusted` is below the comparison's level.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import recapture as rc
+        >>> people, old, new = np.random.default_rng(0).standard_normal((3, 100, 8))
+        >>> compared = rc.compare(people, {"old": old, "new": new + 1}, "mmd")
+        >>> list(compared.worse("old")), list(compared.worse("new"))
+        (['new'], [])
+        """
+        found = {
+            system: {name: loss for name, loss in by_number.items() if loss.adjusted < self.level}
+            for system, by_number in self.losses(than, tolerance).items()
+        }
+        return {system: by_number for system, by_number in found.items() if by_number}
 
     @cached_property
     def ranks(self) -> dict[str, int]:
@@ -265,6 +332,12 @@ class Comparison(Paged):
         size = self.settings.get("part")
         caption = [f"parts of {size:,} samples, the first in people's place; human, human: two parts of the reference"]
         return [Table(["of", *self._shown], rows, caption, 1, title="How alike systems are to each other", listed=True)]
+
+
+def check_tolerance(tolerance: Any) -> float:
+    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)) or not 0 <= tolerance < math.inf:
+        raise InputError(f"tolerance must be a number from 0 on, such as 0.5, not {quoted(tolerance)}")
+    return float(tolerance)
 
 
 def _signed(value: float) -> str:

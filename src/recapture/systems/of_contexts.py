@@ -17,7 +17,7 @@ from ..geometry.triangles import Ties
 from ..sets.grouping import Labelled, checked_labels
 from ..texts.context_files import Context, given_contexts
 from .comparison import Comparison
-from .evidence import check_tests, differences, pairs_of
+from .evidence import check_tests, differences, losses, pairs_of
 from .item_sentences import sentences_on_items
 from .of_items import ItemNumber, ItemSystems, check_systems, mean_number, order_of, texts_at
 
@@ -144,7 +144,8 @@ def _compared(
     references = [context.references for context in next(iter(contexts.values()))]
     texts = {name: [context.candidates for context in own] for name, own in contexts.items()}
     against = ItemSystems(numbers, order_of(references, texts), groups, seed, "context")
-    found = differences(against.evidence(level), names, interval, seed)
+    evidence = against.evidence(level)
+    found = differences(evidence, names, interval, seed)
     settings = against.settings(level, interval)
     directions = {number.name: number.direction for number in numbers}
     same = {
@@ -161,6 +162,7 @@ def _compared(
         settings,
         sentences_on_items(found, directions, names, same, level, settings),
         notes=[*notes, *_sizes(texts), *said],
+        losses=losses(evidence, list(directions.values())),
     )
 
 

@@ -16,7 +16,7 @@ from ..pairs.table import array_name
 from ..sets.grouping import Labelled, checked_labels
 from ..similarity.scorer import Rule
 from .comparison import Comparison
-from .evidence import check_tests, differences, pairs_of
+from .evidence import check_tests, differences, losses, pairs_of
 from .item_sentences import sentences_on_items
 from .of_items import ItemNumber, ItemSystems, check_systems, mean_number, order_of
 
@@ -111,7 +111,8 @@ def _compared(
     numbers, notes = _numbers(measured)
     against = ItemSystems(numbers, order_of(texts.groups, texts.systems), groups, seed, "item")
     names = [number.name for number in numbers]
-    found = differences(against.evidence(level), names, interval, seed)
+    evidence = against.evidence(level)
+    found = differences(evidence, names, interval, seed)
     settings = against.settings(level, interval)
     directions = {number.name: number.direction for number in numbers}
     shown = [number.name for number in numbers if number.main]
@@ -130,6 +131,7 @@ def _compared(
         sentences_on_items(found, directions, shown, same, level, settings),
         shown=shown,
         notes=notes,
+        losses=losses(evidence, list(directions.values())),
     )
 
 
