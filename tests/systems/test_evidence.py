@@ -77,6 +77,23 @@ def test_westfall_young_against_a_loop():
         assert got["wxyz"[number]].adjusted == pytest.approx(reached, abs=1e-12)
 
 
+def test_a_number_that_changes_its_sign_alone_says_nothing():
+    """Every labelling is as far as the observed one: p is 1, and others are corrected as if it were not there."""
+    rng = np.random.default_rng(15)
+    found = evidence(rng, 3, labellings=199, shift=np.array([0.0, 9.0, 6.0]))
+    signs = np.where(rng.random(200) < 0.5, -0.25, 0.25)
+    flat = replace(found, nulls=np.stack([signs, *found.nulls[1:]]), resampled=found.resampled * 1e-9)
+    with np.errstate(all="raise"):
+        got = differences({("a", "b"): flat}, list("xyz"), 0.95, 0)["a", "b"]
+    alone = replace(
+        flat, values=flat.values[1:], nulls=flat.nulls[1:], resampled=flat.resampled[1:], extra=flat.extra[1:],
+        rounding=flat.rounding[1:],
+    )  # fmt: skip
+    others = differences({("a", "b"): alone}, list("yz"), 0.95, 0)["a", "b"]
+    assert got["x"].distinct == got["x"].adjusted == 1
+    assert [got[name].adjusted for name in "yz"] == [others[name].adjusted for name in "yz"]
+
+
 def test_pairs_are_corrected_by_holm():
     """With one number a pair, adjusted p-values are Holm's of the pairs' p-values."""
     rng = np.random.default_rng(3)

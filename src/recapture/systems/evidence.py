@@ -276,7 +276,8 @@ def _by_labelling(nulls: np.ndarray, rounding: np.ndarray, sides: int) -> tuple[
         return plain, adjusted
     sizes = np.abs(nulls[tested]) if sides == 2 else nulls[tested]
     slack = 1e-9 * np.abs(sizes[:, 0]) + rounding[tested]
-    moving = [moves(row, each) for row, each in zip(nulls[tested], rounding[tested], strict=True)]
+    # Of differences that change their sign alone every labelling is as far as the observed one.
+    moving = [moves(row, each) for row, each in zip(sizes, rounding[tested], strict=True)]
     plain[tested] = np.where(moving, np.mean(sizes >= (sizes[:, 0] - slack)[:, None], axis=1), 1.0)
     adjusted[tested] = np.maximum(step_down(list(sizes), moving), plain[tested])
     return plain, adjusted
