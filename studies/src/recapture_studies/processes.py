@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
 import recapture as rc
@@ -23,20 +23,20 @@ def spread_steps(steps: rc.Journal, keys: Sequence[str], work: Work, jobs: int, 
     """The values of all keys, in their order; kept one by one as they are made, and not made again."""
     known = steps.finished()
     missing = [key for key in keys if key not in known]
-    with progress_bar(title, len(missing), "run") as progress:
-        made = (
-            _in_processes(missing, work, jobs)
-            if jobs > 1 and len(missing) > 1
-            else ((key, work(key)) for key in missing)
-        )
-        with contextlib.closing(made):
-            for key, value in made:
-                known[key] = steps.get(key, lambda value=value: value)  # type: ignore[misc]
-                progress.advance()
+    spread = _in_processes if jobs > 1 and len(missing) > 1 else _in_this_one
+    with progress_bar(title, len(missing), "run") as progress, contextlib.closing(spread(missing, work, jobs)) as made:
+        for key, value in made:
+            known[key] = steps.get(key, lambda value=value: value)  # type: ignore[misc]
+            progress.advance()
     return [known[key] for key in keys]
 
 
-def _in_processes(keys: Sequence[str], work: Work, jobs: int) -> Iterator[tuple[str, Any]]:
+def _in_this_one(keys: Sequence[str], work: Work, _: int) -> Generator[tuple[str, Any], None, None]:
+    for key in keys:
+        yield key, work(key)
+
+
+def _in_processes(keys: Sequence[str], work: Work, jobs: int) -> Generator[tuple[str, Any], None, None]:
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from multiprocessing import get_context
 
