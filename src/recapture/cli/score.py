@@ -59,7 +59,18 @@ def read_sets(
     sample: int | None,
     seed: int,
 ) -> SetFiles:
-    """The reference, every candidate by its name, and a second human set; with groups, and cut to a sample."""
+    """The reference, every candidate by its name, and a second human set; with groups, and cut to a sample.
+
+    reference: "" where it comes from elsewhere.
+    """
+    if not reference:
+        first, *others = candidates
+        read = read_sets(
+            first, others, names[1:], human=None, field=field, input_format=input_format,
+            reference_field=None, reference_format=input_format, group=group, sample=sample, seed=seed,
+        )  # fmt: skip
+        groups = None if read.reference_groups is None else {names[0]: read.reference_groups, **(read.groups or {})}
+        return SetFiles("", [], {names[0]: read.references, **read.candidates}, None, None, groups, None)
     files = [reference, *candidates, *([human] if human else [])]
     check_stdin(*files)
     if group is not None and "-" in files:

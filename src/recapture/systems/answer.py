@@ -25,11 +25,13 @@ if TYPE_CHECKING:
 
 ROWS = ("mark-evaluate.quality", "mark-evaluate.diversity", "density-coverage.coverage", "mmd")
 """What is measured and shown unless the caller names metrics."""
+USUAL = list(dict.fromkeys(row.partition(".")[0] for row in ROWS))
+"""The metrics that have these."""
 
 
 @plain_arguments
 def compare(
-    reference: SampleSet,
+    reference: SampleSet | None,
     systems: Mapping[str, SampleSet],
     metrics: str | Iterable[str] | None = None,
     encoder: EncoderLike | None = None,
@@ -54,15 +56,16 @@ def compare(
     truncate: bool = False,
     cache: bool | str | os.PathLike[str] | VectorCache | None = None,
     reference_name: str = "reference",
+    baseline: str | os.PathLike[str] | None = None,
 ) -> Comparison:
     """Several systems against one reference set and against each other.
 
     Parameters
     ----------
     reference : list of str or array of shape (samples, dimensions)
-        People's texts, or ready vectors.
+        People's texts, or ready vectors; None where `baseline` brings them.
     systems : mapping of str to list of str or array
-        Each system's texts or vectors, by name: two or more.
+        Each system's texts or vectors, by name: two or more, or one beside `baseline`.
     metrics : str or iterable of str, optional
         Names of metrics of two sets (default: a few that between them notice most kinds of damage).
     encoder, k
@@ -87,12 +90,15 @@ def compare(
         For all that is drawn at random.
     options, pooling, device, batch_size, offline, truncate, cache, reference_name
         As for `evaluate`.
+    baseline : str or path, optional
+        A file that `save_baseline` wrote: its people's texts are the reference, its system is one more system, under
+        the name it was given, and its settings are those of the comparison.
 
     Returns
     -------
     Comparison
         `.verdict` (sentences), `.ranks`, `.differences[(a, b)][number]` with `.value`, `.low`, `.high`, `.pvalue`,
-        `.adjusted` and `.distinct`, `.tied(a, b)`, `.values`, `.results`, `.alike`.
+        `.adjusted` and `.distinct`, `.tied(a, b)`, `.values`, `.results`, `.alike`, `.worse(than)`, `.gate(...)`.
 
     Examples
     --------
@@ -109,35 +115,48 @@ def compare(
     level, interval = check_tests(level, interval)
     seed = check_seed(seed)
     splits = check_splits(ceiling)
-    if not isinstance(systems, Mapping) or len(systems) < 2:
+    if not isinstance(systems, Mapping) or len(systems) < (2 if baseline is None else 1):
         raise InputError("systems must be a mapping with two systems or more, {name: texts}")
-    prepared = prepare_sets(
-        reference,
-        systems,
-        list(dict.fromkeys(row.partition(".")[0] for row in ROWS)) if metrics is None else metrics,
-        encoder,
-        k,
-        blind=True,
-        human=human,
-        reference_groups=reference_groups,
-        candidate_groups=groups,
-        human_groups=human_groups,
-        paired=paired,
-        options=options,
-        reference_name=reference_name,
-        encoding={
-            "pooling": pooling,
-            "device": device,
-            "batch_size": batch_size,
-            "offline": offline,
-            "cache": cache,
-            "truncate": truncate or None,
-        },
-    )
+    encoding = {
+        "pooling": pooling,
+        "device": device,
+        "batch_size": batch_size,
+        "offline": offline,
+        "cache": cache,
+        "truncate": truncate or None,
+    }
+    usual = metrics is None
+    if baseline is not None:
+        from .stored_baseline import prepared_beside
+
+        for what, value in (("reference", reference), ("human", human), ("reference_groups", reference_groups)):
+            if value is not None:
+                raise InputError(f"a stored baseline brings people's texts: leave {what} out, or the baseline")
+        named_systems: dict[str, Any] = {str(name): samples for name, samples in systems.items()}
+        prepared, usual = prepared_beside(
+            baseline, named_systems, metrics, encoder, k, groups, paired, options, encoding
+        )
+    elif reference is None:
+        raise InputError("there is no reference: give people's texts, or a stored baseline that brings them")
+    else:
+        prepared = prepare_sets(
+            reference,
+            systems,
+            USUAL if metrics is None else metrics,
+            encoder,
+            k,
+            blind=True,
+            human=human,
+            reference_groups=reference_groups,
+            candidate_groups=groups,
+            human_groups=human_groups,
+            paired=paired,
+            options=options,
+            reference_name=reference_name,
+            encoding=encoding,
+        )
     named = None if labelled is None else [labelled] if isinstance(labelled, str) else list(labelled)
-    return compare_prepared(
-        prepared, level, interval, splits, seed, labelled=named, shown=ROWS if metrics is None else None
-    )
+    return compare_prepared(prepared, level, interval, splits, seed, labelled=named, shown=ROWS if usual else None)
 
 
 def _of_kind(kind: Any, reference: Any, systems: Any, given: Mapping[str, Any]) -> Comparison:

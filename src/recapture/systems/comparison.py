@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..checks import is_one_of
 from ..contexts.table import ContextSystems
 from ..errors import InputError, UnknownNameError, nearest_names
 from ..errors import shown as quoted
@@ -16,6 +17,9 @@ from ..page.page_parts import Page, Paged
 from ..report.report import ARROWS, Cell, Report, Table, short, short_p
 from ..report.result import Results
 from .evidence import Difference, Loss, Losses, PairOfSystems, judged_losses, pairs_of
+
+if TYPE_CHECKING:
+    from .gate import Gate
 
 
 class Differences(Mapping[PairOfSystems, Mapping[str, Difference]]):
@@ -142,13 +146,17 @@ class Comparison(Paged):
         dict of str to dict of str to Loss
             By system and number: `.value`, `.halves`, `.pvalue` and `.adjusted` (for all of these numbers and systems).
         """
-        if than not in self.systems:
-            raise UnknownNameError(f"no system {than!r}; {nearest_names(than, self.systems)}")
+        self.check_system(than)
         names = list(self.numbers)
         units = np.array([self._half_bands.get(name, math.nan) for name in names])
         tolerated = self._tolerated(check_tolerance(tolerance), names, units)
         found = {name: self._losses[name, than] for name in self.systems if name != than}
         return judged_losses(found, names, tolerated, units, self.settings.get("seed", 0))
+
+    def check_system(self, name: object) -> None:
+        """Refuse a name that is none of a system."""
+        if not is_one_of(name, self.systems):
+            raise UnknownNameError(f"no system {quoted(name)}; {nearest_names(name, self.systems)}")
 
     def _tolerated(self, tolerance: float, names: Sequence[str], units: np.ndarray) -> np.ndarray:
         if tolerance == 0:
@@ -186,6 +194,37 @@ class Comparison(Paged):
             for system, by_number in self.losses(than, tolerance).items()
         }
         return {system: by_number for system, by_number in found.items() if by_number}
+
+    def gate(self, fail_if: str | Sequence[str] = "worse", baseline: str | None = None, tolerance: float = 0.0) -> Gate:
+        """Whether a build should go on.
+
+        Parameters
+        ----------
+        fail_if : str or list of str, default "worse"
+            "worse": some system is surely worse than the baseline. Or a limit on a number, such as "diversity < 0.8",
+            by its full name (mark-evaluate.diversity) or by what follows the dot where one metric alone has it.
+        baseline : str, optional
+            The system that "worse" holds the others against; no condition is asked of it.
+        tolerance : float, default 0
+            How much worse counts as no worse: in halves of the width of each number's human band.
+
+        Returns
+        -------
+        Gate
+            `.failed`, `.sentence`, `.worse`, `.beyond`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import recapture as rc
+        >>> people, old, new = np.random.default_rng(0).standard_normal((3, 100, 8))
+        >>> compared = rc.compare(people, {"old": old, "new": new}, "precision-recall")
+        >>> compared.gate(["worse", "recall < 0.1"], baseline="old").failed
+        False
+        """
+        from .gate import gate_of
+
+        return gate_of(self, fail_if, baseline, tolerance)
 
     @cached_property
     def ranks(self) -> dict[str, int]:
