@@ -191,6 +191,28 @@ def test_swaps_on_one_side_against_all_ways():
     assert found.values[0] == pytest.approx(np.mean(gap))
 
 
+def test_a_difference_that_is_the_same_at_every_item_is_told():
+    """No resample moves it: of ten items both ways to swap none are as far as the observed one, 2 of 1,024."""
+    scores = {"old": np.full(10, 0.75), "new": np.full(10, 0.25)}
+    numbers = [
+        mean_number("score", "higher", scores)[0],
+        mean_number("same", "higher", {"old": scores["old"]} | {"new": scores["old"]})[0],
+    ]
+    against = ItemSystems(numbers, range(10), None, 0, "item")
+    found = differences(against.evidence(0.05), ["score", "same"], 0.95, 0)["old", "new"]
+    assert found["score"].pvalue == found["score"].adjusted == pytest.approx(2 / 1024)
+    assert (found["score"].low, found["score"].high) == (0.5, 0.5) and found["score"].sure
+    assert found["same"].adjusted == 1 and not found["same"].sure
+    lost = losses(against.evidence(0.05), ["higher", "higher"])
+    there = judged_losses({"new": lost["new", "old"]}, ["score", "same"], np.zeros(2), np.zeros(2), 0)["new"]
+    assert there["score"].adjusted == pytest.approx(1 / 1024) and there["same"].adjusted == 1
+    back = judged_losses({"old": lost["old", "new"]}, ["score", "same"], np.zeros(2), np.zeros(2), 0)["old"]
+    assert back["score"].adjusted == 1
+    # A half of the difference that halves of the data never show is not taken for sure.
+    odd = Evidence(np.array([0.5]), np.zeros((1, 50)), np.array([[0.5, *[0.1, -0.1] * 50]]), np.zeros(1), np.zeros(1))
+    assert differences({("a", "b"): odd}, ["n"], 0.95, 0)["a", "b"]["n"].adjusted == 1
+
+
 def comparison(a_b, a_c, b_c):
     def of(value, adjusted):
         return {"score": Difference(value, value - 0.1, value + 0.1, adjusted, adjusted, adjusted)}

@@ -124,9 +124,9 @@ class Losses:
     values: np.ndarray
     """(numbers,) how much worse; below 0: better"""
     errors: np.ndarray
-    """(numbers,) standard errors; NaN where no resample moves a number"""
+    """(numbers,) standard errors; NaN where no resample moves a number, 0 where all resamples show the same loss"""
     correlations: np.ndarray
-    """(numbers, numbers) of the resampled losses, where there are errors"""
+    """(numbers, numbers) of the resampled losses, where errors are above 0"""
     alike: np.ndarray
     """(numbers,) one-sided p-values by labelling; NaN where a number has no labellings"""
     adjusted_alike: np.ndarray
@@ -150,7 +150,7 @@ def losses(evidence: Mapping[PairOfSystems, Evidence], directions: Sequence[str]
 def _losses(evidence: Evidence, signs: np.ndarray) -> Losses:
     """signs: by number, 1 where a larger difference is worse, -1 where a smaller one is."""
     errors = _errors(evidence)
-    known = np.flatnonzero(~np.isnan(errors))
+    known = np.flatnonzero(errors > 0)
     correlations = np.full((len(errors), len(errors)), np.nan)
     if len(known):
         correlations[np.ix_(known, known)] = _correlations(signs[known, None] * evidence.resampled[known])
@@ -184,8 +184,9 @@ def judged_losses(
 
 def _no_worse(found: Losses, tolerated: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """p-values from the spread over resampled data, plain and adjusted for all numbers."""
-    known = np.flatnonzero(~np.isnan(found.errors))
-    plain, adjusted = np.ones(len(found.errors)), np.ones(len(found.errors))
+    known = np.flatnonzero(found.errors > 0)
+    plain = _certain(found.values - tolerated, found.errors)
+    adjusted = plain.copy()
     if len(known):
         reached = (found.values - tolerated)[known] / found.errors[known]
         plain[known], adjusted[known] = _tails(
@@ -259,10 +260,26 @@ def reach_of(level: float, degrees: float) -> float:
 
 
 def _errors(evidence: Evidence) -> np.ndarray:
-    """Standard errors of the differences; NaN where no resample moves a number by more than rounding."""
+    """Standard errors of the differences; NaN where no resample moves a number by more than rounding.
+
+    0 where all resamples show the very difference that was found (one system is better at every item, and by the same):
+    they say that it is there, and labellings alone have to say whether chance makes it.
+    """
     spread = np.std(evidence.resampled, axis=1, ddof=1)
     moving = [moves(row, slack) for row, slack in zip(evidence.resampled, evidence.rounding, strict=True)]
-    return np.where(moving, np.hypot(spread, evidence.extra), np.nan)
+    still = [
+        not np.isnan(null).any() and abs(value) > slack and not moves(np.append(row, value), slack)
+        for value, row, null, slack in zip(
+            evidence.values, evidence.resampled, evidence.nulls, evidence.rounding, strict=True
+        )
+    ]
+    errors = np.where(moving, np.hypot(spread, evidence.extra), np.nan)
+    return np.where(still, evidence.extra, errors)
+
+
+def _certain(values: np.ndarray, errors: np.ndarray) -> np.ndarray:
+    """p-values from the spread, of numbers that have none: 0 where a difference is always there, else 1."""
+    return np.where((errors == 0) & (values > 0), 0.0, 1.0)
 
 
 def _by_labelling(nulls: np.ndarray, rounding: np.ndarray, sides: int) -> tuple[np.ndarray, np.ndarray]:
@@ -286,8 +303,9 @@ def _by_labelling(nulls: np.ndarray, rounding: np.ndarray, sides: int) -> tuple[
 def _by_resampling(evidence: Evidence, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Two-sided p-values of "both are equally close", plain and adjusted for all numbers of the pair."""
     error = _errors(evidence)
-    known = np.flatnonzero(~np.isnan(error))
-    plain, adjusted = np.ones(len(error)), np.ones(len(error))
+    known = np.flatnonzero(error > 0)
+    plain = _certain(np.abs(evidence.values), error)
+    adjusted = plain.copy()
     if len(known):
         reached = np.abs(evidence.values[known]) / error[known]
         plain[known], adjusted[known] = _tails(
