@@ -94,6 +94,7 @@ if TYPE_CHECKING:
     from .systems.gate import Gate as Gate
     from .systems.of_contexts import compare_contexts as compare_contexts
     from .systems.of_pairs import compare_pairs as compare_pairs
+    from .systems.saved_results import compare_saved as compare_saved
     from .systems.stored_baseline import save_baseline as save_baseline
     from .texts import read as read
     from .texts.context_files import Context as Context
@@ -138,6 +139,7 @@ _HOME = {
     "Gate": "systems.gate",
     "compare_contexts": "systems.of_contexts",
     "compare_pairs": "systems.of_pairs",
+    "compare_saved": "systems.saved_results",
     "save_baseline": "systems.stored_baseline",
     "read": "texts",
     "read_contexts": "texts.context_files",

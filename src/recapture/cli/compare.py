@@ -10,7 +10,7 @@ import click
 from ..errors import InputError
 from .compare_contexts import compare_contexts
 from .compare_pairs import compare_pairs
-from .gate_options import gate_options, gated, leave
+from .gate_options import GATE, gate_options, gated, leave
 from .options import (
     FORMS,
     WithCandidates,
@@ -51,12 +51,11 @@ KINDS = {"--pairs": compare_pairs, "--contexts": compare_contexts}
 
 
 @click.command(cls=Kinds)
+@click.argument("results", nargs=-1)
 @click.option("--pairs", is_flag=True, expose_value=False, help="Text by text, each against its own references.")
 @click.option("--contexts", is_flag=True, expose_value=False, help="Several texts a context against several of people.")
 @click.option("--reference", "-r", metavar="FILE", help="Human texts or vectors; - for stdin.")
-@click.option(
-    "--candidate", "-c", required=True, multiple=True, metavar="FILE...", help="One a system; files, patterns, folders."
-)
+@click.option("--candidate", "-c", multiple=True, metavar="FILE...", help="One a system; files, patterns, folders.")
 @click.option("--name", multiple=True, metavar="NAME", help="What to call each system, in order (default: its file).")
 @click.option(
     "--metrics", metavar="NAMES", help="Comma-separated (default: a few that notice most; see recapture list)."
@@ -80,6 +79,7 @@ KINDS = {"--pairs": compare_pairs, "--contexts": compare_contexts}
 @report_options(series=True)
 @gate_options(stored=True)
 def compare(
+    results: tuple[str, ...],
     reference: str | None,
     candidate: tuple[str, ...],
     name: tuple[str, ...],
@@ -118,15 +118,30 @@ def compare(
       recapture compare --pairs -r refs.txt -c a.txt -c b.txt
       recapture compare --contexts -c a.jsonl -c b.jsonl
       recapture compare -r human.txt -c new.txt --baseline old.txt --fail-if worse --fail-if "diversity < 0.8"
+      recapture compare a.json b.json
     \b
+    RESULTS are files that recapture score, pairs or contexts wrote with --output FILE.json (pairs and contexts with
+    --arrays): compared as far as they go, without the texts.
     With --pairs or --contexts there are other options: see recapture compare --pairs --help.
     """
     from ..sets.declaration import METRICS
     from ..systems.answer import USUAL
     from ..systems.answer import compare as compare_systems
+    from ..systems.saved_results import compare_saved
     from ..systems.stored_baseline import read_baseline
 
     gate = gated(baseline, fail_if, tolerance)
+    if results:
+        _check_alone(click.get_current_context())
+        check_targets(output, report=report)
+        form = chosen_form(form, output)
+        saved = compare_saved(results, level=level, interval=interval, seed=seed)
+        judged = gate.judge(saved, baseline)
+        deliver(saved, form, output, saved.notes, report=report, series=series)
+        leave(judged)
+        return
+    if not candidate:
+        raise InputError("Missing option '--candidate' / '-c'")
     candidate, names, held = gate.with_baseline(candidate_files(candidate, input_format), name, stored=True)
     kept = None if held is not None else baseline
     _check_reference(reference, kept, {"--human": human, "--reference-field": reference_field})
@@ -185,3 +200,15 @@ def _check_reference(reference: str | None, stored: str | None, extra: Mapping[s
     for option, value in {"--reference": reference, **extra}.items():
         if value is not None:
             raise InputError(f"{stored} is a stored baseline, which brings human texts: leave out {option}")
+
+
+_WITH_RESULTS = ("results", "level", "interval", "seed", "form", "output", "report", "series", *GATE)
+"""What goes with saved results; all else is about texts that they do not hold."""
+
+
+def _check_alone(context: click.Context) -> None:
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if parameter.name not in _WITH_RESULTS and source is click.core.ParameterSource.COMMANDLINE:
+            first = context.params["results"][0]
+            raise InputError(f"{first} is taken for saved results, which {parameter.opts[0]} does not go with")

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from ..sets.declaration import SetMetric
     from ..systems.comparison import Comparison
     from ..systems.gate import Gate
+    from ..systems.saved_results import SavedSets
 
+GATE = ("baseline", "fail_if", "tolerance")
 FAILED = 1
 """Exit code of a comparison that fails its gate."""
 
@@ -94,7 +96,7 @@ class Gated(NamedTuple):
             for limit in conditions(list(self.fail_if), self.baseline)[1]:
                 limit.named(number_names(metrics))
 
-    def judge(self, compared: Comparison, baseline: str | None) -> Gate | None:
+    def judge(self, compared: Comparison | SavedSets, baseline: str | None) -> Gate | None:
         """Before anything is written: what cannot be judged is refused."""
         return compared.gate(list(self.fail_if), baseline, self.tolerance) if self.fail_if else None
 

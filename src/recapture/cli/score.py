@@ -16,6 +16,7 @@ from ..texts.sampling import sample_places
 from .options import (
     FORMS,
     WithCandidates,
+    arrays_option,
     candidate_files,
     candidate_names,
     check_stdin,
@@ -29,6 +30,7 @@ from .options import (
     output_format,
     report_options,
     say,
+    with_arrays,
 )
 
 
@@ -140,7 +142,7 @@ def read_sets(
 @click.option("--paired", is_flag=True, help="Text i of reference and candidate answer the same prompt.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="For all that is drawn at random.")
 @output_format(FORMS, default=None, default_text="by the ending of --output, else table")
-@click.option("--arrays", is_flag=True, help="With json: also per-sample flags and curves.")
+@arrays_option("per-sample flags and curves")
 @click.option("--output", "-o", metavar="FILE", help="Write here instead of to stdout.")
 @report_options(series=True)
 def score(
@@ -190,8 +192,7 @@ def score(
     candidate = candidate_files(candidate, input_format)
     check_targets(output, candidates=candidate, report=report)
     form = chosen_form(form, output)
-    if arrays and form != "json":
-        raise InputError(f"--arrays goes with --format json, not {form}")
+    how = with_arrays(arrays, form)
     _check_kind(metrics)
     chosen = [metric.name for metric in METRICS.choose(metrics)]
     sets = read_sets(
@@ -228,7 +229,6 @@ def score(
     )
     if sample is not None:
         results.state(sample={"size": sample, "seed": seed})
-    how = {"arrays": True} if arrays else {}
     deliver(results, form, output, results.notes, how=how, report=report, series=series)
 
 

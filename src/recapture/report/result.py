@@ -222,6 +222,8 @@ class Results(dict[str, dict[str, Result]], Reported):
     """Whether the lines below the table are a list in Markdown."""
     labels_need_metric = False
     """Whether several metrics have numbers of one name, so that a page's heads have to say whose they are."""
+    reference_content = ""
+    """Which human texts these results are of (`content_digest`); "" where nobody said."""
 
     def __missing__(self, candidate: object) -> dict[str, Result]:
         raise UnknownNameError(f"no results of {candidate!r}; {nearest_names(candidate, self)}")
@@ -261,7 +263,7 @@ class Results(dict[str, dict[str, Result]], Reported):
         }
         records = {"numbers": list(self._records())}
         signature = self._common_signature()
-        more = self._more()
+        more = {**({"reference_content": self.reference_content} if self.reference_content else {}), **self._more()}
         return Report(self.kind, self._tables(), self.notes, self.page_notes(), records, results, signature, more)
 
     def _more(self) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from ..labellings.step_down import holm_over_families
 from ..page.map_data import MapSamples
 from ..progress import Progress
 from ..report.result import Result
+from ..texts.content import content_digest
 from ..texts.objects import samples_of
 from . import uncertainty
 from .declaration import METRICS, Measurement, SetMetric
@@ -340,6 +341,9 @@ def evaluate_prepared(
     results.inputs = prepared.inputs
     results.made_for = prepared.made_for
     results.samples = _samples(prepared)
+    results.reference_content = content_digest(
+        reference.values if prepared.identity is None else next(iter(prepared.texts.values()))
+    )
     while pairs:
         name = next(iter(pairs))
         pair = pairs.pop(name)  # its neighbourhoods are not kept while others are measured

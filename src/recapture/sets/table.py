@@ -31,6 +31,7 @@ class SetResults(Paged, Results):
         """What the encoder was made for; None for ready vectors and for encoders that do not say."""
         self.samples: MapSamples | None = None if whole is None else whole.samples
         """What the numbers are of, for the map of a page; None in copies that were sent elsewhere."""
+        self.reference_content = "" if whole is None else whole.reference_content
 
     def page_parts(self) -> Page:
         from .set_page import page_of_sets

@@ -15,6 +15,7 @@ from .evidence import Loss
 
 if TYPE_CHECKING:
     from .comparison import Comparison
+    from .saved_results import SavedSets
 
 WORSE = "worse"
 _CONDITION = re.compile(r"\s*(?P<number>.*?\S)\s*(?P<sign><=|>=|<|>)\s*(?P<limit>[^<>=\s]+)\s*", re.DOTALL)
@@ -123,7 +124,7 @@ def _short_names(known: Sequence[str]) -> list[str]:
     return [each for each in last if last.count(each) == 1]
 
 
-def gate_of(compared: Comparison, fail_if: Any, baseline: str | None, tolerance: float) -> Gate:
+def gate_of(compared: Comparison | SavedSets, fail_if: Any, baseline: str | None, tolerance: float) -> Gate:
     worse_fails, given = conditions(fail_if, baseline)
     limits = [each.named(compared.numbers) for each in given]
     if baseline is not None:

@@ -76,7 +76,7 @@ def _unseen(
         smallest = short_p(settings["smallest_adjusted"])
         return [f"With {units:,} {what} no difference can be told, however large: p is never below {smallest}."]
     found = {name: size for name, size in smallest_found(differences, level, settings).items() if name in shown}
-    known = [f"{name} {short(size)}" for name, size in found.items() if size == size]
+    known = [f"{name} {short(size)}" for name, size in found.items() if size > 0]
     if not known:
         return []
     listed = ", ".join(known[:_LISTED])

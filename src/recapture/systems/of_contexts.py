@@ -139,7 +139,7 @@ def _compared(
     seed: int,
     notes: Sequence[str],
 ) -> Comparison:
-    numbers, said = _numbers(results, chosen)
+    numbers, said = context_numbers(results, chosen)
     names = [number.name for number in numbers]
     references = [context.references for context in next(iter(contexts.values()))]
     texts = {name: [context.candidates for context in own] for name, own in contexts.items()}
@@ -175,7 +175,7 @@ def _with_direction(listed: Sequence[ContextMetric]) -> tuple[list[ContextMetric
     return chosen, [f"{said}: left out"] if left else []
 
 
-def _numbers(results: ContextSystems, chosen: Sequence[ContextMetric]) -> tuple[list[ItemNumber], list[str]]:
+def context_numbers(results: ContextSystems, chosen: Sequence[ContextMetric]) -> tuple[list[ItemNumber], list[str]]:
     """The mean over contexts of every number, and what there is to say."""
     numbers: list[ItemNumber] = []
     notes: list[str] = []
