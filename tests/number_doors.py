@@ -64,7 +64,7 @@ OWN: dict[str, dict[str, Any]] = {
     "evaluate_pairs": {"metrics": "chrf"},
     "diagnose": {"level": 0.5},
     "evaluate_contexts": {"metrics": "rouge-l", "resume": False},
-    "compare": {"systems": {"a": CANDIDATE, "b": REFERENCE[::-1]}, "metrics": "mmd", "ceiling": False},
+    "compare": {"systems": {"a": CANDIDATE, "b": REFERENCE[::-1]}, "metrics": "density-coverage", "ceiling": False},
     "compare_pairs": {"systems": {"a": TEXTS, "b": OTHERS}, "metrics": "chrf"},
     "compare_contexts": {
         "references": [TEXTS, OTHERS],

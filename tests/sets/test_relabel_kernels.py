@@ -316,3 +316,20 @@ def test_frechet_far_from_the_origin():
     np.testing.assert_allclose(
         relabelled("frechet", a + 1e6, b + 1e6, labels), relabelled("frechet", a, b, labels), rtol=1e-8
     )
+
+
+@pytest.mark.parametrize("repeats", [False, True])
+@pytest.mark.parametrize("fixed", ["reference", "candidate"])
+def test_one_side_the_same_in_all_labellings(fixed, repeats):
+    """As where the samples of two systems change sides and people's stay: against pair-by-pair sums."""
+    reference, candidate = cloud(9, 14, 3, 21)
+    if repeats:
+        reference[3], candidate[[2, 5]] = candidate[0], candidate[1]
+    few = drawn(0, 7, 12, 5, left_out=7).candidate if fixed == "reference" else drawn(0, 4, 12, 5, left_out=5).candidate
+    rows = np.zeros((2, 12, 23), bool)
+    rows[0, :, :9] = True if fixed == "reference" else few
+    rows[1, :, 9:] = few if fixed == "reference" else True
+    labels = Labels(*rows)
+    found = relabelled("mmd", reference, candidate, labels, bandwidth=1.3)
+    expected = one_by_one(labels, np.concatenate([reference, candidate]), lambda a, b: mmd_by_loops(a, b, 1.3))
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)

@@ -340,6 +340,7 @@ def test_worse_than_another():
     ("given", "words"),
     [
         ({"systems": {"a": [[0.0]] * 9}}, "two systems or more"),
+        ({"metrics": "density-coverage", "k": "x"}, "k must be a whole number, not 'x'"),
         ({"level": 1.5}, "level must be a number between 0 and 1"),
         ({"systems": {"a": [[0.0], [1.0], [2.0]], "b": [[0.0]] * 9}}, "to compare systems"),
     ],

@@ -129,6 +129,9 @@ class PooledKernel:
         if self._kept is not None:
             work = [(strip, [group]) for strip in range(strips) for group in groups]
 
+        # The same in all labellings (people's texts, where those of two systems change sides): multiplied once.
+        once = [len(few) > 1 and side is not None and bool((side == side[0]).all()) for side in (few, many)]
+
         def add(item: tuple[int, list[slice]]) -> None:
             strip, own = item
             for tile in self._make(strip) if self._kept is None else self._kept[strip]:
@@ -136,7 +139,10 @@ class PooledKernel:
                     if many is None:
                         sums[:, strip, group] += _forms_and_masses(tile, few[group], weight)
                     else:
-                        sums[:, strip, group] += _forms(tile, few[group], many[group])
+                        sides = (
+                            side[:1] if same else side[group] for side, same in zip((few, many), once, strict=True)
+                        )
+                        sums[:, strip, group] += np.broadcast_arrays(*_forms(tile, *sides))
 
         run_tiles(add, work, "kernel sums")
         first, second, third = sums.sum(axis=1)
@@ -158,17 +164,29 @@ def _split(part: slice, cut: int) -> list[tuple[slice, int]]:
 
 
 def _forms(tile: _Tile, few: np.ndarray, many: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A tile's share of few' K few, many' K many and few' K many."""
-    few_i, few_j, many_i, many_j = (
-        side[:, part].astype(np.float64) for side in (few, many) for part in (tile.rows, tile.columns)
-    )
-    few_k, many_k = few_i @ tile.kernel, many_i @ tile.kernel
-    across = np.einsum("ij,ij->i", few_k, many_j)
+    """A tile's share of few' K few, many' K many and few' K many; one row of either may stand for all."""
+    few_j, many_j = (side[:, tile.columns].astype(np.float64) for side in (few, many))
+    few_k, many_k = (_products(side[:, tile.rows], tile.kernel) for side in (few, many))
+    across = _inner(few_k, many_j)
     if tile.times == 2:
-        across += np.einsum("ij,ij->i", many_k, few_j)
-    within = (np.einsum("ij,ij->i", *pair) for pair in ((few_k, few_j), (many_k, many_j)))
-    first, second = (tile.times * each for each in within)
-    return first, second, across
+        across += _inner(few_j, many_k)
+    return tile.times * _inner(few_k, few_j), tile.times * _inner(many_k, many_j), across
+
+
+def _products(flags: np.ndarray, kernel: np.ndarray) -> np.ndarray:
+    if not flags.any():  # a side that has no samples among these rows
+        return np.zeros((len(flags), kernel.shape[1]))
+    product: np.ndarray = flags.astype(np.float64) @ kernel
+    return product
+
+
+def _inner(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Row by row; one row of either may stand for all."""
+    if len(rows) != len(others):
+        one, all_rows = sorted((rows, others), key=len)
+        product: np.ndarray = all_rows @ one[0]
+        return product
+    return np.asarray(np.einsum("ij,ij->i", rows, others))
 
 
 def _forms_and_masses(tile: _Tile, few: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -227,6 +227,13 @@ def differences(
     return found
 
 
+def spread_tells(evidence: Mapping[PairOfSystems, Evidence], level: float, seed: int) -> set[PairOfSystems]:
+    """The pairs of systems that the spread over resampled data tells apart by some number, labellings aside."""
+    plain = [_by_resampling(each, seed)[1] for each in evidence.values()]
+    adjusted = holm_over_families(plain)
+    return {pair for pair, of_pair in zip(evidence, adjusted, strict=True) if (np.asarray(of_pair) < level).any()}
+
+
 def check_tests(level: Any, interval: Any) -> tuple[float, float]:
     """The levels of the tests and of the intervals."""
     for name, value, usual in (("level", level, 0.05), ("interval", interval, 0.95)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,8 @@ from ..labellings.plans import BLOCK_CELLS, plan
 from ..progress import Progress
 from ..sets.declaration import SetMetric
 from ..sets.evaluate import Job, PreparedSets, with_defaults
-from ..sets.pair import Pair
-from .evidence import LABELLINGS, Evidence, PairOfSystems, enough_labellings, pairs_of
+from ..sets.pair import Pair, check_k
+from .evidence import LABELLINGS, Evidence, PairOfSystems, enough_labellings, pairs_of, spread_tells
 
 HALF_SAMPLES = 200
 DRAWS = 10
@@ -34,7 +34,8 @@ _CUTS = 4
 """Subsamples of each side of a labelling, where systems differ in size."""
 _RAISED = 10
 """A p-value of at most so many labellings is worth more of them."""
-_ALIKE_DRAWS = 5
+_ALIKE_RUNS = 15
+"""Of all pairs of systems together, where systems are measured against each other: that costs as much as measuring."""
 _LABELLED, _HALVED, _CUT, _MATCHED = 1, 2, 3, 4
 """Streams of random numbers."""
 
@@ -64,7 +65,7 @@ class SetSystems:
         """Of every system, where it is compared."""
         jobs = with_defaults(prepared.jobs, seed)
         for metric, parameters in jobs:
-            least = max(metric.least_samples, parameters.get("k", 0) + 1)
+            least = max(metric.least_samples, check_k(parameters["k"]) + 1 if "k" in parameters else 0)
             for points in (self.reference, *self.systems.values()):
                 if len(points) < 2 * least:
                     raise InputError(
@@ -77,6 +78,7 @@ class SetSystems:
         coded = prepared.groups
         self._reference_groups = None if coded.reference is None else coded.reference[prepared.reference.order]
         self._groups = {name: codes[prepared.candidates[name].order] for name, codes in coded.candidates.items()}
+        self._kept: tuple[PairOfSystems, Pair] | None = None
         # Draws of a system follow its content, neither its name nor its place.
         firsts = content_order(together([points.values[:1] for points in self.systems.values()])).tolist()
         self._stream = {name: firsts.index(place) for place, name in enumerate(self.systems)}
@@ -175,17 +177,23 @@ class SetSystems:
 
     def labellings(self, first: str, second: str, least: int) -> np.ndarray:
         """(numbers, labellings) first - second, the observed labelling first; NaN for numbers without labellings."""
-        a, b = self.systems[first], self.systems[second]
-        pair = Pair(self.reference, PointSet(together([a.values, b.values]), f"{first} and {second}"))
+        pair = self._pooled(first, second)
         names = [name for *_, name in self.numbers]
         own = number_names(metric for metric, _ in self.labelled)
         table = np.full((len(names), 1), np.nan)
         if not own:
             return table
-        differences = self._differences(pair, len(a), first, second, least)
+        differences = self._differences(pair, len(self.systems[first]), first, second, least)
         table = np.full((len(names), differences.shape[1]), np.nan)
         table[[names.index(name) for name in own]] = differences
         return table
+
+    def _pooled(self, first: str, second: str) -> Pair:
+        """Kept until other systems are asked for: more labellings need no new neighbours and clusters."""
+        if self._kept is None or self._kept[0] != (first, second):
+            both = together([self.systems[first].values, self.systems[second].values])
+            self._kept = (first, second), Pair(self.reference, PointSet(both, f"{first} and {second}"))
+        return self._kept[1]
 
     def _differences(self, pair: Pair, first: int, a: str, b: str, least: int) -> np.ndarray:
         groups = Groups(np.concatenate([self._groups[a], self._groups[b]]), first) if self._groups else None
@@ -235,32 +243,36 @@ class SetSystems:
     def evidence(self, numbers: SystemNumbers, level: float) -> dict[PairOfSystems, Evidence]:
         """Of every pair of systems. Labellings are raised where a smaller p-value would count."""
         halves = self.resampled()
-        listed = self.numbers
         pairs = pairs_of(list(self.systems))
-        enough = enough_labellings(len(pairs), level)
         found = {}
         for a, b in pairs:
-            nulls = self.labellings(a, b, LABELLINGS)
-            if enough > LABELLINGS and _smallest(nulls) <= _RAISED / (LABELLINGS + 1):
-                nulls = self.labellings(a, b, enough)
             slack = Pair(self.reference, self.systems[a])
             found[a, b] = Evidence(
                 numbers.values[a] - numbers.values[b],
                 halves[a] - halves[b],
-                nulls,
+                np.full((len(numbers.names), 1), np.nan),
                 np.hypot(numbers.errors[a], numbers.errors[b]),
-                np.array([2 * metric.rounding(slack) for metric, *_ in listed]),
+                np.array([2 * metric.rounding(slack) for metric, *_ in self.numbers]),
             )
+        enough = enough_labellings(len(pairs), level)
+        # Where half-samples alone say that two systems may be equally close, no labelling can change that.
+        open_still = spread_tells(found, level, self.seed)
+        for a, b in pairs:
+            nulls = self.labellings(a, b, LABELLINGS)
+            if enough > LABELLINGS and (a, b) in open_still and _smallest(nulls) <= _RAISED / (LABELLINGS + 1):
+                nulls = self.labellings(a, b, enough)
+            found[a, b] = replace(found[a, b], nulls=nulls)
         return found
 
     def alike(self, size: int) -> dict[PairOfSystems, np.ndarray]:
         """The numbers of systems against each other, in parts of this size: the first in the reference's place."""
         found = {}
         pairs = pairs_of(list(self.systems))
+        draws = min(5, max(1, _ALIKE_RUNS // len(pairs)))
         with Progress("systems against each other", len(pairs), "pair") as progress:
             for a, b in pairs:
                 runs = []
-                for draw in range(_ALIKE_DRAWS):
+                for draw in range(draws):
                     rng = np.random.default_rng([self.seed, _MATCHED, draw])
                     sides = [
                         _rows(points, np.sort(rng.choice(len(points), size, replace=False)))

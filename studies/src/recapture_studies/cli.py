@@ -73,7 +73,7 @@ def _say(message: str) -> None:
     "--samples", metavar="DIR", help="A language model's samples beside people's texts, for sampling (default: "
     "lm_samples among the data)."
 )  # fmt: skip
-@click.option("--jobs", type=click.IntRange(1), help="Processes, for studies that can use several (default: 1).")
+@click.option("--jobs", type=click.IntRange(1, 1024), help="Processes at once, where a study can use several.")
 @click.option("--preset", metavar="NAME", help="A paper's own models, by short name: see --list.")
 @_encoding_options
 def reproduce(

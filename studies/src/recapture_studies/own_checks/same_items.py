@@ -213,7 +213,7 @@ def _run(setup: Setup) -> Findings:
     ]
     heads = ["kind", "systems", "items", "differ", "runs", "claimed", "right"]
     return Findings(
-        [Section("claims", rc.Table(heads, rows, caption, left=2))],
+        [Section("differences-claimed", rc.Table(heads, rows, caption, left=2))],
         _drawing(cases),
         _verdict(cases),
         {"scale": scale._asdict(), "level": LEVEL},
