@@ -21,7 +21,8 @@ from ..geometry.sparse_rows import SparseRows
 from ..report.report import plain
 from ..sets.declaration import METRICS
 from ..sets.evaluate import PreparedSets, prepare_sets
-from ..sets.grouping import Labelled
+from ..sets.grouping import Labelled, Sized
+from ..sets.pair import check_k
 from ..texts.json_values import parsed
 from ..texts.reading import Source
 from ..versions import VERSION
@@ -42,7 +43,7 @@ _LIBRARIES = ("torch", "transformers", "sentence-transformers", "numpy", "tokeni
 
 
 @dataclass(frozen=True)
-class Settings:
+class KeptSettings:
     """How to compare with a baseline."""
 
     metrics: tuple[str, ...]
@@ -63,7 +64,7 @@ class StoredBaseline:
     reference_name: str
     encoder: Mapping[str, Any] | None
     """What made the vectors; None where they came ready."""
-    settings: Settings
+    settings: KeptSettings
     reference_groups: list[Any] | None
     groups: list[Any] | None
     path: str = ""
@@ -198,6 +199,9 @@ def save_baseline(
         reference_name=reference_name,
         encoding=encoding,
     )
+    if k is not None:
+        sides = (prepared.reference, prepared.candidates[name])
+        check_k(k, *(Sized(points.name, len(points)) for points in sides))  # as later comparisons would
     if prepared.identity is not None and "learnt from" in prepared.identity:
         raise InputError(
             f"{prepared.identity['encoder']} learns from the texts that are compared, so its vectors cannot be kept: "
@@ -210,7 +214,7 @@ def save_baseline(
         name,
         reference_name,
         prepared.identity,
-        Settings(tuple(job.metric.name for job in prepared.jobs), metrics is None, k, dict(options or {}), paired),
+        KeptSettings(tuple(job.metric.name for job in prepared.jobs), metrics is None, k, dict(options or {}), paired),
         None if reference_groups is None else list(reference_groups),
         None if groups is None else list(groups),
     )
@@ -285,7 +289,7 @@ def read_baseline(path: str | os.PathLike[str]) -> StoredBaseline:
         )
     try:
         own = described["settings"]
-        settings = Settings(tuple(own["metrics"]), own["usual"], own["k"], own["options"], own["paired"])
+        settings = KeptSettings(tuple(own["metrics"]), own["usual"], own["k"], own["options"], own["paired"])
         return StoredBaseline(
             arrays["reference"],
             arrays["system"],
