@@ -1,6 +1,9 @@
 """`recapture compare --fail-if` and `recapture baseline`: exit codes, one sentence, nothing half-written."""
 
 import json
+import os
+import subprocess
+import sys
 from itertools import product
 
 import numpy as np
@@ -271,3 +274,64 @@ def test_what_learns_cannot_be_kept(folder, capsys):
     assert run([*KEEP[:-1], "kept.npz"]) == 2
     assert "the name of a baseline ends in .safetensors" in said(capsys)[0]
     assert not list(folder.glob("kept*"))
+
+
+# Pages
+
+PAGES = {
+    "score": ["score", "-r", "human.npy", "-c", "new.npy", "--metrics", "mmd"],
+    "compare": ["compare", "-r", "human.npy", "-c", "new.npy", "-c", "old.npy", "--metrics", "mmd"],
+    "compare --pairs": [
+        "compare",
+        "--pairs",
+        "-r",
+        "refs.txt",
+        "-c",
+        "good.txt",
+        "-c",
+        "poor.txt",
+        "--metrics",
+        "chrf",
+    ],
+    "compare --contexts": ["compare", "--contexts", "-c", "one.jsonl", "-c", "two.jsonl", "--metrics", "rouge-l"],
+    "compare saved": ["compare", "one.json", "two.json"],
+    "inspect": ["inspect", "-r", "human.npy", "-c", "new.npy"],
+    "pairs": ["pairs", "-r", "refs.txt", "-c", "good.txt", "--metrics", "chrf"],
+    "contexts": ["contexts", "one.jsonl", "--metrics", "rouge-l"],
+    "correlate": ["correlate", "scores.csv", "--human", "human", "--higher-is-better", "bleu"],
+}
+
+
+@pytest.mark.parametrize("command", PAGES)
+@pytest.mark.parametrize("path", ["missing/page.html", "folder.html"])
+def test_a_page_that_cannot_be_written_is_refused_before_the_work(command, path, folder, capsys):
+    """Before any input is read: most of these files are not there."""
+    (folder / "folder.html").mkdir()
+    before = sorted(each.name for each in folder.iterdir())
+    assert run([*PAGES[command], "--output", "out.json", "--report", path]) == 2
+    (line,) = said(capsys)
+    assert line.startswith(f"recapture: cannot write {path}: ")
+    assert sorted(each.name for each in folder.iterdir()) == before
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")  # noqa: PTH110
+def test_a_disk_that_is_full_leaves_neither_results_nor_page(folder, capsys):
+    (folder / "full.html").symlink_to("/dev/full")
+    assert run([*PAGES["compare"], "--output", "out.json", "--report", "full.html"]) == 2
+    assert said(capsys)[-1] == "recapture: cannot write full.html: No space left on device"
+    assert not (folder / "out.json").exists() and not list(folder.glob(".*"))
+
+
+@pytest.mark.slow
+def test_a_page_needs_no_browser(folder):
+    """Nothing that opens or drives one is imported, and no program can be found."""
+    banned = ["webbrowser", "playwright", "selenium", "pyppeteer"]
+    code = (
+        "import sys, runpy\n"
+        f"sys.modules.update(dict.fromkeys({banned!r}))\n"
+        f"sys.argv = ['recapture', *{[*PAGES['compare'], '--report', 'page.html']!r}]\n"
+        "runpy.run_module('recapture', run_name='__main__')\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "PATH": ""})
+    assert ran.returncode == 0, ran.stderr
+    assert (folder / "page.html").read_text().startswith("<!doctype html>")
