@@ -22,8 +22,8 @@ from ..labellings.plans import Pvalue
 from ..pairs.evaluate import Shared
 from ..pairs.to_similarity import PairSimilarity, ready
 from ..progress import Progress
+from ..report.result import content_digest
 from ..similarity.scorer import Scorer, VectorScorer
-from ..texts.content import content_digest
 from ..texts.context_files import Context, given_contexts
 from ..versions import VERSION
 from .declaration import METRICS, Batch, ContextMetric, Settings, check_ties, usual_metrics

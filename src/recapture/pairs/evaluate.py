@@ -22,9 +22,8 @@ from ..checks import check_count, check_level, check_seed, is_one_of, is_torch, 
 from ..declarations import fill_docstring
 from ..errors import InputError, OptionError, nearest_names, shown
 from ..progress import Progress
-from ..report.result import Result
+from ..report.result import Result, content_digest
 from ..similarity.scorer import RULES, Rule
-from ..texts.content import content_digest
 from ..texts.objects import checked_entries, is_missing, samples_of
 from .declaration import (
     METRICS,

@@ -21,8 +21,7 @@ from ..labellings.plans import Pvalue, check_pvalue
 from ..labellings.step_down import holm_over_families
 from ..page.map_data import MapSamples
 from ..progress import Progress
-from ..report.result import Result
-from ..texts.content import content_digest
+from ..report.result import Result, content_digest
 from ..texts.objects import samples_of
 from . import uncertainty
 from .declaration import METRICS, Measurement, SetMetric

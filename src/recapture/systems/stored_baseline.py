@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -132,7 +133,7 @@ def save_baseline(
     truncate: bool = False,
     cache: bool | str | os.PathLike[str] | VectorCache | None = None,
     reference_name: str = "reference",
-) -> None:
+) -> Path:
     """Keep people's texts and a system's, as vectors, in one file that later systems are compared with.
 
     Parameters
@@ -152,6 +153,11 @@ def save_baseline(
     pooling, device, batch_size, offline, truncate, cache, reference_name
         As for `evaluate`.
 
+    Returns
+    -------
+    pathlib.Path
+        The file.
+
     See Also
     --------
     compare : takes the file as `baseline`.
@@ -163,8 +169,8 @@ def save_baseline(
     >>> import recapture as rc
     >>> people, old, new = np.random.default_rng(0).standard_normal((3, 100, 8))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     rc.save_baseline(f"{folder}/old.safetensors", people, old, "mmd", name="old")
-    ...     compared = rc.compare(None, {"new": new + 1}, baseline=f"{folder}/old.safetensors")
+    ...     kept = rc.save_baseline(f"{folder}/old.safetensors", people, old, "mmd", name="old")
+    ...     compared = rc.compare(None, {"new": new + 1}, baseline=kept)
     >>> compared.gate("worse", baseline="old").failed
     True
     """
@@ -219,7 +225,7 @@ def save_baseline(
         None if groups is None else list(groups),
     )
     with whole_files({target: _written(kept)}):
-        pass
+        return Path(target)
 
 
 def _rows(values: Any) -> np.ndarray:
