@@ -96,6 +96,20 @@ def test_pairs_and_contexts_have_gates(folder, capsys):
     assert run([*contexts, *fields, "--baseline", "two", "--fail-if", "worse"]) == 0
 
 
+def test_so_few_items_that_none_can_be_worse(folder, capsys):
+    """Of four items one way to swap is one of sixteen: 0.0625."""
+    for name in ("refs", "good", "poor"):
+        lines = (folder / f"{name}.txt").read_text().splitlines()[12:16]
+        (folder / f"{name}.txt").write_text("\n".join(lines) + "\n")
+    pairs = ["compare", "--pairs", "-r", "refs.txt", "-c", "poor.txt", "--metrics", "chrf", "-o", "out.json"]
+    assert run([*pairs, "--baseline", "good.txt", "--fail-if", "worse"]) == 0
+    assert said(capsys)[-1].endswith("none is surely worse than good.txt (too few items to call any worse)")
+    assert run([*pairs, "--baseline", "good.txt", "--fail-if", "worse", "--level", "0.07"]) == 1
+    for alone in (pairs, ["compare", "-r", "human.npy", "-c", "new.npy"]):
+        assert run(alone) == 2
+        assert "comparing takes two systems or more: -c twice, or --baseline" in said(capsys)[-1]
+
+
 BAD = {
     "a number that nobody knows": (["--fail-if", "precison < 1"], "no number is called 'precison'; did you mean prec"),
     "no condition": (["--fail-if", "mmd"], "cannot read the condition 'mmd'"),

@@ -105,6 +105,12 @@ def test_sets_are_told_without_any_test(tmp_path, capsys, monkeypatch):
     assert not (tmp_path / "out.json").exists()
     with pytest.raises(rc.InputError, match="no system 'nar'; did you mean near"):
         saved.gate("precision < 1", baseline="nar")
+    assert run(["compare", "near.json", "far.json", "--report", "page.html", "-o", "out.csv"]) == 0
+    assert "hold no vectors" in (tmp_path / "page.html").read_text()
+    compared = rc.compare(people, {"a": near, "b": far + 1}, "precision-recall")
+    (tmp_path / "both.json").write_text(compared.to_json())
+    again = rc.compare_saved(["both.json", "near.json"])
+    assert again.systems == ["a", "b", "near"] and "hold no vectors" in again.verdict[0]
     assert str(saved).startswith("Saved results") and saved.to_markdown().startswith("Saved results")
 
 

@@ -144,6 +144,8 @@ def compare(
         raise InputError("Missing option '--candidate' / '-c'")
     candidate, names, held = gate.with_baseline(candidate_files(candidate, input_format), name, stored=True)
     kept = None if held is not None else baseline
+    if kept is None and len(candidate) < 2:
+        raise InputError("comparing takes two systems or more: -c twice, or --baseline")
     _check_reference(reference, kept, {"--human": human, "--reference-field": reference_field})
     check_targets(output, candidates=candidate, report=report)
     form = chosen_form(form, output)

@@ -56,6 +56,8 @@ def compare_pairs(
     gate = gated(baseline, fail_if, tolerance)
     files = candidate_files(given["candidate"], given["input_format"])
     given["candidate"], given["name"], held = gate.with_baseline(files, given["name"])
+    if len(given["candidate"]) < 2:
+        raise InputError("comparing takes two systems or more: -c twice, or --baseline")
     call = pair_call(form, output, None, report, **given)
     groups = None if group is None else read_group_labels(first, group, known)
     compared = compare_systems(

@@ -180,6 +180,7 @@ class ContextSystems(dict[str, ContextResults], Paged):
             {"totals": rows},
             {system: report.results for system, report in reports.items()},
             next(iter(self.values())).signature,
+            next(iter(reports.values())).more,
         )
 
     def page_parts(self) -> Page:

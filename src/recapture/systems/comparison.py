@@ -153,6 +153,11 @@ class Comparison(Paged):
         found = {name: self._losses[name, than] for name in self.systems if name != than}
         return judged_losses(found, names, tolerated, units, self.settings.get("seed", 0))
 
+    def can_be_worse(self, than: str) -> bool:
+        """Whether there are labellings enough to call any system worse than this one."""
+        found = [self._losses[name, than].smallest for name in self.systems if name != than]
+        return any(len(found) * smallest < self.level for smallest in found)
+
     def check_system(self, name: object) -> None:
         """Refuse a name that is none of a system."""
         if not is_one_of(name, self.systems):
@@ -292,7 +297,13 @@ class Comparison(Paged):
             "alike": [{"a": a, "b": b, "numbers": numbers} for (a, b), numbers in self.alike.items()],
             "results": self.results.report().results,
         }
-        more = {"verdict": self.verdict, "level": self.level, "settings": self.settings}
+        people = self.results.report().more.get("reference_content")
+        more = {
+            "verdict": self.verdict,
+            "level": self.level,
+            "settings": self.settings,
+            **({"reference_content": people} if people else {}),
+        }
         tables = [self._systems_table(), self._differences_table(), *self._alike_table()]
         notes = self.notes
         return Report(

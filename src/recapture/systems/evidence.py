@@ -132,6 +132,8 @@ class Losses:
     adjusted_alike: np.ndarray
     """(numbers,) the same, for all numbers together"""
     degrees: float
+    smallest: float
+    """The smallest p-value there can be; 0 where no number has labellings"""
 
 
 def losses(evidence: Mapping[PairOfSystems, Evidence], directions: Sequence[str]) -> dict[PairOfSystems, Losses]:
@@ -157,7 +159,8 @@ def _losses(evidence: Evidence, signs: np.ndarray) -> Losses:
     nulls = signs[:, None] * evidence.nulls
     turned = np.concatenate([nulls, -nulls], axis=1) if evidence.mirrored else nulls
     alike = _by_labelling(turned, evidence.rounding, sides=1)
-    return Losses(signs * evidence.values, errors, correlations, *alike, evidence.degrees)
+    smallest = 0.0 if np.isnan(alike[0]).all() else 1 / turned.shape[1]
+    return Losses(signs * evidence.values, errors, correlations, *alike, evidence.degrees, smallest)
 
 
 def judged_losses(

@@ -145,7 +145,10 @@ def gate_of(compared: Comparison | SavedSets, fail_if: Any, baseline: str | None
                 parts.append(f"{system} has {limit.said(value)}")
     if parts:
         return Gate(True, f"failed: {'; '.join(parts)}", worse, beyond)
-    passed = [f"none is surely worse than {baseline}"] if worse_fails else []
+    passed = []
+    if worse_fails:
+        told = compared.can_be_worse(str(baseline))
+        passed.append(f"none is surely worse than {baseline}" + ("" if told else " (too few items to call any worse)"))
     passed += ["no number is beyond its limit"] if limits else []
     return Gate(False, f"passed: {' and '.join(passed)}", worse, beyond)
 

@@ -91,6 +91,9 @@ class SavedSets(Reported):
         if name not in self.systems:
             raise UnknownNameError(f"no system {shown(name)}; {nearest_names(name, self.systems)}")
 
+    def can_be_worse(self, than: str) -> bool:
+        return False
+
     def worse(self, than: str, tolerance: float = 0.0) -> dict[str, dict[str, Loss]]:
         """Refused: without vectors there is no test."""
         raise InputError(
