@@ -13,6 +13,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -70,7 +71,7 @@ class Case(NamedTuple):
     kind: str
     strength: float
     """The share of damaged texts; of topics the number of genres."""
-    count: int
+    runs: int
 
     @property
     def share(self) -> str:
@@ -173,12 +174,12 @@ def measured_step(store: Store, step: Step) -> Values:
 def steps_to_take(store: Store) -> list[Step]:
     """The long ones first, so that no process is left with one of them at the end."""
     return [
-        Step(encoder, case, first, min(first + part, case.count))
+        Step(encoder, case, first, min(first + part, case.runs))
         for size in sorted(store.scale.sizes, reverse=True)
         for encoder in store.vectors
         for case in cases_of(size)
-        for part in [_PART.get(size.texts, case.count)]
-        for first in range(0, case.count, part)
+        for part in [_PART.get(size.texts, case.runs)]
+        for first in range(0, case.runs, part)
     ]
 
 
@@ -253,10 +254,10 @@ def _carried_out(store: Store, steps: Sequence[Step], jobs: int, until: float) -
         running: dict[Future[Values], Step] = {}
         while True:
             while len(running) < jobs + _WAITING and time.monotonic() < until:
-                step = next(left, None)
-                if step is None:
+                following = next(left, None)
+                if following is None:
                     break
-                running[pool.submit(_in_process, step)] = step
+                running[pool.submit(_in_process, following)] = following
             if not running:
                 return
             for future in wait(running, _WAIT, FIRST_COMPLETED).done:
@@ -266,8 +267,7 @@ def _carried_out(store: Store, steps: Sequence[Step], jobs: int, until: float) -
 def costs(store: Store, journal: rc.Journal) -> Mapping[str, Mapping[str, float]]:
     """By size and metric: milliseconds of the metric alone, one thread, the first encoder's vectors."""
     return {
-        str(size.texts): journal.get(f"cost, {size.texts}", lambda size=size: _cost(store, size))
-        for size in store.scale.sizes
+        str(size.texts): journal.get(f"cost, {size.texts}", partial(_cost, store, size)) for size in store.scale.sizes
     }
 
 
