@@ -311,7 +311,7 @@ def test_every_result_has_a_page():
 
     class Plain(Reported):
         def report(self):
-            return Report("texts", [rc.Table(["a"], [["b"]])], ["a note"], more={"verdict": ["It is so."]})
+            return Report("texts", [rc.Table(["a"], [["b"]])], ["a note"], verdict=["It is so."])
 
     pairs = rc.evaluate_pairs(["a cat", "a dog"], {"x": ["a cat", "two dogs"]}, ["bleu", "rouge"], interval=0.95)
     one = rc.Context("one", ["a b c", "a b d", "c d"], ["a b c", "b c d"])

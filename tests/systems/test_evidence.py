@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from itertools import combinations, product
 
@@ -16,6 +17,7 @@ from recapture.systems.comparison import Comparison
 from recapture.systems.evidence import Difference, Evidence, differences, judged_losses, losses
 from recapture.systems.of_items import ItemSystems, mean_number
 from recapture.systems.of_sets import HALF_SAMPLES, SetSystems
+from recapture.systems.smallest_difference import reach_in_data, smallest_shifts
 
 
 def evidence(rng, numbers=3, draws=400, labellings=999, shift=0.0):
@@ -92,6 +94,33 @@ def test_a_number_that_changes_its_sign_alone_says_nothing():
     others = differences({("a", "b"): alone}, list("yz"), 0.95, 0)["a", "b"]
     assert got["x"].distinct == got["x"].adjusted == 1
     assert [got[name].adjusted for name in "yz"] == [others[name].adjusted for name in "yz"]
+
+
+@pytest.mark.parametrize("numbers", [1, 4])
+@pytest.mark.parametrize("degrees, width", [(np.inf, 1), (12, 1), (np.inf, 3)])
+def test_what_a_difference_needs_is_what_the_test_asks_for(numbers, degrees, width):
+    """By the test itself: one number a little above what it needs is claimed, a little below it is not. The others are
+    far below, so that the first step of the step-down tests decides."""
+    rng = np.random.default_rng(7)
+    drawn = evidence(rng, numbers, draws=1000)
+    drawn.nulls[:, 0] = 0  # the observed labelling is one of a thousand
+    # Labellings that are wide decide, else the spread of resampled data.
+    found = replace(drawn, values=np.zeros(numbers), degrees=degrees, nulls=width * drawn.nulls)
+    needed = reach_in_data(found, 0.05, 0.95, 0).needed
+    for place in range(numbers):
+        for times, claimed in ((0.93, False), (1.07, True)):
+            values = np.zeros(numbers)
+            values[place] = times * needed[place]
+            nulls = found.nulls.copy()
+            nulls[:, 0] = values
+            each = differences({("a", "b"): replace(found, values=values, nulls=nulls)}, range(numbers), 0.95, 0)
+            assert (each["a", "b"][place].adjusted < 0.05 and each["a", "b"][place].sure) == claimed
+
+
+def test_nothing_that_resamples_do_not_move_has_a_smallest_difference():
+    still = Evidence(np.zeros(1), np.zeros((1, 9)), np.zeros((1, 10)), np.zeros(1), np.zeros(1))
+    assert np.isinf(reach_in_data(still, 0.05, 0.95, 0).needed).all()
+    assert np.isnan(smallest_shifts({("a", "b"): still}, ["n"], np.ones(10), 0.05, 0.95, 0)["n"])
 
 
 def test_pairs_are_corrected_by_holm():
@@ -311,6 +340,11 @@ def test_equal_systems_are_tied_and_far_ones_are_not():
     assert compared.tied("near", "also") and compared.ranks == {"near": 1, "also": 1, "far": 3}
     assert compared.beats("near", "far") and not compared.beats("far", "near")
     assert compared.verdict[0].startswith("near and also are closest to people, and tied")
+    assert len(compared.verdict) <= 5 and compared.to_table().startswith(compared.verdict[0])
+    assert compared.to_latex().startswith(f"% {compared.verdict[0]}") and compared.verdict[0] in compared.to_markdown()
+    told = json.loads(compared.to_json())
+    assert told["verdict"] == compared.verdict and told["settings"]["smallest_found"] == compared.smallest_found
+    assert "found further from people than one without that in 4 of 5 cases" in compared.verdict[-1]
     assert compared.differences["far", "near"]["mmd"].low > 0
 
 
@@ -334,6 +368,18 @@ def test_worse_than_another():
     assert list(without.worse("old")) == ["far"]
     with pytest.raises(rc.InputError, match="halves of the width of a number's human band"):
         without.worse("old", tolerance=1)
+
+
+def test_less_than_more_than_people_is_not_worse():
+    """Texts near the middle alone are more precise than people are: whoever is like people is no worse than they."""
+    rng = np.random.default_rng(15)
+    people, alike, typical = rng.standard_normal((3, 200, 6))
+    systems = {"alike": alike, "typical": 0.3 * typical}
+    compared = rc.compare(people, systems, "precision-recall")
+    lost = compared.losses("typical")["alike"]["precision-recall.precision"]
+    assert lost.value > 0 and lost.adjusted < 0.05  # by the number alone
+    assert "alike" not in compared.worse("typical")
+    assert "precision-recall.recall" in compared.worse("alike")["typical"]
 
 
 @pytest.mark.parametrize(

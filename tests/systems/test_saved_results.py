@@ -111,7 +111,7 @@ def test_sets_are_told_without_any_test(tmp_path, capsys, monkeypatch):
     (tmp_path / "both.json").write_text(compared.to_json())
     again = rc.compare_saved(["both.json", "near.json"])
     assert again.systems == ["a", "b", "near"] and "hold no vectors" in again.verdict[0]
-    assert str(saved).startswith("Saved results") and saved.to_markdown().startswith("Saved results")
+    assert str(saved).startswith("Saved results") and saved.to_markdown().startswith("- Saved results")
 
 
 def other_encoder(content):

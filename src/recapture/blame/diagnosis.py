@@ -110,8 +110,8 @@ class Diagnosis(Paged):
         ]
         results = {**rows, "clusters": topics, "phrases": phrases, "rates": rates}
         said = {name: {"said": listed.said, "least": listed.least} for name, listed in self.lists.items()}
-        more = {"verdict": self.verdict, "level": self.level, "lists": said, "names": list(self.names)}
-        return Report("texts", tables, self.notes, self.notes, results, results, self.settings, more)
+        more = {"level": self.level, "lists": said, "names": list(self.names)}
+        return Report("texts", tables, self.notes, self.notes, results, results, self.settings, more, self.verdict)
 
     def page_parts(self) -> Page:
         return Page(
@@ -124,17 +124,6 @@ class Diagnosis(Paged):
             notes=self.notes,
             signature=self.settings,
         )
-
-    def to_table(self, width: int | None = None, color: bool = False) -> str:
-        return "\n".join(self.verdict) + "\n\n" + super().to_table(width, color)
-
-    def __str__(self) -> str:
-        return self.to_table()
-
-    __repr__ = __str__
-
-    def to_markdown(self) -> str:
-        return "\n".join(f"- {sentence}" for sentence in self.verdict) + "\n\n" + super().to_markdown()
 
 
 def _list_table(name: str, listed: TextList) -> Table:

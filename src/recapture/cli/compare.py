@@ -124,8 +124,7 @@ def compare(
     --arrays): compared as far as they go, without the texts.
     With --pairs or --contexts there are other options: see recapture compare --pairs --help.
     """
-    from ..sets.declaration import METRICS
-    from ..systems.answer import USUAL
+    from ..sets.declaration import METRICS, row_metrics
     from ..systems.answer import compare as compare_systems
     from ..systems.saved_results import compare_saved
     from ..systems.stored_baseline import read_baseline
@@ -153,7 +152,7 @@ def compare(
         raise InputError("--all and --metrics name metrics both: leave out either")
     chosen = [metric.name for metric in METRICS.choose(metrics)] if metrics or every else None
     if kept is None:
-        gate.check_names(METRICS.choose(USUAL if chosen is None else chosen))
+        gate.check_names(METRICS.choose(row_metrics() if chosen is None else chosen))
     sets = read_sets(
         reference or "",
         candidate,
@@ -189,6 +188,7 @@ def compare(
         **chosen_encoding(**encoding),
     )
     found = gate.judge(compared, held)
+    compared.show("--all, which measures all metrics")
     deliver(compared, form, output, compared.notes, report=report, series=series)
     leave(found)
 

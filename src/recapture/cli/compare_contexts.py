@@ -129,6 +129,7 @@ def compare_contexts(
             inputs.references, inputs.systems, level=level, interval=interval, groups=groups, **arguments
         )
         found = gate.judge(compared, held)
+        compared.show("")
         deliver(compared, form, output, compared.notes, report=report, series=series)
     leave(found)
 

@@ -64,5 +64,6 @@ def compare_pairs(
         call.references, call.systems, level=level, interval=interval, groups=groups, **call.arguments
     )
     found = gate.judge(compared, held)
+    compared.show("")
     deliver(compared, call.form, output, compared.notes, report=report, series=series)
     leave(found)

@@ -12,7 +12,7 @@ import numpy as np
 from ..declarations import Direction, Output
 from ..errors import InputError, nearest_names
 from ..page.page_parts import Page, Paged
-from ..report.report import ARROWS, HIGHER_LOWER, Report, Table, json_lines, short, short_p
+from ..report.report import ARROWS, HIGHER_LOWER, Report, Table, json_lines, not_compared, short, short_p
 from .declaration import ContextMetric
 from .uncertainty import LEVEL, Combined, combined, pvalue_name, relabelled_name, smallest_name, student_interval
 
@@ -91,11 +91,18 @@ class ContextResults(Paged):
         }
         records = {"totals": [total.flat() for total in self.totals]}
         more = {"reference_content": self.reference_content} if self.reference_content else {}
-        return Report("contexts", [self._table()], self.notes, (), records, results, self.signature, more)
+        return Report("contexts", [self._table()], self.notes, (), records, results, self.signature, more, self.verdict)
 
     def to_json(self, *, arrays: bool = False) -> str:
         """Full precision and the whole signature. arrays: also every context's scores."""
         return self.report(arrays).to_json()
+
+    @property
+    def verdict(self) -> list[str]:
+        """The answer, in at most five sentences made from the contexts' p-values."""
+        from .context_sentences import verdict_of_contexts
+
+        return verdict_of_contexts(self.totals, self.signature)
 
     def page_parts(self) -> Page:
         from .context_page import page_of_contexts
@@ -181,7 +188,13 @@ class ContextSystems(dict[str, ContextResults], Paged):
             {system: report.results for system, report in reports.items()},
             next(iter(self.values())).signature,
             next(iter(reports.values())).more,
+            self.verdict,
         )
+
+    @property
+    def verdict(self) -> list[str]:
+        """What can be said of systems that were not tested against each other."""
+        return [not_compared(len(self))]
 
     def page_parts(self) -> Page:
         from .context_page import page_of_contexts

@@ -235,10 +235,9 @@ def page_of(result: Reported, *, series: Series = False, command: str = "") -> P
 
 
 def _page_of_report(report: Report) -> Page:
-    verdict = report.more.get("verdict", ())
     return Page(
         report.kind[:1].upper() + report.kind[1:],
-        list(verdict),
+        list(report.verdict),
         tables=report.tables,
         notes=report.notes,
         signature=report.signature,

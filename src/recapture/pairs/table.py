@@ -40,6 +40,20 @@ class PairResults(Paged, Results):
             HIGHER_LOWER,
         ]
 
+    @property
+    def verdict(self) -> list[str]:
+        """What can be said without tests: that, and where they are."""
+        if not self:
+            return []
+        if len(self) > 1:
+            return [
+                f"Which of these {len(self)} is closest to people was not tested here: recapture compare tests that."
+            ]
+        return [
+            "Nothing was tested: a score against references has nothing human to stand beside; recapture compare tests "
+            "which of several systems is closer."
+        ]
+
     def page_notes(self) -> list[str]:
         """Each warning once, with the systems and the metrics it is about."""
         return [

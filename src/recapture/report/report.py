@@ -13,6 +13,7 @@ import io
 import json
 import math
 import re
+import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -244,19 +245,30 @@ class Report:
     """How all of it was made."""
     more: Mapping[str, Any] = field(default_factory=dict)
     """What else programs may want to know, by kind of result."""
+    verdict: Sequence[str] = ()
+    """The answer, in sentences: what every form but CSV, which is for programs, opens with."""
 
     def to_table(self, width: int | None = None, color: bool = False) -> str:
-        return "\n".join(table.to_table(width, color) for table in self.tables)
+        opening = [_wrapped(_one_line(visible(sentence)), width) for sentence in self.verdict]
+        tables = "\n".join(table.to_table(width, color) for table in self.tables)
+        return "\n".join([*opening, "", tables]) if opening else tables
 
     def to_markdown(self) -> str:
-        return "\n".join(table.to_markdown() for table in self._alone())
+        opening = [f"- {_markdown(_one_line(visible(sentence)))}" for sentence in self.verdict]
+        tables = "\n".join(table.to_markdown() for table in self._alone())
+        return "\n".join([*opening, "", tables]) if opening else tables
 
     def to_latex(self) -> str:
-        return "\n".join(table.to_latex() for table in self._alone())
+        """The verdict stands in comments: a table is put where the author's own words are."""
+        opening = "".join(f"% {_one_line(visible(sentence))}\n" for sentence in self.verdict)
+        return opening + "\n".join(table.to_latex() for table in self._alone())
 
     def to_html(self) -> str:
-        notes = "".join(f"<li>{html.escape(visible(note))}</li>" for note in self.notes)
-        return "".join(table.to_html() for table in self.tables) + (f"<ul>{notes}</ul>" if notes else "")
+        verdict, notes = (
+            "".join(f"<li>{html.escape(visible(each))}</li>" for each in said) for said in (self.verdict, self.notes)
+        )
+        tables = "".join(table.to_html() for table in self.tables)
+        return (f"<ul>{verdict}</ul>" if verdict else "") + tables + (f"<ul>{notes}</ul>" if notes else "")
 
     def to_csv(self) -> str:
         """One table: what kind of row each is stands first where there are several kinds.
@@ -280,6 +292,7 @@ class Report:
             "schema": SCHEMA,
             "recapture": VERSION,
             "kind": self.kind,
+            **({"verdict": list(self.verdict)} if self.verdict else {}),
             "results": self.results,
             **self.more,
             "warnings": list(self.notes),
@@ -363,6 +376,11 @@ def short_p(value: float) -> str:
     return f"{value:.0e}" if value > 0 else "<1e-300"
 
 
+def not_compared(systems: int) -> str:
+    """What is said of systems that stand side by side without a test of one against another."""
+    return f"Which of these {systems} is closest to people was not tested here: recapture compare tests that."
+
+
 def plain(value: Any) -> Any:
     """Only dict, list, str, int, float, bool and None."""
     if isinstance(value, Mapping):
@@ -412,6 +430,13 @@ def _rich(cell: str) -> str:
 def _one_line(words: str) -> str:
     """Names may hold line ends, which would end a comment."""
     return " ".join(words.split())
+
+
+def _wrapped(sentence: str, width: int | None) -> str:
+    """In lines of a terminal of this width, at the ends of words."""
+    if width is None:
+        return sentence
+    return textwrap.fill(sentence, max(20, width), break_long_words=False, break_on_hyphens=False)
 
 
 def _csv(rows: Iterable[Iterable[Any]]) -> str:

@@ -211,6 +211,8 @@ class Results(dict[str, dict[str, Result]], Reported):
     >>> same = [[0], [1], [2], [4]]
     >>> results = rc.evaluate(same, {"copy": same}, "precision-recall", k=1, ceiling=False)
     >>> print(results.to_markdown())
+    - How close to people this is cannot be said: there is neither a p-value nor a human band beside it.
+    <BLANKLINE>
     | candidate | precision ↑ | recall ↑ |
     |---|---:|---:|
     | copy | 1.0000 | 1.0000 |
@@ -265,7 +267,14 @@ class Results(dict[str, dict[str, Result]], Reported):
         records = {"numbers": list(self._records())}
         signature = self._common_signature()
         more = {**({"reference_content": self.reference_content} if self.reference_content else {}), **self._more()}
-        return Report(self.kind, self._tables(), self.notes, self.page_notes(), records, results, signature, more)
+        return Report(
+            self.kind, self._tables(), self.notes, self.page_notes(), records, results, signature, more, self.verdict
+        )
+
+    @property
+    def verdict(self) -> list[str]:
+        """The answer, in at most five sentences."""
+        return []
 
     def _more(self) -> dict[str, Any]:
         """What JSON says beside the results."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -16,7 +17,12 @@ from ..errors import shown as quoted
 from ..page.page_parts import Page, Paged
 from ..report.report import ARROWS, Cell, Report, Table, short, short_p
 from ..report.result import Results
+from ..sets.beside_people import overshoots
+from ..sets.table import SetResults, rows_caption
+from ..sets.unseen import SmallestFound
 from .evidence import Difference, Loss, Losses, PairOfSystems, judged_losses, pairs_of
+from .set_sentences import unseen_between
+from .smallest_difference import SmallestDifference
 
 if TYPE_CHECKING:
     from .gate import Gate
@@ -93,12 +99,14 @@ class Comparison(Paged):
         alike: Mapping[PairOfSystems, Mapping[str, float]] | None = None,
         shown: Sequence[str] | None = None,
         notes: Sequence[str] = (),
+        unseen: SmallestDifference | None = None,
         losses: Mapping[PairOfSystems, Losses] | None = None,
         half_bands: Mapping[str, float] | None = None,
     ) -> None:
         """sentences: what else the verdict says, after who is closest. shown: the numbers of tables (None: all).
-        notes: what there is to say beside the notes of the results. losses: how much worse each system is than each
-        other, for `worse`. half_bands: by number, half of the width of its human band, where there is one.
+        notes: what there is to say beside the notes of the results. unseen: what is simulated for the last sentence.
+        losses: how much worse each system is than each other, for `worse`. half_bands: by number, half of the width of
+        its human band, where there is one.
         """
         self.kind, self.results, self.level = kind, results, level
         self.numbers, self.values = dict(numbers), {name: dict(each) for name, each in values.items()}
@@ -109,6 +117,7 @@ class Comparison(Paged):
         self._notes = list(notes)
         self._losses, self._half_bands = dict(losses or {}), dict(half_bands or {})
         self._sentences, self._shown = list(sentences), list(numbers if shown is None else shown)
+        self._unseen, self._how = unseen, ".all_rows()"
 
     @property
     def notes(self) -> list[str]:
@@ -120,12 +129,21 @@ class Comparison(Paged):
         return all(each.adjusted >= self.level for each in self.differences[a, b].values())
 
     def closer(self, a: str, b: str) -> list[str]:
-        """The numbers by which a is closer to people than b, surely: adjusted p below the level, interval without 0."""
+        """The numbers by which a is closer to people than b, surely: adjusted p below the level, interval without 0.
+
+        A system that people do not reach (only typical texts, say) is closer only if it is nearer to what they score.
+        """
         return [
             name
             for name, each in self.differences[a, b].items()
-            if each.adjusted < self.level and each.sure and (each.value > 0) == (self.numbers[name] == "higher")
+            if each.adjusted < self.level
+            and each.sure
+            and (each.value > 0) == (self.numbers[name] == "higher")
+            and not self._overshoots(a, b, name)
         ]
+
+    def _overshoots(self, a: str, b: str, name: str) -> bool:
+        return isinstance(self.results, SetResults) and overshoots(self.results, a, b, name)
 
     def beats(self, a: str, b: str) -> bool:
         """Whether a is closer to people than b by some number, and b than a by none."""
@@ -195,7 +213,11 @@ class Comparison(Paged):
         (['new'], [])
         """
         found = {
-            system: {name: loss for name, loss in by_number.items() if loss.adjusted < self.level}
+            system: {
+                name: loss
+                for name, loss in by_number.items()
+                if loss.adjusted < self.level and not self._overshoots(than, system, name)
+            }
             for system, by_number in self.losses(than, tolerance).items()
         }
         return {system: by_number for system, by_number in found.items() if by_number}
@@ -246,7 +268,34 @@ class Comparison(Paged):
     @property
     def verdict(self) -> list[str]:
         """At most five sentences, from tested facts."""
-        return [self._closest(), *self._sentences][:5]
+        unseen = [] if self._unseen is None else unseen_between(self._smallest(self._unseen))
+        return [self._closest(), *self._sentences, *unseen][:5]
+
+    @property
+    def smallest_found(self) -> dict[str, Any] | None:
+        """The smallest difference that this many texts or items would have found in four of five cases.
+
+        Of sets: the share of texts on a topic that one system lost, or that it made up. Of items: by number.
+        """
+        if self._unseen is None:
+            return self.settings.get("smallest_found")
+        found = self._smallest(self._unseen)
+        return None if found is None else found.record()
+
+    def _smallest(self, unseen: SmallestDifference) -> SmallestFound | None:
+        ranked = {(a, b): self.ranks[a] + self.ranks[b] for a, b in pairs_of(self.systems)}
+        pairs = [pair for pair, rank in ranked.items() if rank == min(ranked.values())]
+        return unseen.found(self._shown, pairs, self.clusters[0])
+
+    def all_rows(self) -> Comparison:
+        """The same comparison, with every number in its tables."""
+        every = copy.copy(self)
+        every._shown = list(self.numbers)
+        return every
+
+    def show(self, how: str) -> None:
+        """how: what brings the numbers that tables leave out, for whoever reads them."""
+        self._how = how
 
     def _closest(self) -> str:
         first = self.clusters[0]
@@ -295,20 +344,19 @@ class Comparison(Paged):
             "ranks": self.ranks,
             "clusters": self.clusters,
             "alike": [{"a": a, "b": b, "numbers": numbers} for (a, b), numbers in self.alike.items()],
-            "results": self.results.report().results,
         }
-        people = self.results.report().more.get("reference_content")
+        of_results = self.results.report()
+        people = of_results.more.get("reference_content")
         more = {
-            "verdict": self.verdict,
             "level": self.level,
-            "settings": self.settings,
+            "settings": {**self.settings, "smallest_found": self.smallest_found},
             **({"reference_content": people} if people else {}),
         }
         tables = [self._systems_table(), self._differences_table(), *self._alike_table()]
         notes = self.notes
-        return Report(
-            f"compare {self.kind}", tables, notes, notes, records, results, self.results.report().signature, more
-        )
+        results["results"] = of_results.results
+        kind = f"compare {self.kind}"
+        return Report(kind, tables, notes, notes, records, results, of_results.signature, more, self.verdict)
 
     @property
     def shown(self) -> list[str]:
@@ -319,17 +367,6 @@ class Comparison(Paged):
         from .comparison_page import page_of_comparison
 
         return page_of_comparison(self)
-
-    def to_table(self, width: int | None = None, color: bool = False) -> str:
-        return "\n".join(self.verdict) + "\n\n" + super().to_table(width, color)
-
-    def __str__(self) -> str:
-        return self.to_table()
-
-    __repr__ = __str__
-
-    def to_markdown(self) -> str:
-        return "\n".join(f"{sentence}" for sentence in self.verdict) + "\n\n" + super().to_markdown()
 
     def _systems_table(self) -> Table:
         rows = []
@@ -345,6 +382,8 @@ class Comparison(Paged):
         caption = [
             f"{at}bold: closer to people than every other system by this number, adjusted p below {self.level:g}"
         ]
+        if left := len(self.numbers) - len(self._shown):
+            caption += rows_caption(self._shown if self.kind == "sets" else (), left, self._how)
         return Table(["number", "", *self.systems], rows, caption, 2, title="Systems", listed=True)
 
     def _best(self, name: str) -> list[str]:

@@ -32,6 +32,7 @@ from .gate import Gate, gate_of
 from .item_sentences import sentences_on_items
 from .of_contexts import context_numbers
 from .of_items import ItemNumber, ItemSystems, mean_number
+from .smallest_difference import smallest_shifts
 
 KINDS = ("sets", "pairs", "contexts")
 _LIBRARIES = ("torch", "transformers", "sentence-transformers", "numpy", "tokenizers", "versions")
@@ -107,21 +108,10 @@ class SavedSets(Reported):
     def report(self) -> Report:
         own = self.results.report()
         results = {"values": self.values, "results": own.results}
-        more = {"verdict": self.verdict}
+        kind = "compare saved sets"
         return Report(
-            "compare saved sets", own.tables, self.notes, self.notes, own.records, results, own.signature, more
+            kind, own.tables, self.notes, self.notes, own.records, results, own.signature, own.more, self.verdict
         )
-
-    def to_table(self, width: int | None = None, color: bool = False) -> str:
-        return "\n".join(self.verdict) + "\n\n" + super().to_table(width, color)
-
-    def __str__(self) -> str:
-        return self.to_table()
-
-    __repr__ = __str__
-
-    def to_markdown(self) -> str:
-        return "\n".join(self.verdict) + "\n\n" + super().to_markdown()
 
 
 @plain_arguments
@@ -445,6 +435,8 @@ def _tested(
     evidence = against.evidence(level)
     found = differences(evidence, names, interval, seed)
     settings = against.settings(level, interval)
+    signs = against.signs(against.plan(level))
+    settings["smallest_found"] = smallest_shifts(evidence, names, signs, level, interval, seed)
     directions = {number.name: number.direction for number in numbers}
     shown_names = [number.name for number in numbers if number.main]
     # Whether texts are the same is not in the files: nothing is said of it.

@@ -20,7 +20,7 @@ from ..errors import InputError, shown
 from ..files import check_writable, whole_files
 from ..geometry.sparse_rows import SparseRows
 from ..report.report import plain
-from ..sets.declaration import METRICS
+from ..sets.declaration import METRICS, row_metrics
 from ..sets.evaluate import PreparedSets, prepare_sets
 from ..sets.grouping import Labelled, Sized
 from ..sets.pair import check_k
@@ -180,8 +180,6 @@ def save_baseline(
     if not isinstance(name, str) or not name:
         raise InputError(f"the name of a baseline must be a text, not {shown(name)}")
     check_writable(target)
-    from .answer import USUAL
-
     encoding = {
         "pooling": pooling,
         "device": device,
@@ -194,7 +192,7 @@ def save_baseline(
     prepared = prepare_sets(
         reference,
         systems,
-        USUAL if metrics is None else metrics,
+        row_metrics() if metrics is None else metrics,
         encoder,
         k,
         blind=False,
