@@ -338,8 +338,8 @@ def test_worse_than_another():
 
 @pytest.mark.slow
 def test_equal_systems_are_seldom_called_worse():
-    """At the 5 % level 6 of 25 would come up once in eight hundred times (binomial); studies' `equal-systems` counts 500
-    on real texts."""
+    """At the 5 % level 6 of 25 would come up once in eight hundred times (binomial); the study `equal-systems` counts
+    500 on real texts."""
     failed, found = 0, 0
     for seed in range(25):
         people, old, new = np.random.default_rng([16, seed]).standard_normal((3, 50, 4))
