@@ -382,6 +382,20 @@ def test_less_than_more_than_people_is_not_worse():
     assert "precision-recall.recall" in compared.worse("alike")["typical"]
 
 
+@pytest.mark.slow
+def test_equal_systems_are_seldom_called_worse():
+    """At the 5 % level 6 of 25 would come up once in eight hundred times (binomial); the study `equal-systems` counts
+    500 on real texts."""
+    failed, found = 0, 0
+    for seed in range(25):
+        people, old, new = np.random.default_rng([16, seed]).standard_normal((3, 50, 4))
+        for shift in (0.0, 0.8)[: 2 if seed < 10 else 1]:
+            systems = {"old": old, "new": new + shift}
+            worse = rc.compare(people, systems, "mmd,precision-recall", ceiling=False, seed=seed).worse("old")
+            failed, found = failed + bool(worse and not shift), found + bool(worse and shift)
+    assert failed < 6 and found >= 8
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
