@@ -36,8 +36,8 @@ def score(capsys, *arguments, code=0):
 BOTH = ("-r", "human.npy", "-c", "model_1.npy", "-c", "copy.npy", "--metrics", "precision-recall", "--no-ceiling")
 
 SENTENCES = [
-    "Which of these 2 is closest to people was not tested here: recapture compare tests that.",
     "How close to people these are cannot be said: there is neither a p-value nor a human band beside them.",
+    "Which of these 2 is closest to people was not tested here: recapture compare tests that.",
 ]
 
 TABLE = "".join(f"{sentence}\n" for sentence in SENTENCES)
@@ -256,7 +256,7 @@ def test_fields_formats_and_names_of_their_own(tmp_path, monkeypatch, capsys):
     assert "standard input is read as plain lines, but they look like JSON" in shown.err
 
 
-ENDINGS = [("t.json", "{"), ("t.csv", "candidate,"), ("t.md", "- Which"), ("t.tex", "%"), ("t", "Which")]
+ENDINGS = [("t.json", "{"), ("t.csv", "candidate,"), ("t.md", "- How close"), ("t.tex", "%"), ("t", "How close")]
 
 
 @pytest.mark.parametrize("name, start", ENDINGS)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..page.page_parts import Page, Paged
-from ..report.report import HIGHER_LOWER, json_lines
+from ..report.report import HIGHER_LOWER, json_lines, not_compared
 from ..report.result import Result, Results, model_name, neighbourhoods
 from .declaration import METRICS
 
@@ -46,9 +46,7 @@ class PairResults(Paged, Results):
         if not self:
             return []
         if len(self) > 1:
-            return [
-                f"Which of these {len(self)} is closest to people was not tested here: recapture compare tests that."
-            ]
+            return [not_compared(len(self))]
         return [
             "Nothing was tested: a score against references has nothing human to stand beside; recapture compare tests "
             "which of several systems is closer."

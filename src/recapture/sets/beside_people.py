@@ -40,7 +40,7 @@ def verdict_of_sets(results: SetResults, level: float = LEVEL) -> list[str]:
     """At most five sentences, from tested facts and human bands; one that says so where there is neither."""
     if not results:
         return []
-    return [*_not_compared(results), *set_sentences(results, level), *_unseen(results, level), *blind(results)]
+    return [*set_sentences(results, level), *_not_compared(results), *_unseen(results, level), *blind(results)]
 
 
 def set_sentences(results: SetResults, level: float) -> list[str]:
@@ -116,7 +116,7 @@ def _by_band(results: SetResults) -> str:
         return ""
     parts = [f"worse than the human band: {some(worse)}"] if worse else []
     parts += [f"not worse{'' if worse else ' than the human band by any number'}: {some(others)}"] if others else []
-    return f"Not tested (there is no p-value); {'; '.join(parts)}."
+    return f"{sentence_of('; '.join(parts))[:-1]} (no test: there is no p-value)."
 
 
 def _nothing(results: SetResults) -> str:

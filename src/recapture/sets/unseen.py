@@ -119,7 +119,7 @@ def sentence(found: SmallestFound, then: str) -> str:
         most = f"{_percent(SHARES[-1])} %"
         damage = f"it lost a topic of {most} of their texts or that {most} of its texts are about something else"
         return f"{who} {damage}, {then} in fewer than 4 of 5 cases: these sets are too small to show it."
-    return f"{who} {' or that '.join(parts)}, {then} in 4 of 5 cases; less may go unseen."
+    return f"{who} {' or that '.join(parts)}, {then} in 4 of 5 cases or more; less may go unseen."
 
 
 def _moved(found: Smallest) -> str:
