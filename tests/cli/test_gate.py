@@ -41,7 +41,7 @@ def test_worse_fails_with_one_sentence_and_all_else_passes(folder, capsys):
     assert run([*sets, "--baseline", "old.npy", "--fail-if", "worse"]) == 1
     assert (folder / "out.json").exists()  # a build that fails has its report all the same
     last = said(capsys)[-1]
-    assert last.startswith("recapture: failed: bad.npy is worse than old.npy by ") and "half-bands, p 0.00" in last
+    assert last.startswith("recapture: failed: bad.npy is worse than old.npy by ") and "half-widths of the human band, p 0.00" in last
     found = json.loads((folder / "out.json").read_text())["results"]["values"]
     assert set(found) == {"bad.npy", "old.npy"}
     sets[4] = "new.npy"
@@ -80,7 +80,7 @@ def test_pairs_and_contexts_have_gates(folder, capsys):
     pairs = ["compare", "--pairs", "-r", "refs.txt", "--metrics", "bleu,chrf", "-o", "out.json"]
     assert run([*pairs, "-c", "poor.txt", "--baseline", "good.txt", "--fail-if", "worse"]) == 1
     last = said(capsys)[-1]
-    assert "poor.txt is worse than good.txt by " in last and "half-bands" not in last
+    assert "poor.txt is worse than good.txt by " in last and "half-widths" not in last
     assert run([*pairs, "-c", "good.txt", "--baseline", "poor.txt", "--fail-if", "worse"]) == 0
     assert run([*pairs, "-c", "good.txt", "-c", "poor.txt", "--fail-if", "bleu < 20"]) == 1
     rows = [{"id": str(at), "references": [f"a cat {at}", f"the cat {at}"]} for at in range(12)]

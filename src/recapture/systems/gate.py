@@ -159,7 +159,7 @@ def _losses(numbers: Mapping[str, Loss]) -> str:
     told = []
     for name in order[:_LISTED]:
         loss = numbers[name]
-        halves = "" if math.isnan(loss.halves) else f", {loss.halves:.1f} half-bands"
+        halves = "" if math.isnan(loss.halves) else f", {loss.halves:.1f} half-widths of the human band"
         told.append(f"{name} ({short(loss.value)}{halves}, p {short_p(loss.adjusted)})")
     more = f" and {len(order) - _LISTED} more" if len(order) > _LISTED else ""
     return ", ".join(told) + more
