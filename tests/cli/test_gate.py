@@ -41,7 +41,8 @@ def test_worse_fails_with_one_sentence_and_all_else_passes(folder, capsys):
     assert run([*sets, "--baseline", "old.npy", "--fail-if", "worse"]) == 1
     assert (folder / "out.json").exists()  # a build that fails has its report all the same
     last = said(capsys)[-1]
-    assert last.startswith("recapture: failed: bad.npy is worse than old.npy by ") and "half-widths of the human band, p 0.00" in last
+    assert last.startswith("recapture: failed: bad.npy is worse than old.npy by ")
+    assert "half-widths of the human band, p 0.00" in last
     found = json.loads((folder / "out.json").read_text())["results"]["values"]
     assert set(found) == {"bad.npy", "old.npy"}
     sets[4] = "new.npy"
