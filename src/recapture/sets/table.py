@@ -9,7 +9,7 @@ from typing import Any
 
 from ..page.map_data import MapSamples
 from ..page.page_parts import Page, Paged
-from ..report.report import HIGHER_LOWER, Table, short, short_p
+from ..report.report import HIGHER_LOWER, Measured, NumberCell, Table, short, short_p
 from ..report.result import HUMAN, Number, Result, Results, model_name, neighbourhoods, numbers_of
 from ..representations.facts import MadeFor
 from .declaration import METRICS, notices, row_name
@@ -150,7 +150,8 @@ class SetResults(Paged, Results):
         columns = [by_metric[metric] for by_metric in self.values()]
         first = next(column for column in columns if name in column.human)
         mean = first.human[name].mean
-        shown = [f"{short(mean)} {_band(first, name)}", *(_part(column, name) for column in columns)]
+        band = NumberCell(f"{short(mean)} {_band(first, name)}", Measured(mean, _ends(first, name), band=True))
+        shown = [band, *(_part(column, name) for column in columns)]
         own = (column.at_human_size[name].mean if name in column.at_human_size else math.nan for column in columns)
         human = HUMAN if HUMAN not in self else f"{HUMAN} parts"
         return Number(metric, name, first.direction, (mean, *own), tuple(shown), (human, *self))
@@ -267,15 +268,21 @@ def rows_caption(rows: Sequence[str], left: int, how: str) -> list[str]:
 
 def _band(result: Result, name: str) -> str:
     """low to high, cut where the number's range ends."""
+    low, high = map(short, _ends(result, name))
+    return f"({low} to {high})"
+
+
+def _ends(result: Result, name: str) -> tuple[float, float]:
     low, high = result.ranges.get(name, (-math.inf, 1.0))  # scores without their floor end at 1
     band = result.human[name]
-    return f"({short(max(low, band.low))} to {short(min(high, band.high))})"
+    return max(low, band.low), min(high, band.high)
 
 
 def _part(result: Result, name: str) -> str:
     if name not in result.at_human_size:
         return "-"
-    return f"{short(result.at_human_size[name].mean)} ({result.inside[name]:.0%})"
+    mean, inside = result.at_human_size[name].mean, f"({result.inside[name]:.0%})"
+    return NumberCell(f"{short(mean)} {inside}", Measured(mean, aside=inside))
 
 
 def _moved(groups: Mapping[str, int] | None) -> str:

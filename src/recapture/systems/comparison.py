@@ -6,7 +6,7 @@ import copy
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ..contexts.table import ContextSystems
 from ..errors import InputError, UnknownNameError, nearest_names
 from ..errors import shown as quoted
 from ..page.page_parts import Page, Paged
-from ..report.report import ARROWS, Cell, Report, Table, short, short_p
+from ..report.report import ARROWS, Measured, NumberCell, Report, Table, names_of_label, short, short_p, signed
 from ..report.result import Results
 from ..sets.beside_people import overshoots
 from ..sets.table import SetResults, rows_caption
@@ -319,7 +319,7 @@ class Comparison(Paged):
         best = next((other for other in self.clusters[0] if other in by), by[0])
         number = min(self.closer(best, name), key=lambda each: self.differences[best, name][each].adjusted)
         found = self.differences[best, name][number]
-        much = f"{number} {_signed(-found.value)}, p {short_p(found.adjusted)}"
+        much = f"{number} {signed(-found.value)}, p {short_p(found.adjusted)}"
         return f"{name} is further away than {_joined(by)} ({much})"
 
     def report(self) -> Report:
@@ -372,9 +372,7 @@ class Comparison(Paged):
         rows = []
         for name in self._shown:
             best = self._best(name)
-            cells = [
-                Cell(short(self.values[system][name]), "bold" if system in best else "") for system in self.systems
-            ]
+            cells = [_number(self.values[system][name], "bold" if system in best else "") for system in self.systems]
             rows.append([name, ARROWS[self.numbers[name]], *cells])
         rows.insert(0, ["rank", "", *(str(self.ranks[system]) for system in self.systems)])
         size = self.settings.get("size")
@@ -384,7 +382,8 @@ class Comparison(Paged):
         ]
         if left := len(self.numbers) - len(self._shown):
             caption += rows_caption(self._shown if self.kind == "sets" else (), left, self._how)
-        return Table(["number", "", *self.systems], rows, caption, 2, title="Systems", listed=True)
+        names = [("rank",), *map(names_of_label, self._shown)]
+        return Table(["number", "", *self.systems], rows, caption, 2, title="Systems", listed=True, row_names=names)
 
     def _best(self, name: str) -> list[str]:
         """The systems that are surely closer than all others by this number."""
@@ -396,15 +395,19 @@ class Comparison(Paged):
         ]
 
     def _differences_table(self) -> Table:
-        rows = []
+        rows, names = [], []
         for a, b in pairs_of(self.systems):
             for name in self._shown:
                 each = self.differences[a, b][name]
                 winner = a if name in self.closer(a, b) else b if name in self.closer(b, a) else "tied"
+                ends = each.low, each.high
                 rows.append([
-                    f"{a} - {b}", name, winner, _signed(each.value), f"[{_signed(each.low)}, {_signed(each.high)}]",
+                    f"{a} - {b}", name, winner,
+                    NumberCell(signed(each.value), Measured(each.value, ends, signed=True, apart=True)),
+                    NumberCell(f"[{signed(each.low)}, {signed(each.high)}]", Measured(None, ends, signed=True)),
                     _p(each.adjusted), _p(each.pvalue), _p(each.distinct),
                 ])  # fmt: skip
+                names.append((*names_of_label(name), f"{a} - {b}"))
         return Table(
             ["difference", "number", "closer", "value", "interval", "p adjusted", "p", "p alike"],
             rows,
@@ -412,15 +415,18 @@ class Comparison(Paged):
             3,
             title="Differences",
             listed=True,
+            row_names=names,
+            interval_column=4,
         )
 
     def _alike_table(self) -> list[Table]:
         if not self.alike:
             return []
-        rows = [[f"{a}, {b}", *(short(each[name]) for name in self._shown)] for (a, b), each in self.alike.items()]
+        rows = [[f"{a}, {b}", *(_number(each[name]) for name in self._shown)] for (a, b), each in self.alike.items()]
         size = self.settings.get("part")
         caption = [f"parts of {size:,} samples, the first in people's place; human, human: two parts of the reference"]
-        return [Table(["of", *self._shown], rows, caption, 1, title="How alike systems are to each other", listed=True)]
+        title, names = "How alike systems are to each other", [names_of_label(name) for name in self._shown]
+        return [Table(["of", *self._shown], rows, caption, 1, title=title, listed=True, column_names=names)]
 
 
 def check_tolerance(tolerance: Any) -> float:
@@ -429,8 +435,8 @@ def check_tolerance(tolerance: Any) -> float:
     return float(tolerance)
 
 
-def _signed(value: float) -> str:
-    return "-" if math.isnan(value) else f"+{short(value)}" if value > 0 else short(value)
+def _number(value: float, style: Literal["", "bold"] = "") -> NumberCell:
+    return NumberCell(short(value), Measured(value), style)
 
 
 def _p(value: float) -> str:
