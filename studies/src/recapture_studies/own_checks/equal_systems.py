@@ -217,7 +217,7 @@ def _table(found: Mapping[str, Sequence[Mapping[str, Any]]], scale: Scale) -> Se
         "is said to be closer; worse: a is said to be worse than b, which fails a build.",
     ]
     heads = ["systems", "equal", "runs", "by relabelling", "by any", "claimed", "closer", "worse"]
-    return Section("claims", rc.Table(heads, rows, caption, left=2, listed=True))
+    return Section("differences-claimed", rc.Table(heads, rows, caption, left=2, listed=True))
 
 
 def _verdict(found: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
