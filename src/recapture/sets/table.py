@@ -35,6 +35,7 @@ class SetResults(Paged, Results):
         """What the numbers are of, for the map of a page; None in copies that were sent elsewhere."""
         self.kept: KeptSets | None = None if whole is None else whole.kept
         """The same for what a page measures further."""
+        self.reference_content = "" if whole is None else whole.reference_content
         self.people: People | None = None if whole is None else whole.people
         """People's texts, to find what would have gone unseen; None where nothing was tested, and in such copies."""
         self.shown: tuple[str, ...] | None = None if whole is None else whole.shown
