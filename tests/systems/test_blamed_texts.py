@@ -83,3 +83,16 @@ def test_vectors_have_no_words_and_large_sets_say_where_lists_are(compared, monk
     monkeypatch.setattr(blamed_texts, "MOST", 100)
     page = page_of(compared)
     assert len(page.lists) == 1 and "recapture inspect" in page.map.caption[-1]
+
+
+def test_a_stored_baseline_has_vectors_alone(tmp_path):
+    rng = np.random.default_rng(1)
+    people, old, new = (texts(rng, [0, 1], 30) for _ in range(3))
+
+    def encode(own):
+        return np.array([[len(text), text.count("e"), text.count("a")] for text in own], float)
+
+    rc.save_baseline(tmp_path / "old.safetensors", people, old, "mmd", encoder=encode)
+    compared = rc.compare(None, {"new": new}, "mmd", encode, baseline=tmp_path / "old.safetensors", ceiling=False)
+    page = page_of(compared)
+    assert not page.lists and page.map.texts[0] == "sample 1"  # its numbers are no text

@@ -172,7 +172,7 @@ def _sides(prepared: PreparedSets, name: str, seed: int) -> TwoSides:
     reference, candidate = prepared.reference, prepared.candidates[name]
     of_reference = next(iter(prepared.texts))
     texts: list[list[str] | None] = [None, None]
-    if prepared.identity is not None:
+    if prepared.has_texts:
         texts = [list(prepared.texts[each]) for each in (of_reference, name)]
     return TwoSides(
         reference,

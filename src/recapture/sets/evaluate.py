@@ -226,6 +226,11 @@ class PreparedSets:
     notes: dict[str, list[str]]
     """On each candidate, with those on the reference."""
 
+    @property
+    def has_texts(self) -> bool:
+        """Whether texts were given: neither ready vectors nor a stored baseline, which keeps vectors alone."""
+        return self.identity is not None and all(isinstance(next(iter(own), ""), str) for own in self.texts.values())
+
 
 def prepare_sets(
     references: SampleSet,
@@ -386,7 +391,7 @@ def _samples(prepared: PreparedSets) -> MapSamples | None:
     reference = short if short and short not in prepared.candidates else given
     values = {reference: prepared.reference.values}
     values |= {name: points.values for name, points in prepared.candidates.items()}
-    if prepared.identity is None:
+    if not prepared.has_texts:
         return MapSamples.kept(values, None)
     return MapSamples.kept(values, {name: prepared.texts[given if name == reference else name] for name in values})
 

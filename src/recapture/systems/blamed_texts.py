@@ -36,7 +36,7 @@ _WORDS = 3
 
 def with_texts(page: Page, results: SetResults) -> Page:
     """The page with phrases and lists of every system, and a map that is coloured by them; as it is for vectors."""
-    if results.kept is None or results.kept.prepared.identity is None or page.map is None:
+    if results.kept is None or not results.kept.prepared.has_texts or page.map is None:
         return page
     prepared, seed = results.kept.prepared, results.kept.seed
     shown = page.map
