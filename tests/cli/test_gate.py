@@ -1,5 +1,6 @@
 """`recapture compare --fail-if` and `recapture baseline`: exit codes, one sentence, nothing half-written."""
 
+import io
 import json
 import os
 import subprocess
@@ -14,6 +15,7 @@ from safetensors.numpy import load_file, save_file
 import recapture as rc
 from recapture.cli.app import run
 from recapture.systems.gate import conditions, full_name
+from recapture.systems.stored_baseline import is_stored_baseline
 
 VECTORS = ["--metrics", "mmd,precision-recall"]
 
@@ -281,6 +283,41 @@ def test_files_that_are_no_baseline(folder, capsys):
     assert "is a stored baseline of sets" in said(capsys)[0]
     assert run(["compare", "-c", "bad.npy", "-c", "old.npy"]) == 2
     assert "Missing option '--reference'" in said(capsys)[0]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("name", []), ("reference", None), ("encoder", "x"), ("options", 5), ("paired", "no"), ("k", "5"), ("usual", 1)],
+)
+def test_a_damaged_description_is_one_sentence(key, value, folder):
+    rc.save_baseline("kept.safetensors", np.load("human.npy"), np.load("old.npy"), "mmd")
+    with safe_open("kept.safetensors", "numpy") as file:
+        words = file.metadata()
+    described = json.loads(words["description"])
+    (described if key in described else described["settings"])[key] = value
+    save_file(load_file("kept.safetensors"), "odd.safetensors", {**words, "description": json.dumps(described)})
+    with pytest.raises(rc.InputError, match=f"odd.safetensors is damaged: {key} is "):
+        rc.compare(None, {"new": np.load("new.npy")}, baseline="odd.safetensors")
+
+
+def test_a_baseline_with_many_long_labels_is_known(folder):
+    """More than a megabyte of description, as 100,000 labels of documents make."""
+    people, old = np.load("human.npy"), np.load("old.npy")
+    labels = [f"{place} {'x' * 20_000}" for place in range(len(people))]
+    rc.save_baseline("kept.safetensors", people, old, "mmd", reference_groups=labels, groups=labels)
+    assert is_stored_baseline("kept.safetensors")
+
+
+def test_a_baseline_from_a_pipe_is_read_once(folder, monkeypatch, capsys):
+    """Whether it is a stored one is not asked by reading what can be read only once."""
+    texts = [f"it rained for {day} days" for day in range(60)]
+    for name in ("human", "new"):
+        (folder / f"{name}.txt").write_text("\n".join(texts))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO("\n".join(texts).encode())))
+    asked = ["compare", "-r", "human.txt", "-c", "new.txt", "--baseline", "-", "--metrics", "mmd", "--no-ceiling"]
+    assert run([*asked, "--encoder", "bag-of-words", "-o", "found.json"]) == 0
+    sizes = json.loads((folder / "found.json").read_text())["settings"]["size"]
+    assert sizes == 60
 
 
 def test_what_learns_cannot_be_kept(folder, capsys):

@@ -261,7 +261,14 @@ def test_ranks_share_places_where_nothing_is_sure():
     nothing = comparison((0.5, 0.06), (0.9, 0.06), (0.4, 0.06))
     assert nothing.ranks == {"a": 1, "b": 1, "c": 1} and "tied" in nothing.verdict[0]
     # A small p-value whose interval holds 0 says nothing.
-    assert comparison((0.05, 0.001), (0.05, 0.001), (0.05, 0.001)).ranks == {"a": 1, "b": 1, "c": 1}
+    unsure = comparison((0.05, 0.001), (0.05, 0.001), (0.05, 0.001))
+    assert unsure.ranks == {"a": 1, "b": 1, "c": 1}
+    # ... and is no tie, which would be that no number has a small p-value.
+    assert not unsure.tied("a", "b") and "tied" not in unsure.verdict[0]
+    assert unsure.verdict[0].startswith("No system is closest to people: a and b differ by score")
+    assert [row[2] for row in unsure.report().tables[1].rows] == ["neither"] * 3
+    ring = comparison((0.5, 0.001), (-0.9, 0.001), (0.4, 0.001))
+    assert ring.verdict[0] == "No system is closest to people: each of a, b and c is beaten by another."
 
 
 def test_the_other_way_round():
@@ -348,6 +355,46 @@ def test_equal_systems_are_tied_and_far_ones_are_not():
     assert compared.differences["far", "near"]["mmd"].low > 0
 
 
+def test_better_than_people_is_neither_closer_nor_a_tie():
+    """Typical texts alone have more density than people's: told apart from a system like people, yet not closer."""
+    rng = np.random.default_rng(0)
+    people, typical, like = rng.standard_normal((3, 200, 4))
+    compared = rc.compare(people, {"typical": 0.7 * typical, "like": like}, "density-coverage")
+    assert compared.differences["typical", "like"]["density-coverage.density"].adjusted < 0.05
+    assert not compared.closer("typical", "like") and not compared.closer("like", "typical")
+    assert not compared.tied("typical", "like")
+    assert "tied" not in compared.verdict[0] and "differ by density-coverage.density" in compared.verdict[0]
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["different", "sharing a text"])
+@pytest.mark.parametrize("sizes", [(40, 40), (40, 30)], ids=["equal", "unequal"])
+def test_which_system_is_named_first_changes_nothing(sizes, shared):
+    rng = np.random.default_rng(17)
+    people, a, b = rng.standard_normal((3, 40, 3))
+    a, b = a[: sizes[0]], b[: sizes[1]] + 0.4
+    if shared:
+        a[0] = b[0] = -9.0  # the first of both in order of content
+    one = rc.compare(people, {"a": a, "b": b}, "mmd,precision-recall", ceiling=False)
+    two = rc.compare(people, {"b": b, "a": a}, "mmd,precision-recall", ceiling=False)
+    for name, each in one.differences["a", "b"].items():
+        assert vars(two.differences["a", "b"][name]) == pytest.approx(vars(each), rel=1e-9), name
+
+
+def test_halves_of_groups_take_half_of_every_set():
+    """Six groups, two a set: half of all six would leave a set without samples in 9 of 20 half-samples (counted)."""
+    rng = np.random.default_rng(18)
+    people, a, b = rng.standard_normal((3, 60, 3))
+    labels = [np.repeat([first, first + 1], 30).tolist() for first in (0, 2, 4)]
+    prepared = prepare_sets(
+        people, {"a": a, "b": b}, "mmd", None, None, blind=True,
+        reference_groups=labels[0], candidate_groups={"a": labels[1], "b": labels[2]},
+    )  # fmt: skip
+    reference, systems = SetSystems(prepared, 0)._halves()
+    for halves in (reference, *systems.values()):
+        assert set(halves.sum(axis=1).tolist()) == {30}
+        assert 0.3 < halves[:, 0].mean() < 0.7
+
+
 def test_worse_than_another():
     rng = np.random.default_rng(14)
     people, old, new, far = rng.standard_normal((4, 120, 6))
@@ -403,6 +450,7 @@ def test_equal_systems_are_seldom_called_worse():
         ({"metrics": "density-coverage", "k": "x"}, "k must be a whole number, not 'x'"),
         ({"level": 1.5}, "level must be a number between 0 and 1"),
         ({"systems": {"a": [[0.0], [1.0], [2.0]], "b": [[0.0]] * 9}}, "to compare systems"),
+        ({"systems": {"a": [[0.0]] * 9, "b": [[0.0, 1.0]] * 9}}, "reference has 1 dimensions and candidate 'b' has 2"),
     ],
 )
 def test_bad_input(given, words):

@@ -284,7 +284,7 @@ def prepare_sets(
         for metric in chosen
     ]
     for points in sets:
-        _check_reach(reference, points)
+        _check_reach(reference, Pair(reference, points).candidate)
     names = [reference_name, *([] if human is None else ["human"]), *named]
     for place in range(len(names) - len(named)):
         while names[place] in named:

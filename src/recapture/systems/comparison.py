@@ -301,18 +301,28 @@ class Comparison(Paged):
         first = self.clusters[0]
         rest = [name for name in self.systems if name not in first]
         percent = f"{self.level:.0%}".replace("%", " %")
-        crossed = [(a, b) for a, b in pairs_of(first) if self.closer(a, b) and self.closer(b, a)]
+        within = pairs_of(first)
+        crossed = [(a, b) for a, b in within if self.closer(a, b) and self.closer(b, a)]
+        apart = [(a, b) for a, b in within if not self.tied(a, b)]
+        closest = f"{_joined(first)} are closest to people" if rest else "no system is closest to people"
         if crossed:
             a, b = crossed[0]
-            said = f"{_joined(first)} are closest to people" if rest else "no system is closest to people"
-            said += f", each in its own way: {a} by {_listed(self.closer(a, b))}, {b} by {_listed(self.closer(b, a))}"
+            said = f"{closest}, each in its own way: {a} by {_listed(self.closer(a, b))}, {b} by "
+            said += _listed(self.closer(b, a))
+        elif any(self.beats(a, b) or self.beats(b, a) for a, b in apart):
+            said = f"no system is closest to people: each of {_joined(first)} is beaten by another"
+        elif apart:
+            a, b = apart[0]
+            told = [name for name, each in self.differences[a, b].items() if each.adjusted < self.level]
+            said = f"{closest}: {a} and {b} differ by {_listed(told)}, which does not tell who is closer"
         elif not rest:
             said = f"{_joined(first)} are tied: no number tells which is closer to people (level {percent})"
         elif len(first) > 1:
-            said = f"{_joined(first)} are closest to people, and tied"
+            said = f"{closest}, and tied"
         else:
             said = f"{first[0]} is closest to people"
-        return "; ".join([said[0].upper() + said[1:] if crossed and not rest else said, *map(self._beaten, rest)]) + "."
+        upper = said.startswith("no system")
+        return "; ".join([said[0].upper() + said[1:] if upper else said, *map(self._beaten, rest)]) + "."
 
     def _beaten(self, name: str) -> str:
         by = [other for other in self.systems if self.beats(other, name)]
@@ -399,7 +409,8 @@ class Comparison(Paged):
         for a, b in pairs_of(self.systems):
             for name in self._shown:
                 each = self.differences[a, b][name]
-                winner = a if name in self.closer(a, b) else b if name in self.closer(b, a) else "tied"
+                apart = "neither" if each.adjusted < self.level else "tied"
+                winner = a if name in self.closer(a, b) else b if name in self.closer(b, a) else apart
                 ends = each.low, each.high
                 rows.append([
                     f"{a} - {b}", name, winner,

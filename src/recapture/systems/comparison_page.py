@@ -85,7 +85,7 @@ def _differences(compared: Comparison) -> Forest:
         cards,
         [
             f"line: {compared.settings.get('interval', 0.95):.0%} interval; in a system's colour where it is surely "
-            f"closer to people (adjusted p below {compared.level:g}, interval without 0); a ring: tied",
+            f"closer to people (adjusted p below {compared.level:g}, interval without 0); a ring: neither is",
             *([left] if left else []),
         ],
     )

@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from ..geometry.content_order import content_order
+from ..geometry.content_order import content_order, content_ranks
 from ..geometry.labels import Labels
 from ..geometry.points import PointSet
 from ..geometry.sparse_rows import together
@@ -80,8 +81,7 @@ class SetSystems:
         self._groups = {name: codes[prepared.candidates[name].order] for name, codes in coded.candidates.items()}
         self._kept: tuple[PairOfSystems, Pair] | None = None
         # Draws of a system follow its content, neither its name nor its place.
-        firsts = content_order(together([points.values[:1] for points in self.systems.values()])).tolist()
-        self._stream = {name: firsts.index(place) for place, name in enumerate(self.systems)}
+        self._stream = _streams(self.systems)
         self.halves: dict[str, np.ndarray] = {}
         """What `resampled` gave, once there is evidence."""
 
@@ -169,7 +169,8 @@ class SetSystems:
         # Whole groups, wherever they are: a prompt's texts of all sides come or stay away together.
         every = [self._reference_groups, *self._groups.values()]
         kinds = np.unique(np.concatenate([codes for codes in every if codes is not None]))
-        chosen = _random_halves(len(kinds), np.random.default_rng([self.seed, _HALVED]))
+        held = np.array([codes is not None and np.isin(kinds, codes) for codes in every])
+        chosen = _matched_halves(held, np.random.default_rng([self.seed, _HALVED]))
         flags = np.zeros((HALF_SAMPLES, int(kinds.max()) + 1), bool)
         flags[:, kinds] = chosen
         assert self._reference_groups is not None
@@ -179,6 +180,8 @@ class SetSystems:
 
     def labellings(self, first: str, second: str, least: int) -> np.ndarray:
         """(numbers, labellings) first - second, the observed labelling first; NaN for numbers without labellings."""
+        if self._stream[second] < self._stream[first]:  # which of them is named first must not change what is drawn
+            return -self.labellings(second, first, least)
         pair = self._pooled(first, second)
         names = [name for *_, name in self.numbers]
         own = number_names(metric for metric, _ in self.labelled)
@@ -314,6 +317,16 @@ def _settled(job: Job, reference: PointSet) -> Job:
     return Job(metric, {**parameters, **metric.settle(reference, parameters)})
 
 
+def _streams(systems: Mapping[str, PointSet]) -> dict[str, int]:
+    """The place of every system among all, by content: their samples, in order of content, are compared one by one."""
+    pool = together([points.values for points in systems.values()])
+    ranks = content_ranks(pool, content_order(pool))
+    starts = np.cumsum([0, *map(len, systems.values())]).tolist()
+    held = {name: ranks[start:end].tolist() for name, (start, end) in zip(systems, pairwise(starts), strict=True)}
+    ordered = sorted(systems, key=held.__getitem__)
+    return {name: place for place, name in enumerate(ordered)}
+
+
 def _rows(points: PointSet, rows: np.ndarray) -> PointSet:
     return PointSet(points.values[rows], points.name)
 
@@ -323,6 +336,22 @@ def _random_halves(samples: int, rng: np.random.Generator) -> np.ndarray:
     flags = np.zeros((HALF_SAMPLES, samples), bool)
     flags[:, : samples // 2] = True
     halves: np.ndarray = rng.permuted(flags, axis=1)
+    return halves
+
+
+def _matched_halves(held: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """(half-samples, groups) one of every two groups that the same sets have, so that no set loses nearly all of its.
+
+    held: (sets, groups) which sets have samples of which group. What is left over where sets have odd numbers of groups
+    is matched with each other.
+    """
+    _, pattern = np.unique(held, axis=1, return_inverse=True)
+    pattern = pattern.reshape(-1)
+    halves = np.zeros((HALF_SAMPLES, len(pattern)), bool)
+    for row in halves:
+        order = np.lexsort((rng.random(len(pattern)), rng.permutation(int(pattern.max()) + 1)[pattern]))
+        pairs = order[: len(order) // 2 * 2].reshape(-1, 2)
+        row[pairs[np.arange(len(pairs)), rng.integers(0, 2, len(pairs))]] = True
     return halves
 
 

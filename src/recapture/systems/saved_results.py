@@ -179,10 +179,8 @@ def compare_saved(
 
 def _read(path: str) -> SavedFile:
     source = Source(path)
-    with source.opened() as stream:
-        raw = stream.read()
     try:
-        content = parsed(raw.decode("utf-8"), source.name)
+        content = parsed(source.content().decode("utf-8"), source.name)
     except UnicodeDecodeError:
         raise InputError(f"{source.name} is not UTF-8: these are no saved results") from None
     if not isinstance(content, dict) or not {"schema", "kind", "results"} <= content.keys():

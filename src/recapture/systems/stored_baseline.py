@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +40,8 @@ SCHEMA = 1
 HOLDS = "vectors of people's texts and of a system's texts; no texts, but vectors may tell of them"
 _LENGTH = 8
 """Bytes before the header that say how long it is."""
+_LONGEST_HEADER = 100_000_000
+"""Bytes of a header, as the format has it."""
 _LIBRARIES = ("torch", "transformers", "sentence-transformers", "numpy", "tokenizers")
 """Parts of an encoder's identity that change vectors by rounding alone."""
 
@@ -251,10 +254,14 @@ def _written(kept: StoredBaseline) -> bytes:
 
 
 def is_stored_baseline(path: str) -> bool:
-    """Whether this is a file that `save_baseline` wrote; what cannot be read is not."""
+    """Whether this is a file that `save_baseline` wrote; what cannot be read, or only once (a pipe), is not."""
+    if not os.path.isfile(path):  # noqa: PTH113 - "-" and names that no path can be
+        return False
     try:
         with Source(path).opened() as stream:
-            return _header(stream.read(1 << 20)).get("format") == FORMAT
+            start = stream.read(_LENGTH)
+            size = min(int.from_bytes(start, "little"), _LONGEST_HEADER)
+            return _header(start + stream.read(size)).get("format") == FORMAT
     except InputError:
         return False
 
@@ -273,8 +280,7 @@ def _header(content: bytes) -> Mapping[str, Any]:
 def read_baseline(path: str | os.PathLike[str]) -> StoredBaseline:
     """The baseline of a file that `save_baseline` wrote."""
     source = Source(path_of(path, "a baseline"))
-    with source.opened() as stream:
-        content = stream.read()
+    content = source.content()
     said = _header(content)
     if said.get("format") != FORMAT:
         raise InputError(f"{source.name} is no stored baseline: make one of people's texts and a system's")
@@ -294,7 +300,7 @@ def read_baseline(path: str | os.PathLike[str]) -> StoredBaseline:
     try:
         own = described["settings"]
         settings = KeptSettings(tuple(own["metrics"]), own["usual"], own["k"], own["options"], own["paired"])
-        return StoredBaseline(
+        kept = StoredBaseline(
             arrays["reference"],
             arrays["system"],
             described["name"],
@@ -307,6 +313,18 @@ def read_baseline(path: str | os.PathLike[str]) -> StoredBaseline:
         )
     except (KeyError, TypeError, AttributeError):
         raise InputError(f"{source.name} is damaged: its description lacks what a baseline has") from None
+    for what, value, kinds in (
+        ("name", kept.name, str),
+        ("reference", kept.reference_name, str),
+        ("encoder", kept.encoder, (dict, NoneType)),
+        ("options", settings.options, dict),
+        ("usual", settings.usual, bool),
+        ("paired", settings.paired, bool),
+        ("k", settings.k, (int, NoneType)),
+    ):
+        if not isinstance(value, kinds):
+            raise InputError(f"{source.name} is damaged: {what} is {shown(value)} in its description")
+    return kept
 
 
 def prepared_beside(
