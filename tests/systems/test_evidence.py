@@ -448,6 +448,7 @@ def test_equal_systems_are_seldom_called_worse():
     [
         ({"systems": {"a": [[0.0]] * 9}}, "two systems or more"),
         ({"metrics": "density-coverage", "k": "x"}, "k must be a whole number, not 'x'"),
+        ({"labelled": ["mdm"]}, "labellings of 'mdm' were asked for, which is not measured; did you mean mmd"),
         ({"level": 1.5}, "level must be a number between 0 and 1"),
         ({"systems": {"a": [[0.0], [1.0], [2.0]], "b": [[0.0]] * 9}}, "to compare systems"),
         ({"systems": {"a": [[0.0]] * 9, "b": [[0.0, 1.0]] * 9}}, "reference has 1 dimensions and candidate 'b' has 2"),

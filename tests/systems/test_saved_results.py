@@ -195,3 +195,23 @@ def test_only_what_goes_with_saved_results(folder, capsys):
     (folder / "same.txt").write_text("\n".join(PEOPLE))
     assert run(["pairs", "-r", "texts.txt", "-c", "same.txt", "--metrics", "rouge", "--arrays", "--format", "md"]) == 2
     assert "--arrays goes with --format json, not md" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda own: own.update(poor=None),
+        lambda own: own["poor"].update(rouge=5),
+        lambda own: own["poor"]["rouge"].update(signature=None),
+        lambda own: own["poor"]["rouge"].update(direction="sideways"),
+        lambda own: own["poor"]["rouge"]["details"].pop("aligned"),
+        lambda own: own["poor"]["rouge"]["arrays"]["rougeL_scores"].pop(),
+        lambda own: own["poor"]["rouge"]["sizes"].update(candidate="many"),
+    ],
+)
+def test_damaged_results_are_one_sentence(change, folder, capsys):
+    other = changed(folder, "poor.json", lambda content: change(content["results"]))
+    assert run(["compare", other, "good.json", "-o", "found.txt"]) == 2
+    said = capsys.readouterr().err.strip()
+    assert "other.json" in said and "damaged" in said and len(said.splitlines()) == 1
+    assert not (folder / "found.txt").exists()

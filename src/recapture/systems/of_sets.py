@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, nearest_names, shown
 from ..geometry.content_order import content_order, content_ranks
 from ..geometry.labels import Labels
 from ..geometry.points import PointSet
@@ -75,6 +75,11 @@ class SetSystems:
         self.jobs = [_settled(job, self.reference) for job in jobs]
         if labelled is None:
             labelled = [metric.name for metric, _ in self.jobs if not metric.costly_labellings]
+        measured = [metric.name for metric, _ in self.jobs]
+        for name in labelled:
+            if name not in measured:
+                near = nearest_names(name, measured)
+                raise InputError(f"labellings of {shown(name)} were asked for, which is not measured; {near}")
         self.labelled = [job for job in self.jobs if job.metric.name in labelled and job.metric.relabel is not None]
         coded = prepared.groups
         self._reference_groups = None if coded.reference is None else coded.reference[prepared.reference.order]

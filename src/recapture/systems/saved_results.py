@@ -159,6 +159,18 @@ def compare_saved(
     files = [_read(path_of(path, "saved results")) for path in paths]
     if not files:
         raise InputError("there are no saved results to compare")
+    try:
+        found = _compared(files, level, interval, seed)
+        found.report()  # all that tables read is there
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        names = ", ".join(file.name for file in files)
+        raise InputError(f"{names}: these results are damaged, they lack what recapture writes") from None
+    return found
+
+
+def _compared(files: Sequence[SavedFile], level: float, interval: float, seed: int) -> Comparison | SavedSets:
     first = files[0]
     for other in files[1:]:
         _check_same(first, other)
