@@ -234,6 +234,7 @@ def test_many_texts_are_thinned_and_said_to_be():
     assert MapSamples.kept({"a": np.zeros((map_data.KEPT + 1, 1))}, None) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["a plain sentence of usual length. " * 9, "漢字の長い文章です。" * 30, "\x00<&>" * 80]
 )
@@ -304,6 +305,7 @@ def test_systems_in_their_order_are_curves_against_the_human_band(compared, tmp_
             page_of(compared, series=wrong)
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_every_result_has_a_page():
     """Pairs, contexts, agreement; and a result that only has a report."""
@@ -399,6 +401,7 @@ def test_texts_with_known_places_make_a_map():
     assert 'id="map-colour"' in page and 'id="texts"' in page
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_systems_compared_on_items_and_contexts_have_their_pages(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -429,6 +432,7 @@ def test_systems_compared_on_items_and_contexts_have_their_pages(tmp_path, monke
         assert "Differences between systems" in text and "in order" in text
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_lists_of_texts_and_their_map_are_on_the_page_of_inspect(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
