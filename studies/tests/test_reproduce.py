@@ -69,6 +69,7 @@ def test_listing(capsys):
         (["intervals", "--encoder", "bag-of-words"], "intervals needs no vectors"),
         (["intervals", "--output", "/dev/null/x"], "cannot write to /dev/null/x"),
         (["intervals", "--metrics", "bleu"], "leave --metrics out"),
+        (["intervals", "--jobs", "2"], "intervals runs in one process"),
         (["wmt17", "--data", ".", "--jar", "x.jar"], "leave --jar out"),
         (["wmt17", "--data", ".", "--metrics", "blue"], "did you mean bleu?"),
         (["wmt17", "--data", "nowhere"], "it should hold segments.jsonl.gz"),

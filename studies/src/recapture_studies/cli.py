@@ -73,6 +73,7 @@ def _say(message: str) -> None:
     "--samples", metavar="DIR", help="A language model's samples beside people's texts, for sampling (default: "
     "lm_samples among the data)."
 )  # fmt: skip
+@click.option("--jobs", type=click.IntRange(1, 1024), help="Processes at once, where a study can use several.")
 @click.option("--preset", metavar="NAME", help="A paper's own models, by short name: see --list.")
 @_encoding_options
 def reproduce(
@@ -89,6 +90,7 @@ def reproduce(
     model: str | None,
     jar: str | None,
     samples: str | None,
+    jobs: int | None,
     preset: str | None,
     encoder: str | None,
     **encoding: Any,
@@ -146,6 +148,7 @@ def reproduce(
         "model": model,
         "jar": jar,
         "samples": samples,
+        "jobs": jobs,
     }
     if page is not None:
         if output is None:
@@ -224,6 +227,8 @@ def _checked(study: Study, wanted: Mapping[str, Any], preset: bool) -> Setup:
         raise rc.InputError(f"{study.name} uses no masked language model: leave --model out")
     if wanted["jar"] is not None and not study.meteor:
         raise rc.InputError(f"{study.name} scores no METEOR that could have other tables: leave --jar out")
+    if wanted["jobs"] is not None and not study.spreads:
+        raise rc.InputError(f"{study.name} runs in one process: leave --jobs out")
     given = wanted["encoder"] is not None or wanted["encoding"].keys() - {"offline", "cache"}
     if not study.encodes and given and not preset:
         raise rc.InputError(f"{study.name} needs no vectors: leave the encoder's options out")
@@ -253,6 +258,7 @@ def _fitting(study: Study, wanted: Mapping[str, Any]) -> Setup:
         wanted["made_up"],
         wanted["jar"] if study.meteor else None,
         None if wanted["samples"] is None else Path(wanted["samples"]),
+        wanted["jobs"] or 1 if study.spreads else 1,
     )
 
 

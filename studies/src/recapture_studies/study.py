@@ -41,6 +41,8 @@ class Setup:
     """METEOR's own program, for METEOR with synonyms and paraphrases."""
     samples: Path | None = None
     """A folder of a language model's samples in the place of that among the data."""
+    jobs: int = 1
+    """Processes at once, of a study that can use several; no number depends on it."""
 
     def folder(self, name: str, holds: str) -> Path:
         """A data set's folder, or a sentence that says what to put there."""
@@ -148,6 +150,8 @@ class Study:
     """Whether `Setup.metrics` can name what it scores."""
     meteor: bool = False
     """Whether it scores METEOR of aligned texts, so that `Setup.jar` can name METEOR's own tables."""
+    spreads: bool = False
+    """Whether it can use several processes at once, so that `Setup.jobs` can say how many."""
     layout: Mapping[str, str] = field(default_factory=dict)
     """By folder, the files in it and their fields: what to put in their place."""
     takes: str = ""
