@@ -274,6 +274,8 @@ def test_the_page_of_a_comparison_holds_what_it_says(compared, tmp_path):
     assert compared.to_html() == compared._repr_html_() and "<table>" in compared.to_html()  # for notebooks, as before
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_of_many_systems_the_best_is_drawn_against_all_others():
     rng = np.random.default_rng(5)
     systems = {f"s{at}": rng.standard_normal((30, 2)) + at for at in range(7)}
