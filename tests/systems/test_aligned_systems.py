@@ -18,9 +18,9 @@ from recapture.errors import InputError
 from recapture.pairs.declaration import METRICS
 from recapture.pairs.evaluate import Shared, aligned_texts, measured_pairs
 from recapture.systems.evidence import enough_labellings, smallest_adjusted
-from recapture.systems.item_sentences import smallest_found
 from recapture.systems.of_items import RESAMPLES, ItemSystems, mean_number
 from recapture.systems.of_pairs import _numbers
+from recapture.systems.smallest_difference import smallest_shifts
 
 WORDS = "the a cat dog bird sat lay ran on under mat tree all day it rained".split()  # noqa: SIM905 - read at once
 
@@ -264,7 +264,10 @@ def test_verdict_says_what_is_told_and_what_is_not():
     said = "\n".join(compared.verdict)
     assert "near is closer than far by 2 of 2 numbers (bleu, chrf)" in said
     assert "near and same have written the same at 60 of 60 items." in said
-    assert "With 60 items differences smaller than these often go unseen: bleu 0." in said
+    assert (
+        "With 60 items differences of about these sizes would be found in 4 of 5 cases, smaller ones may go unseen: "
+        in said
+    )
     assert "closest to people" in compared.to_table()
     assert json.loads(compared.to_json())["kind"] == "compare pairs"
 
@@ -351,8 +354,8 @@ def test_the_difference_that_is_said_to_be_found_is_found():
         number, _ = mean_number("score", "higher", {"a": rng.standard_normal(50), "b": rng.standard_normal(50)})
         assert number is not None
         systems = ItemSystems([number], range(50), None, seed, "item")
-        each = {("a", "b"): _differences(systems)}
-        size = smallest_found(each, 0.05, systems.settings(0.05, 0.95))["score"]
+        signs = systems.signs(systems.plan(0.05))
+        size = smallest_shifts(systems.evidence(0.05), ["score"], signs, 0.05, 0.95, seed)["score"]
         moved, _ = mean_number("score", "higher", {"a": rng.standard_normal(50) + size, "b": rng.standard_normal(50)})
         assert moved is not None
         found.append(_claims(_differences(ItemSystems([moved], range(50), None, seed, "item"))))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -14,6 +16,7 @@ from recapture.sets.evaluate import prepare_sets
 from recapture.systems.comparison import Comparison
 from recapture.systems.evidence import Difference, Evidence, differences
 from recapture.systems.of_sets import HALF_SAMPLES, SetSystems
+from recapture.systems.smallest_difference import reach_in_data, smallest_shifts
 
 
 def evidence(rng, numbers=3, draws=400, labellings=999, shift=0.0):
@@ -73,6 +76,33 @@ def test_westfall_young_against_a_loop():
         )
         reached = max(reached, count / 200, float(np.mean(np.abs(found.nulls[number]) >= abs(found.nulls[number, 0]))))
         assert got["wxyz"[number]].adjusted == pytest.approx(reached, abs=1e-12)
+
+
+@pytest.mark.parametrize("numbers", [1, 4])
+@pytest.mark.parametrize("degrees, width", [(np.inf, 1), (12, 1), (np.inf, 3)])
+def test_what_a_difference_needs_is_what_the_test_asks_for(numbers, degrees, width):
+    """By the test itself: one number a little above what it needs is claimed, a little below it is not. The others are
+    far below, so that the first step of the step-down tests decides."""
+    rng = np.random.default_rng(7)
+    drawn = evidence(rng, numbers, draws=1000)
+    drawn.nulls[:, 0] = 0  # the observed labelling is one of a thousand
+    # Labellings that are wide decide, else the spread of resampled data.
+    found = replace(drawn, values=np.zeros(numbers), degrees=degrees, nulls=width * drawn.nulls)
+    needed = reach_in_data(found, 0.05, 0.95, 0).needed
+    for place in range(numbers):
+        for times, claimed in ((0.93, False), (1.07, True)):
+            values = np.zeros(numbers)
+            values[place] = times * needed[place]
+            nulls = found.nulls.copy()
+            nulls[:, 0] = values
+            each = differences({("a", "b"): replace(found, values=values, nulls=nulls)}, range(numbers), 0.95, 0)
+            assert (each["a", "b"][place].adjusted < 0.05 and each["a", "b"][place].sure) == claimed
+
+
+def test_nothing_that_resamples_do_not_move_has_a_smallest_difference():
+    still = Evidence(np.zeros(1), np.zeros((1, 9)), np.zeros((1, 10)), np.zeros(1), np.zeros(1))
+    assert np.isinf(reach_in_data(still, 0.05, 0.95, 0).needed).all()
+    assert np.isnan(smallest_shifts({("a", "b"): still}, ["n"], np.ones(10), 0.05, 0.95, 0)["n"])
 
 
 def test_pairs_are_corrected_by_holm():
@@ -182,6 +212,11 @@ def test_equal_systems_are_tied_and_far_ones_are_not():
     assert compared.tied("near", "also") and compared.ranks == {"near": 1, "also": 1, "far": 3}
     assert compared.beats("near", "far") and not compared.beats("far", "near")
     assert compared.verdict[0].startswith("near and also are closest to people, and tied")
+    assert len(compared.verdict) <= 5 and compared.to_table().startswith(compared.verdict[0])
+    assert compared.to_latex().startswith(f"% {compared.verdict[0]}") and compared.verdict[0] in compared.to_markdown()
+    told = json.loads(compared.to_json())
+    assert told["verdict"] == compared.verdict and told["settings"]["smallest_found"] == compared.smallest_found
+    assert "found further from people than one without that in 4 of 5 cases" in compared.verdict[-1]
     assert compared.differences["far", "near"]["mmd"].low > 0
 
 

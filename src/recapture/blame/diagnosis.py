@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from ..files import whole_file
 from ..page.map_data import map_of_records
 from ..page.page_parts import Page, Paged
-from ..report.report import Report, Table, short, short_p
+from ..report.frame import Rows
+from ..report.report import Measured, NumberCell, Report, Table, short, short_p
 from .doubles import Rate
 from .listing import SHOWN, TextList, TextRow
 from .per_text import texts_file
 from .phrases import Phrase
 from .topics import Topic, listed_topics
 
+_COLUMNS = ("index", "text", "score", "pvalue", "adjusted", "nearest", "nearest_text", "distance")
+"""What rows of every list have."""
 _WORDS = 60
 """Characters of a text in a table."""
 
@@ -99,9 +103,10 @@ class Diagnosis(Paged):
         return texts_file(self.texts, path)
 
     def report(self) -> Report:
-        rows = {name: [row.record() for row in listed] for name, listed in self.lists.items()}
+        rows = {name: Rows((row.record() for row in listed), _COLUMNS) for name, listed in self.lists.items()}
         topics = [_topic_record(topic) for topic in self.clusters]
-        phrases, rates = [vars(each) for each in self.phrases], [vars(each) for each in self.rates]
+        phrases = Rows(map(vars, self.phrases), [each.name for each in fields(Phrase)])
+        rates = [vars(each) for each in self.rates]
         tables = [
             *(_list_table(name, listed) for name, listed in self.lists.items() if listed.shown),
             _topics_table(self.clusters, self.level),
@@ -110,8 +115,8 @@ class Diagnosis(Paged):
         ]
         results = {**rows, "clusters": topics, "phrases": phrases, "rates": rates}
         said = {name: {"said": listed.said, "least": listed.least} for name, listed in self.lists.items()}
-        more = {"verdict": self.verdict, "level": self.level, "lists": said, "names": list(self.names)}
-        return Report("texts", tables, self.notes, self.notes, results, results, self.settings, more)
+        more = {"level": self.level, "lists": said, "names": list(self.names)}
+        return Report("texts", tables, self.notes, self.notes, results, results, self.settings, more, self.verdict)
 
     def page_parts(self) -> Page:
         return Page(
@@ -125,17 +130,6 @@ class Diagnosis(Paged):
             signature=self.settings,
         )
 
-    def to_table(self, width: int | None = None, color: bool = False) -> str:
-        return "\n".join(self.verdict) + "\n\n" + super().to_table(width, color)
-
-    def __str__(self) -> str:
-        return self.to_table()
-
-    __repr__ = __str__
-
-    def to_markdown(self) -> str:
-        return "\n".join(f"- {sentence}" for sentence in self.verdict) + "\n\n" + super().to_markdown()
-
 
 def _list_table(name: str, listed: TextList) -> Table:
     scores = {"repeated": "times", "copied": "words shared"}
@@ -144,12 +138,16 @@ def _list_table(name: str, listed: TextList) -> Table:
     caption = [listed.said, *([f"the first {len(rows)} different ones are shown"] if len(rows) < len(listed) else [])]
     if name in ("invented", "lost"):
         caption.append("score: distance from the other side, in units of people's median distance from each other")
-    return Table(heads, rows, caption, 3, title=name[0].upper() + name[1:], listed=True)
+    return Table(
+        heads, rows, caption, 3, title=name[0].upper() + name[1:], listed=True, row_names=[(name,)] * len(rows)
+    )
 
 
 def _cells(row: TextRow, name: str) -> list[str]:
     near = row.nearest
-    score = f"{row.score:.0f}" if name == "repeated" else f"{row.score:.2f}"
+    score: str = NumberCell(f"{row.score:.2f}", Measured(row.score))
+    if name == "repeated":
+        score = f"{row.score:.0f}"
     return [
         str(row.index),
         shortened_text(row.text),
@@ -157,7 +155,7 @@ def _cells(row: TextRow, name: str) -> list[str]:
         score,
         short_p(row.pvalue),
         short_p(row.adjusted),
-        "-" if near is None else short(near.distance),
+        "-" if near is None else NumberCell(short(near.distance), Measured(near.distance)),
     ]
 
 
@@ -185,7 +183,8 @@ def _topics_table(topics: Sequence[Topic], level: float) -> Table:
         f"{len(shown)} of {len(topics)} clusters of the texts of both sides; shares of each side's texts; p: exact, of "
         f"equal shares, adjusted by Holm; too often, too seldom: adjusted p at most {level:g}"
     ]
-    return Table(heads, rows, caption, 4, title="Too often, too seldom", listed=True)
+    names = [("clusters", *([topic.verdict] if topic.verdict else [])) for topic in shown]
+    return Table(heads, rows, caption, 4, title="Too often, too seldom", listed=True, row_names=names)
 
 
 def _phrases_table(phrases: Sequence[Phrase]) -> Table:
@@ -199,7 +198,7 @@ def _phrases_table(phrases: Sequence[Phrase]) -> Table:
     caption = ["texts that have it; p: exact, one-sided, adjusted by Holm over all phrases that enough texts have"]
     return Table(
         ["phrase", "candidate", "human", "p", "p adjusted"], rows, caption, 1, title="Phrases used too often",
-        listed=True,
+        listed=True, row_names=[("phrases",)] * len(rows),
     )  # fmt: skip
 
 
@@ -209,7 +208,8 @@ def _rates_table(rates: Sequence[Rate], settings: Mapping[str, Any]) -> Table:
         "human: reference texts that stand in other reference texts, each left out in turn; repeats: both sides at "
         f"{settings['size']:,} texts; p: one-sided, of no more than people"
     ]
-    return Table(["texts that", "candidate", "human", "p"], rows, caption, 1, title="Copied and repeated", listed=True)
+    heads, names = ["texts that", "candidate", "human", "p"], [("rates",)] * len(rows)
+    return Table(heads, rows, caption, 1, title="Copied and repeated", listed=True, row_names=names)
 
 
 def _topic_record(topic: Topic) -> dict[str, Any]:

@@ -155,4 +155,5 @@ def compare(
         reference_name=sets.name,
         **chosen_encoding(**encoding),
     )
+    compared.show("--all, which measures all metrics")
     deliver(compared, form, output, compared.notes, report=report, series=series)

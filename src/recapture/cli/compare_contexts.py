@@ -119,6 +119,7 @@ def compare_contexts(
         compared = compare_systems(
             inputs.references, inputs.systems, level=level, interval=interval, groups=groups, **arguments
         )
+        compared.show("")
         deliver(compared, form, output, compared.notes, report=report, series=series)
 
 

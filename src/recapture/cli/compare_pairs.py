@@ -52,4 +52,5 @@ def compare_pairs(
     compared = compare_systems(
         call.references, call.systems, level=level, interval=interval, groups=groups, **call.arguments
     )
+    compared.show("")
     deliver(compared, call.form, output, compared.notes, report=report, series=series)

@@ -31,6 +31,10 @@ Command = Callable[..., Any]
 TYPED = "recapture.typed"
 """Where a context keeps the words of the command line."""
 FORMS = ["table", "json", "csv", "md", "latex"]
+_SHAPE = "recapture.shape"
+"""Where a context keeps what `_shape_options` were given."""
+_PAGES = ("md", "latex")
+"""Forms whose tables can be laid out."""
 _ENDINGS = {".json": "json", ".csv": "csv", ".md": "md", ".tex": "latex", ".latex": "latex"}
 
 
@@ -132,7 +136,42 @@ def output_format(
         return name
 
     text = f"{', '.join(known[:-1])} or {known[-1]} (default: {default_text})."
-    return click.option("--format", "form", default=default, metavar="NAME", callback=check, help=text)
+    option = click.option("--format", "form", default=default, metavar="NAME", callback=check, help=text)
+
+    def add(command: Command) -> Command:
+        return option(_shape_options(command) if set(_PAGES) <= set(known) else command)
+
+    return add
+
+
+def _shape_options(command: Command) -> Command:
+    """--rows, --digits, --transpose and --intervals of tables in Markdown and LaTeX; `chosen_form` and `deliver` know
+    them, so no command has to.
+    """
+
+    def keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+        if value is not None and value is not False:
+            context.meta.setdefault(_SHAPE, {})[parameter.name] = value
+
+    kept: dict[str, Any] = {"expose_value": False, "callback": keep}
+    for option in (
+        click.option("--intervals", metavar="WHERE", **kept, help="beside (default), below, pm (±) or none."),
+        click.option("--transpose", is_flag=True, **kept, help="Rows as columns, columns as rows."),
+        click.option("--digits", type=click.IntRange(0, 15), metavar="N", **kept, help="Decimals of numbers."),
+        click.option("--rows", metavar="NAMES", **kept, help="With md, latex: numbers or metrics, comma-separated."),
+    ):
+        command = option(command)
+    return command
+
+
+def _shape(form: str) -> dict[str, Any]:
+    """How tables are laid out, where the form has such tables."""
+    context = click.get_current_context(silent=True)
+    given: dict[str, Any] = {} if context is None else context.meta.get(_SHAPE, {})
+    if given and form not in _PAGES:
+        named = " and ".join(f"--{name}" for name in given)
+        raise InputError(f"{named} lay out tables of --format md and latex, not {form}")
+    return given
 
 
 def report_options(series: bool = False) -> Callable[[Command], Command]:
@@ -203,6 +242,15 @@ def terminal_width() -> int | None:
 
 def chosen_form(form: str | None, output: str | None) -> str:
     """The form that was asked for, or that of the file's ending; never a table under a name that promises another."""
+    chosen = _form(form, output)
+    if shape := _shape(chosen):
+        from ..report.arrangement import arrangement
+
+        arrangement(**shape)  # what can be refused is refused before the work
+    return chosen
+
+
+def _form(form: str | None, output: str | None) -> str:
     ending = Path(output or "").suffix.lower()
     if form not in (None, "table"):
         return str(form)
@@ -380,7 +428,7 @@ def deliver(
     if form == "table":
         width = None if output else terminal_width()
         how = {"width": width, "color": width is not None}
-    text = getattr(result, METHODS[form])(**(how or {}))
+    text = getattr(result, METHODS[form])(**{**(how or {}), **_shape(form)})
     files: dict[str, str | bytes] = {**(also or {}), **({output: text} if output else {})}
     if report:
         from ..page.page_parts import page_of

@@ -108,6 +108,7 @@ def read_sets(
     "--name", multiple=True, metavar="NAME", help="What to call each candidate, in order (default: its file)."
 )
 @click.option("--metrics", metavar="NAMES", help="Comma-separated (default: all; see recapture list).")
+@click.option("--all", "every", is_flag=True, help="Show all numbers in tables, not only a few that notice most.")
 @click.option("--k", type=int, help="Neighbourhood size (default: each metric's own).")
 @input_options
 @click.option("--reference-field", metavar="NAME", help="The same for the reference, where it differs.")
@@ -137,6 +138,7 @@ def score(
     candidate: tuple[str, ...],
     name: tuple[str, ...],
     metrics: str | None,
+    every: bool,
     k: int | None,
     field: str | None,
     input_format: str | None,
@@ -163,6 +165,7 @@ def score(
 
     Files hold one text a line, or are JSONL, JSON, CSV, TSV or Parquet (see --field), or hold ready vectors
     (.npy, .npz, .safetensors). Results go to stdout, messages to stderr.
+    The answer comes first; tables show the numbers that notice most, --all shows all, and JSON and CSV have all.
 
     \b
     Examples:
@@ -182,7 +185,9 @@ def score(
     if arrays and form != "json":
         raise InputError(f"--arrays goes with --format json, not {form}")
     _check_kind(metrics)
-    chosen = [metric.name for metric in METRICS.choose(metrics)]
+    if every and metrics:
+        raise InputError("--all and --metrics both say which numbers to show: leave out either")
+    chosen = [metric.name for metric in METRICS.choose(metrics)] if metrics is not None else None
     sets = read_sets(
         reference,
         candidate,
@@ -215,6 +220,7 @@ def score(
         reference_name=sets.name,
         **chosen_encoding(**encoding),
     )
+    results.show(None if every else results.shown, "--all")
     if sample is not None:
         results.state(sample={"size": sample, "seed": seed})
     how = {"arrays": True} if arrays else {}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +22,19 @@ _DIRECTIONS = 10
 """More than two, which makes the first two good."""
 _STEPS = 30
 _TILE = 1_000
+
+
+_UNWANTED: ContextVar[bool] = ContextVar("maps are not wanted", default=False)
+
+
+@contextmanager
+def without_maps() -> Iterator[None]:
+    """Inside, pages have no map of samples: it takes longer than all their other parts."""
+    token = _UNWANTED.set(True)
+    try:
+        yield
+    finally:
+        _UNWANTED.reset(token)
 
 
 def _forgotten() -> None:
@@ -48,7 +63,7 @@ def map_of(samples: MapSamples | None, seed: int = 0, most: int = MOST) -> TextM
 
     Of more than `most` samples every side keeps its share, drawn with the seed.
     """
-    if samples is None or min(map(len, samples.values.values())) == 0:
+    if samples is None or _UNWANTED.get() or min(map(len, samples.values.values())) == 0:
         return None
     names = list(samples.values)
     chosen = _chosen([len(each) for each in samples.values.values()], most, seed)

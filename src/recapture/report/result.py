@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..declarations import Direction
 from ..errors import UnknownNameError, nearest_names, visible
-from .report import ARROWS, Report, Reported, Table, plain, short, short_p
+from .notebook import notebook_html
+from .report import ARROWS, Measured, NumberCell, Report, Reported, Table, names_of_number, plain, short, short_p
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 _ASIDE = ("intervals", "pvalues", "adjusted_pvalues", "human", "at_human_size", "inside", "nulls")
 """What may stand beside a value."""
@@ -159,26 +162,38 @@ class Result:
 
     def rounded(self, name: str) -> str:
         """A value with as many digits as it has: where it is a mean over clusterings, those their spread leaves."""
-        spread = self.details.get("spread", {}).get(name)
-        clusterings = self.signature.get("clusterings", 1)
-        value = self.values[name]
-        if not spread or clusterings < 2 or not math.isfinite(value):
-            return _shown(value)
-        draws = clusterings * self.signature.get("balance", {}).get("draws", 1)
-        error = spread / math.sqrt(draws)
-        if error < 5e-5:  # beyond the digits that are shown anyway
+        value, error = self.values[name], self._error(name)
+        if error is None:
             return _shown(value)
         digits = max(0, -math.floor(math.log10(error)))
         return f"{value:.{digits}f} ± {error:.{digits}f}"
+
+    def _error(self, name: str) -> float | None:
+        """The standard error of a mean over clusterings; None where the digits that are shown do not feel it."""
+        spread = self.details.get("spread", {}).get(name)
+        clusterings = self.signature.get("clusterings", 1)
+        if not spread or clusterings < 2 or not math.isfinite(self.values[name]):
+            return None
+        draws = clusterings * self.signature.get("balance", {}).get("draws", 1)
+        error = float(spread / math.sqrt(draws))
+        return None if error < 5e-5 else error
+
+    def cell(self, name: str) -> NumberCell:
+        """A value as it stands in tables: with its interval and p-value."""
+        words = f"{self.rounded(name)} {self.beside(name)}".rstrip()
+        measured = Measured(self.values[name], self.intervals.get(name), self._error(name), self._p(name))
+        return NumberCell(words, measured)
 
     def beside(self, name: str) -> str:
         """A value's interval and p-value (the one that holds for all numbers), as they stand behind it in tables."""
         parts = []
         if name in self.intervals:
             parts.append("[" + ", ".join(map(short, self.intervals[name])) + "]")
-        if name in self.pvalues:
-            parts.append(f"p {short_p(self.adjusted_pvalues.get(name, self.pvalues[name]))}")
-        return " ".join(parts)
+        return " ".join([*parts, *([self._p(name)] if name in self.pvalues else [])])
+
+    def _p(self, name: str) -> str:
+        known = self.adjusted_pvalues.get(name, self.pvalues.get(name))
+        return "" if known is None else f"p {short_p(known)}"
 
     def __str__(self) -> str:
         width = max(len(name) for name in self.values)
@@ -193,12 +208,12 @@ class Result:
 
     def _repr_html_(self) -> str:
         head, *_ = str(self).splitlines()
-        rows = "".join(
-            f"<tr><td>{html.escape(name)}</td><td>{html.escape(self.shown(name))}</td></tr>" for name in self.values
-        )
-        notes = "".join(f"<li>{html.escape(visible(warning))}</li>" for warning in self.warnings)
-        notes = f"<ul>{notes}</ul>" if notes else ""
-        return f"<table><caption>{html.escape(head)}</caption>{rows}</table>{notes}"
+        rows = [[name, self.shown(name)] for name in self.values]
+        return notebook_html((), [Table(["number", "value"], rows, title=head)], self.warnings)
+
+    def to_pandas(self) -> DataFrame:
+        """One row per number: see `Results.to_pandas`."""
+        return Results({"candidate": {self.metric: self}}).to_pandas()
 
 
 class Results(dict[str, dict[str, Result]], Reported):
@@ -210,6 +225,8 @@ class Results(dict[str, dict[str, Result]], Reported):
     >>> same = [[0], [1], [2], [4]]
     >>> results = rc.evaluate(same, {"copy": same}, "precision-recall", k=1, ceiling=False)
     >>> print(results.to_markdown())
+    - How close to people this is cannot be said: there is neither a p-value nor a human band beside it.
+    <BLANKLINE>
     | candidate | precision ↑ | recall ↑ |
     |---|---:|---:|
     | copy | 1.0000 | 1.0000 |
@@ -262,7 +279,14 @@ class Results(dict[str, dict[str, Result]], Reported):
         records = {"numbers": list(self._records())}
         signature = self._common_signature()
         more = self._more()
-        return Report(self.kind, self._tables(), self.notes, self.page_notes(), records, results, signature, more)
+        return Report(
+            self.kind, self._tables(), self.notes, self.page_notes(), records, results, signature, more, self.verdict
+        )
+
+    @property
+    def verdict(self) -> list[str]:
+        """The answer, in at most five sentences."""
+        return []
 
     def _more(self) -> dict[str, Any]:
         """What JSON says beside the results."""
@@ -291,10 +315,11 @@ class Results(dict[str, dict[str, Result]], Reported):
             previous = number.metric
         page_rows = [[column, *(number.cell(place) for number in numbers)] for place, column in enumerate(columns)]
         labels = [f"{number.label(self.labels_need_metric)} {number.arrow}" for number in numbers]
-        page = Table(["candidate", *labels], page_rows)
+        names = [names_of_number(number.metric, number.name) for number in numbers]
+        page = Table(["candidate", *labels], page_rows, column_names=names)
         heads = ["metric", "number", "", *columns]
         repeated = 4 if HUMAN in columns[:1] else 3
-        return Table(heads, rows, caption, 3, repeated, _LONGEST_HEAD, self.caption_listed, page, title)
+        return Table(heads, rows, caption, 3, repeated, _LONGEST_HEAD, self.caption_listed, page, title, names)
 
     def _records(self) -> Iterator[dict[str, Any]]:
         """One row per candidate and number."""
@@ -362,7 +387,8 @@ class Number(NamedTuple):
         return ARROWS[self.direction]
 
     def cell(self, candidate: int) -> str:
-        return self.shown[candidate] if self.shown else _shown(self.values[candidate])
+        value = self.values[candidate]
+        return self.shown[candidate] if self.shown else NumberCell(_shown(value), Measured(value))
 
 
 def numbers_of(results: Mapping[str, Mapping[str, Result]]) -> Iterator[Number]:
@@ -372,7 +398,7 @@ def numbers_of(results: Mapping[str, Mapping[str, Result]]) -> Iterator[Number]:
         result = next((column for column in columns if column.details), columns[0])
         for name in result.details.get("main", result.values):
             values = tuple(column.values[name] for column in columns)
-            shown = tuple(f"{column.rounded(name)} {column.beside(name)}".rstrip() for column in columns)
+            shown = tuple(column.cell(name) for column in columns)
             yield Number(metric, name, result.direction, values, shown)
             if any(column.details.get("floors", {}).get(name) for column in columns):
                 adjusted = (column.details.get("adjusted", {}).get(name) for column in columns)

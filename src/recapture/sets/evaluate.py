@@ -24,13 +24,14 @@ from ..progress import Progress
 from ..report.result import Result
 from ..texts.objects import samples_of
 from . import uncertainty
-from .declaration import METRICS, Measurement, SetMetric
+from .declaration import METRICS, ROWS, Measurement, SetMetric
 from .grouping import ContentGroups, Labelled, SetGroups, Sized
 from .human import SPLITS, CandidateSamples, HumanSplits, HumanTerms
 from .inputs import Inputs, copies_note, inputs_of, same_as_reference
 from .pair import Pair, check_k
 from .table import SetResults
 from .uncertainty import Sureness
+from .unseen import People
 
 if TYPE_CHECKING:
     import os
@@ -198,7 +199,9 @@ def evaluate(
             "truncate": truncate or None,  # what was not asked for is not said: vectors would refuse it
         },
     )
-    return evaluate_prepared(prepared, balance=balance, interval=interval, pvalue=pvalue, splits=splits, seed=seed)
+    results = evaluate_prepared(prepared, balance=balance, interval=interval, pvalue=pvalue, splits=splits, seed=seed)
+    results.shown = ROWS if metrics is None else None
+    return results
 
 
 @dataclass(frozen=True)
@@ -340,6 +343,8 @@ def evaluate_prepared(
     results.inputs = prepared.inputs
     results.made_for = prepared.made_for
     results.samples = _samples(prepared)
+    if _asked(pvalue) and results.samples is not None:
+        results.people = People(with_defaults(jobs, seed), reference.ordered, seed)
     while pairs:
         name = next(iter(pairs))
         pair = pairs.pop(name)  # its neighbourhoods are not kept while others are measured

@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING
 from ..page.map_data import map_of
 from ..page.page_parts import Page
 from ..page.result_parts import forests_of, metric_curves, null_curves, planes_of
-from .beside_people import set_sentences
 from .declaration import METRICS
 
 if TYPE_CHECKING:
     from .table import SetResults
-
-_LEVEL = 0.05
-"""Of what the first sentences say, where p-values were asked for."""
 
 
 def page_of_sets(results: SetResults) -> Page:
@@ -31,7 +27,7 @@ def page_of_sets(results: SetResults) -> Page:
     }
     return Page(
         "How close to people" if len(results) == 1 else "How close to people, system by system",
-        set_sentences(results, _LEVEL),
+        results.verdict,
         list(results),
         subtitle=results.caption()[0] if results else "",
         forests=forests_of(results, lambda metric, name: meanings.get((metric, name), "")),

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..checks import check_seed, is_one_of, plain_arguments
 from ..errors import InputError, OptionError, nearest_names, shown
 from ..report.report import short_p
+from ..sets.declaration import ROWS, row_metrics
 from ..sets.evaluate import PreparedSets, check_splits, evaluate_prepared, prepare_sets
 from ..sets.table import SetResults
 from .comparison import Comparison
 from .evidence import LABELLINGS, check_tests, differences, enough_labellings, pairs_of, smallest_adjusted
 from .of_sets import HALF_SAMPLES, SetSystems, SystemNumbers
 from .set_sentences import sentences_on
+from .smallest_difference import SmallestDifference, reach_in_data, twins
 
 if TYPE_CHECKING:
     import os
@@ -22,9 +24,6 @@ if TYPE_CHECKING:
     from ..representations.vector_cache import VectorCache
     from ..representations.vectors import SampleSet
     from ..sets.grouping import Labelled
-
-ROWS = ("mark-evaluate.quality", "mark-evaluate.diversity", "density-coverage.coverage", "mmd")
-"""What is measured and shown unless the caller names metrics."""
 
 
 @plain_arguments
@@ -114,7 +113,7 @@ def compare(
     prepared = prepare_sets(
         reference,
         systems,
-        list(dict.fromkeys(row.partition(".")[0] for row in ROWS)) if metrics is None else metrics,
+        row_metrics() if metrics is None else metrics,
         encoder,
         k,
         blind=True,
@@ -172,7 +171,8 @@ def compare_prepared(
     """The same for sets that are vectors already."""
     against = SetSystems(prepared, seed, labelled=labelled)
     numbers = against.measured()
-    found = differences(against.evidence(numbers, level), numbers.names, interval, seed)
+    evidence = against.evidence(numbers, level)
+    found = differences(evidence, numbers.names, interval, seed)
     results = evaluate_prepared(prepared, pvalue=True, splits=splits, seed=seed)
     part = min(against.size, len(prepared.reference) // 2)
     alike = {pair: dict(zip(numbers.names, each.tolist(), strict=True)) for pair, each in against.alike(part).items()}
@@ -189,6 +189,19 @@ def compare_prepared(
         "smallest_adjusted": smallest,
         "said": _said(against, interval, seed, smallest),
     }
+    rows = None if shown is None else [name for name in shown if name in numbers.names]
+    results.shown = None if rows is None else tuple(rows)
+    unseen = SmallestDifference(
+        results.people,
+        {pair: reach_in_data(each, level / pairs, interval, seed) for pair, each in evidence.items()},
+        {
+            name: reach_in_data(twins(halves, numbers.errors[name]), level / pairs, interval, seed)
+            for name, halves in against.halves.items()
+        },
+        numbers.names,
+        numbers.directions,
+        against.size,
+    )
     return Comparison(
         "sets",
         results,
@@ -197,9 +210,10 @@ def compare_prepared(
         found,
         level,
         settings,
-        sentences_on(results, found, level),
+        sentences_on(results, level),
         {("human", "human"): human, **alike} if human else alike,
-        None if shown is None else [name for name in shown if name in numbers.names],
+        rows,
+        unseen=unseen,
     )
 
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from ..contexts.table import ContextSystems
 from ..errors import UnknownNameError, nearest_names
 from ..page.page_parts import Page, Paged
-from ..report.report import ARROWS, Cell, Report, Table, short, short_p
+from ..report.report import ARROWS, Measured, NumberCell, Report, Table, names_of_label, short, short_p, signed
 from ..report.result import Results
+from ..sets.beside_people import overshoots
+from ..sets.table import SetResults, rows_caption
+from ..sets.unseen import SmallestFound
 from .evidence import Difference, PairOfSystems, pairs_of
+from .set_sentences import unseen_between
+from .smallest_difference import SmallestDifference
 
 
 class Differences(Mapping[PairOfSystems, Mapping[str, Difference]]):
@@ -86,9 +92,10 @@ class Comparison(Paged):
         alike: Mapping[PairOfSystems, Mapping[str, float]] | None = None,
         shown: Sequence[str] | None = None,
         notes: Sequence[str] = (),
+        unseen: SmallestDifference | None = None,
     ) -> None:
         """sentences: what else the verdict says, after who is closest. shown: the numbers of tables (None: all).
-        notes: what there is to say beside the notes of the results.
+        notes: what there is to say beside the notes of the results. unseen: what is simulated for the last sentence.
         """
         self.kind, self.results, self.level = kind, results, level
         self.numbers, self.values = dict(numbers), {name: dict(each) for name, each in values.items()}
@@ -98,6 +105,7 @@ class Comparison(Paged):
         self.alike = {pair: dict(each) for pair, each in (alike or {}).items()}
         self._notes = list(notes)
         self._sentences, self._shown = list(sentences), list(numbers if shown is None else shown)
+        self._unseen, self._how = unseen, ".all_rows()"
 
     @property
     def notes(self) -> list[str]:
@@ -109,11 +117,17 @@ class Comparison(Paged):
         return all(each.adjusted >= self.level for each in self.differences[a, b].values())
 
     def closer(self, a: str, b: str) -> list[str]:
-        """The numbers by which a is closer to people than b, surely: adjusted p below the level, interval without 0."""
+        """The numbers by which a is closer to people than b, surely: adjusted p below the level, interval without 0.
+
+        A system that people do not reach (only typical texts, say) is closer only if it is nearer to what they score.
+        """
         return [
             name
             for name, each in self.differences[a, b].items()
-            if each.adjusted < self.level and each.sure and (each.value > 0) == (self.numbers[name] == "higher")
+            if each.adjusted < self.level
+            and each.sure
+            and (each.value > 0) == (self.numbers[name] == "higher")
+            and not (isinstance(self.results, SetResults) and overshoots(self.results, a, b, name))
         ]
 
     def beats(self, a: str, b: str) -> bool:
@@ -135,7 +149,34 @@ class Comparison(Paged):
     @property
     def verdict(self) -> list[str]:
         """At most five sentences, from tested facts."""
-        return [self._closest(), *self._sentences][:5]
+        unseen = [] if self._unseen is None else unseen_between(self._smallest(self._unseen))
+        return [self._closest(), *self._sentences, *unseen][:5]
+
+    @property
+    def smallest_found(self) -> dict[str, Any] | None:
+        """The smallest difference that this many texts or items would have found in four of five cases.
+
+        Of sets: the share of texts on a topic that one system lost, or that it made up. Of items: by number.
+        """
+        if self._unseen is None:
+            return self.settings.get("smallest_found")
+        found = self._smallest(self._unseen)
+        return None if found is None else found.record()
+
+    def _smallest(self, unseen: SmallestDifference) -> SmallestFound | None:
+        ranked = {(a, b): self.ranks[a] + self.ranks[b] for a, b in pairs_of(self.systems)}
+        pairs = [pair for pair, rank in ranked.items() if rank == min(ranked.values())]
+        return unseen.found(self._shown, pairs, self.clusters[0])
+
+    def all_rows(self) -> Comparison:
+        """The same comparison, with every number in its tables."""
+        every = copy.copy(self)
+        every._shown = list(self.numbers)
+        return every
+
+    def show(self, how: str) -> None:
+        """how: what brings the numbers that tables leave out, for whoever reads them."""
+        self._how = how
 
     def _closest(self) -> str:
         first = self.clusters[0]
@@ -159,7 +200,7 @@ class Comparison(Paged):
         best = next((other for other in self.clusters[0] if other in by), by[0])
         number = min(self.closer(best, name), key=lambda each: self.differences[best, name][each].adjusted)
         found = self.differences[best, name][number]
-        much = f"{number} {_signed(-found.value)}, p {short_p(found.adjusted)}"
+        much = f"{number} {signed(-found.value)}, p {short_p(found.adjusted)}"
         return f"{name} is further away than {_joined(by)} ({much})"
 
     def report(self) -> Report:
@@ -184,14 +225,14 @@ class Comparison(Paged):
             "ranks": self.ranks,
             "clusters": self.clusters,
             "alike": [{"a": a, "b": b, "numbers": numbers} for (a, b), numbers in self.alike.items()],
-            "results": self.results.report().results,
         }
-        more = {"verdict": self.verdict, "level": self.level, "settings": self.settings}
+        more = {"level": self.level, "settings": {**self.settings, "smallest_found": self.smallest_found}}
         tables = [self._systems_table(), self._differences_table(), *self._alike_table()]
         notes = self.notes
-        return Report(
-            f"compare {self.kind}", tables, notes, notes, records, results, self.results.report().signature, more
-        )
+        of_results = self.results.report()
+        results["results"] = of_results.results
+        kind = f"compare {self.kind}"
+        return Report(kind, tables, notes, notes, records, results, of_results.signature, more, self.verdict)
 
     @property
     def shown(self) -> list[str]:
@@ -203,24 +244,11 @@ class Comparison(Paged):
 
         return page_of_comparison(self)
 
-    def to_table(self, width: int | None = None, color: bool = False) -> str:
-        return "\n".join(self.verdict) + "\n\n" + super().to_table(width, color)
-
-    def __str__(self) -> str:
-        return self.to_table()
-
-    __repr__ = __str__
-
-    def to_markdown(self) -> str:
-        return "\n".join(f"{sentence}" for sentence in self.verdict) + "\n\n" + super().to_markdown()
-
     def _systems_table(self) -> Table:
         rows = []
         for name in self._shown:
             best = self._best(name)
-            cells = [
-                Cell(short(self.values[system][name]), "bold" if system in best else "") for system in self.systems
-            ]
+            cells = [_number(self.values[system][name], "bold" if system in best else "") for system in self.systems]
             rows.append([name, ARROWS[self.numbers[name]], *cells])
         rows.insert(0, ["rank", "", *(str(self.ranks[system]) for system in self.systems)])
         size = self.settings.get("size")
@@ -228,7 +256,10 @@ class Comparison(Paged):
         caption = [
             f"{at}bold: closer to people than every other system by this number, adjusted p below {self.level:g}"
         ]
-        return Table(["number", "", *self.systems], rows, caption, 2, title="Systems", listed=True)
+        if left := len(self.numbers) - len(self._shown):
+            caption += rows_caption(self._shown if self.kind == "sets" else (), left, self._how)
+        names = [("rank",), *map(names_of_label, self._shown)]
+        return Table(["number", "", *self.systems], rows, caption, 2, title="Systems", listed=True, row_names=names)
 
     def _best(self, name: str) -> list[str]:
         """The systems that are surely closer than all others by this number."""
@@ -240,15 +271,19 @@ class Comparison(Paged):
         ]
 
     def _differences_table(self) -> Table:
-        rows = []
+        rows, names = [], []
         for a, b in pairs_of(self.systems):
             for name in self._shown:
                 each = self.differences[a, b][name]
                 winner = a if name in self.closer(a, b) else b if name in self.closer(b, a) else "tied"
+                ends = each.low, each.high
                 rows.append([
-                    f"{a} - {b}", name, winner, _signed(each.value), f"[{_signed(each.low)}, {_signed(each.high)}]",
+                    f"{a} - {b}", name, winner,
+                    NumberCell(signed(each.value), Measured(each.value, ends, signed=True, apart=True)),
+                    NumberCell(f"[{signed(each.low)}, {signed(each.high)}]", Measured(None, ends, signed=True)),
                     _p(each.adjusted), _p(each.pvalue), _p(each.distinct),
                 ])  # fmt: skip
+                names.append((*names_of_label(name), f"{a} - {b}"))
         return Table(
             ["difference", "number", "closer", "value", "interval", "p adjusted", "p", "p alike"],
             rows,
@@ -256,19 +291,22 @@ class Comparison(Paged):
             3,
             title="Differences",
             listed=True,
+            row_names=names,
+            interval_column=4,
         )
 
     def _alike_table(self) -> list[Table]:
         if not self.alike:
             return []
-        rows = [[f"{a}, {b}", *(short(each[name]) for name in self._shown)] for (a, b), each in self.alike.items()]
+        rows = [[f"{a}, {b}", *(_number(each[name]) for name in self._shown)] for (a, b), each in self.alike.items()]
         size = self.settings.get("part")
         caption = [f"parts of {size:,} samples, the first in people's place; human, human: two parts of the reference"]
-        return [Table(["of", *self._shown], rows, caption, 1, title="How alike systems are to each other", listed=True)]
+        title, names = "How alike systems are to each other", [names_of_label(name) for name in self._shown]
+        return [Table(["of", *self._shown], rows, caption, 1, title=title, listed=True, column_names=names)]
 
 
-def _signed(value: float) -> str:
-    return "-" if math.isnan(value) else f"+{short(value)}" if value > 0 else short(value)
+def _number(value: float, style: Literal["", "bold"] = "") -> NumberCell:
+    return NumberCell(short(value), Measured(value), style)
 
 
 def _p(value: float) -> str:

@@ -20,6 +20,7 @@ from .comparison import Comparison
 from .evidence import check_tests, differences, pairs_of
 from .item_sentences import sentences_on_items
 from .of_items import ItemNumber, ItemSystems, check_systems, mean_number, order_of, texts_at
+from .smallest_difference import smallest_shifts
 
 if TYPE_CHECKING:
     import os
@@ -144,8 +145,11 @@ def _compared(
     references = [context.references for context in next(iter(contexts.values()))]
     texts = {name: [context.candidates for context in own] for name, own in contexts.items()}
     against = ItemSystems(numbers, order_of(references, texts), groups, seed, "context")
-    found = differences(against.evidence(level), names, interval, seed)
+    evidence = against.evidence(level)
+    found = differences(evidence, names, interval, seed)
     settings = against.settings(level, interval)
+    signs = against.signs(against.plan(level))
+    settings["smallest_found"] = smallest_shifts(evidence, names, signs, level, interval, seed)
     directions = {number.name: number.direction for number in numbers}
     same = {
         (a, b): sum(texts_at(texts[a], place) == texts_at(texts[b], place) for place in against.used)

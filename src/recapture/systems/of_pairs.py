@@ -19,6 +19,7 @@ from .comparison import Comparison
 from .evidence import check_tests, differences, pairs_of
 from .item_sentences import sentences_on_items
 from .of_items import ItemNumber, ItemSystems, check_systems, mean_number, order_of
+from .smallest_difference import smallest_shifts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,8 +112,11 @@ def _compared(
     numbers, notes = _numbers(measured)
     against = ItemSystems(numbers, order_of(texts.groups, texts.systems), groups, seed, "item")
     names = [number.name for number in numbers]
-    found = differences(against.evidence(level), names, interval, seed)
+    evidence = against.evidence(level)
+    found = differences(evidence, names, interval, seed)
     settings = against.settings(level, interval)
+    signs = against.signs(against.plan(level))
+    settings["smallest_found"] = smallest_shifts(evidence, names, signs, level, interval, seed)
     directions = {number.name: number.direction for number in numbers}
     shown = [number.name for number in numbers if number.main]
     same = {

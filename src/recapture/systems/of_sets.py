@@ -82,6 +82,8 @@ class SetSystems:
         # Draws of a system follow its content, neither its name nor its place.
         firsts = content_order(together([points.values[:1] for points in self.systems.values()])).tolist()
         self._stream = {name: firsts.index(place) for place, name in enumerate(self.systems)}
+        self.halves: dict[str, np.ndarray] = {}
+        """What `resampled` gave, once there is evidence."""
 
     @property
     def numbers(self) -> list[tuple[SetMetric, str, str]]:
@@ -246,7 +248,7 @@ class SetSystems:
 
     def evidence(self, numbers: SystemNumbers, level: float) -> dict[PairOfSystems, Evidence]:
         """Of every pair of systems. Labellings are raised where a smaller p-value would count."""
-        halves = self.resampled()
+        halves = self.halves = self.resampled()
         pairs = pairs_of(list(self.systems))
         found = {}
         for a, b in pairs:
