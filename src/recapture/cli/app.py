@@ -13,6 +13,7 @@ import click
 from ..checks import shortened
 from ..errors import InputError
 from ..versions import VERSION
+from .baseline import baseline
 from .cache import cache
 from .compare import compare
 from .contexts import contexts
@@ -94,7 +95,7 @@ def app() -> None:
     """
 
 
-for command in (compare, score, inspect, pairs, contexts, correlate, embed, list_command, cache):
+for command in (compare, score, baseline, inspect, pairs, contexts, correlate, embed, list_command, cache):
     app.add_command(command)
 
 
@@ -107,8 +108,9 @@ def run(arguments: list[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
-            app.main(args=arguments, prog_name="recapture", standalone_mode=False)
+            code = app.main(args=arguments, prog_name="recapture", standalone_mode=False)
             sys.stdout.flush()
+            return code if isinstance(code, int) else 0  # a command that leaves with a code of its own
     except InputError as error:
         return _refuse(error.message + flags(error.options))
     except click.exceptions.NoArgsIsHelpError as error:

@@ -174,6 +174,17 @@ def _shape(form: str) -> dict[str, Any]:
     return given
 
 
+def arrays_option(what: str) -> Callable[[Command], Command]:
+    return click.option("--arrays", is_flag=True, help=f"With json: also {what}.")
+
+
+def with_arrays(arrays: bool, form: str) -> dict[str, Any]:
+    """What the method that writes the form is told."""
+    if arrays and form != "json":
+        raise InputError(f"--arrays goes with --format json, not {form}")
+    return {"arrays": True} if arrays else {}
+
+
 def report_options(series: bool = False) -> Callable[[Command], Command]:
     """--report, and --series where systems may have an order; `Pages` collects both."""
 

@@ -16,6 +16,7 @@ from ..texts.sampling import sample_places
 from .options import (
     FORMS,
     WithCandidates,
+    arrays_option,
     candidate_files,
     candidate_names,
     check_stdin,
@@ -29,6 +30,7 @@ from .options import (
     output_format,
     report_options,
     say,
+    with_arrays,
 )
 
 
@@ -59,7 +61,18 @@ def read_sets(
     sample: int | None,
     seed: int,
 ) -> SetFiles:
-    """The reference, every candidate by its name, and a second human set; with groups, and cut to a sample."""
+    """The reference, every candidate by its name, and a second human set; with groups, and cut to a sample.
+
+    reference: "" where it comes from elsewhere.
+    """
+    if not reference:
+        first, *others = candidates
+        read = read_sets(
+            first, others, names[1:], human=None, field=field, input_format=input_format,
+            reference_field=None, reference_format=input_format, group=group, sample=sample, seed=seed,
+        )  # fmt: skip
+        groups = None if read.reference_groups is None else {names[0]: read.reference_groups, **(read.groups or {})}
+        return SetFiles("", [], {names[0]: read.references, **read.candidates}, None, None, groups, None)
     files = [reference, *candidates, *([human] if human else [])]
     check_stdin(*files)
     if group is not None and "-" in files:
@@ -130,7 +143,7 @@ def read_sets(
 @click.option("--paired", is_flag=True, help="Text i of reference and candidate answer the same prompt.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="For all that is drawn at random.")
 @output_format(FORMS, default=None, default_text="by the ending of --output, else table")
-@click.option("--arrays", is_flag=True, help="With json: also per-sample flags and curves.")
+@arrays_option("per-sample flags and curves")
 @click.option("--output", "-o", metavar="FILE", help="Write here instead of to stdout.")
 @report_options(series=True)
 def score(
@@ -182,8 +195,7 @@ def score(
     candidate = candidate_files(candidate, input_format)
     check_targets(output, candidates=candidate, report=report)
     form = chosen_form(form, output)
-    if arrays and form != "json":
-        raise InputError(f"--arrays goes with --format json, not {form}")
+    how = with_arrays(arrays, form)
     _check_kind(metrics)
     if every and metrics:
         raise InputError("--all and --metrics both say which numbers to show: leave out either")
@@ -223,7 +235,6 @@ def score(
     results.show(None if every else results.shown, "--all")
     if sample is not None:
         results.state(sample={"size": sample, "seed": seed})
-    how = {"arrays": True} if arrays else {}
     deliver(results, form, output, results.notes, how=how, report=report, series=series)
 
 

@@ -43,7 +43,10 @@ class ContextResults(Paged):
         totals: Sequence[Total],
         signature: Mapping[str, Any],
         warnings: Sequence[str] = (),
+        reference_content: str = "",
     ) -> None:
+        """reference_content: which human texts these results are of (`content_digest`); "" where nobody said."""
+        self.reference_content = reference_content
         self.contexts = list(contexts)
         self.totals = list(totals)
         self.signature = dict(signature)
@@ -91,14 +94,20 @@ class ContextResults(Paged):
 
         return sorted(scored, key=rank)[:count]
 
-    def report(self) -> Report:
+    def report(self, arrays: bool = False) -> Report:
         results = {
             "contexts": len(self.contexts),
             "totals": [total.to_dict() for total in self.totals],
             "left_out": self.left_out,
+            **({"records": self.contexts} if arrays else {}),
         }
         records = {"totals": [total.flat() for total in self.totals]}
-        return Report("contexts", [self._table()], self.notes, (), records, results, self.signature, {}, self.verdict)
+        more = {"reference_content": self.reference_content} if self.reference_content else {}
+        return Report("contexts", [self._table()], self.notes, (), records, results, self.signature, more, self.verdict)
+
+    def to_json(self, *, arrays: bool = False) -> str:
+        """Full precision and the whole signature. arrays: also every context's scores."""
+        return self.report(arrays).to_json()
 
     @property
     def verdict(self) -> list[str]:
@@ -192,7 +201,7 @@ class ContextSystems(dict[str, ContextResults], Paged):
             {"totals": rows},
             {system: report.results for system, report in reports.items()},
             next(iter(self.values())).signature,
-            {},
+            next(iter(reports.values())).more,
             self.verdict,
         )
 

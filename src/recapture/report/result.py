@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -239,6 +240,8 @@ class Results(dict[str, dict[str, Result]], Reported):
     """Whether the lines below the table are a list in Markdown."""
     labels_need_metric = False
     """Whether several metrics have numbers of one name, so that a page's heads have to say whose they are."""
+    reference_content = ""
+    """Which human texts these results are of (`content_digest`); "" where nobody said."""
 
     def __missing__(self, candidate: object) -> dict[str, Result]:
         raise UnknownNameError(f"no results of {candidate!r}; {nearest_names(candidate, self)}")
@@ -278,7 +281,7 @@ class Results(dict[str, dict[str, Result]], Reported):
         }
         records = {"numbers": list(self._records())}
         signature = self._common_signature()
-        more = self._more()
+        more = {**({"reference_content": self.reference_content} if self.reference_content else {}), **self._more()}
         return Report(
             self.kind, self._tables(), self.notes, self.page_notes(), records, results, signature, more, self.verdict
         )
@@ -438,3 +441,18 @@ def neighbourhoods(by_metric: Mapping[str, Result]) -> list[str]:
     """The neighbourhood sizes of all metrics that have one, for a caption."""
     ks = {name: result.signature["k"] for name, result in by_metric.items() if "k" in result.signature}
     return ["k: " + ", ".join(f"{name} {k}" for name, k in ks.items())] if ks else []
+
+
+def content_digest(samples: Any) -> str:
+    """Of texts, lists of texts, or rows of numbers, in their order; "" of what is none of these."""
+    found = hashlib.blake2b(digest_size=12)
+    if isinstance(samples, np.ndarray) and samples.dtype.kind in "biuf":
+        rows = np.ascontiguousarray(samples, np.float64)
+        found.update(json.dumps(rows.shape).encode() + rows.tobytes())
+        return found.hexdigest()
+    try:
+        # ASCII: half characters are no reason to fail here.
+        found.update(json.dumps([list(each) if not isinstance(each, str) else each for each in samples]).encode())
+    except TypeError:
+        return ""
+    return found.hexdigest()

@@ -21,7 +21,7 @@ from ..labellings.plans import Pvalue, check_pvalue
 from ..labellings.step_down import holm_over_families
 from ..page.map_data import MapSamples
 from ..progress import Progress
-from ..report.result import Result
+from ..report.result import Result, content_digest
 from ..texts.objects import samples_of
 from . import uncertainty
 from .declaration import METRICS, ROWS, Measurement, SetMetric
@@ -343,6 +343,9 @@ def evaluate_prepared(
     results.inputs = prepared.inputs
     results.made_for = prepared.made_for
     results.samples = _samples(prepared)
+    results.reference_content = content_digest(
+        reference.values if prepared.identity is None else next(iter(prepared.texts.values()))
+    )
     if _asked(pvalue) and results.samples is not None:
         results.people = People(with_defaults(jobs, seed), reference.ordered, seed)
     while pairs:

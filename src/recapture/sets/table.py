@@ -32,6 +32,7 @@ class SetResults(Paged, Results):
         """What the encoder was made for; None for ready vectors and for encoders that do not say."""
         self.samples: MapSamples | None = None if whole is None else whole.samples
         """What the numbers are of, for the map of a page; None in copies that were sent elsewhere."""
+        self.reference_content = "" if whole is None else whole.reference_content
         self.people: People | None = None if whole is None else whole.people
         """People's texts, to find what would have gone unseen; None where nothing was tested, and in such copies."""
         self.shown: tuple[str, ...] | None = None if whole is None else whole.shown

@@ -6,19 +6,26 @@ import copy
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
+from ..checks import is_one_of
 from ..contexts.table import ContextSystems
-from ..errors import UnknownNameError, nearest_names
+from ..errors import InputError, UnknownNameError, nearest_names
+from ..errors import shown as quoted
 from ..page.page_parts import Page, Paged
 from ..report.report import ARROWS, Measured, NumberCell, Report, Table, names_of_label, short, short_p, signed
 from ..report.result import Results
 from ..sets.beside_people import overshoots
 from ..sets.table import SetResults, rows_caption
 from ..sets.unseen import SmallestFound
-from .evidence import Difference, PairOfSystems, pairs_of
+from .evidence import Difference, Loss, Losses, PairOfSystems, judged_losses, pairs_of
 from .set_sentences import unseen_between
 from .smallest_difference import SmallestDifference
+
+if TYPE_CHECKING:
+    from .gate import Gate
 
 
 class Differences(Mapping[PairOfSystems, Mapping[str, Difference]]):
@@ -93,9 +100,13 @@ class Comparison(Paged):
         shown: Sequence[str] | None = None,
         notes: Sequence[str] = (),
         unseen: SmallestDifference | None = None,
+        losses: Mapping[PairOfSystems, Losses] | None = None,
+        half_bands: Mapping[str, float] | None = None,
     ) -> None:
         """sentences: what else the verdict says, after who is closest. shown: the numbers of tables (None: all).
         notes: what there is to say beside the notes of the results. unseen: what is simulated for the last sentence.
+        losses: how much worse each system is than each other, for `worse`. half_bands: by number, half of the width of
+        its human band, where there is one.
         """
         self.kind, self.results, self.level = kind, results, level
         self.numbers, self.values = dict(numbers), {name: dict(each) for name, each in values.items()}
@@ -104,6 +115,7 @@ class Comparison(Paged):
         self.settings = dict(settings)
         self.alike = {pair: dict(each) for pair, each in (alike or {}).items()}
         self._notes = list(notes)
+        self._losses, self._half_bands = dict(losses or {}), dict(half_bands or {})
         self._sentences, self._shown = list(sentences), list(numbers if shown is None else shown)
         self._unseen, self._how = unseen, ".all_rows()"
 
@@ -127,12 +139,119 @@ class Comparison(Paged):
             if each.adjusted < self.level
             and each.sure
             and (each.value > 0) == (self.numbers[name] == "higher")
-            and not (isinstance(self.results, SetResults) and overshoots(self.results, a, b, name))
+            and not self._overshoots(a, b, name)
         ]
+
+    def _overshoots(self, a: str, b: str, name: str) -> bool:
+        return isinstance(self.results, SetResults) and overshoots(self.results, a, b, name)
 
     def beats(self, a: str, b: str) -> bool:
         """Whether a is closer to people than b by some number, and b than a by none."""
         return a != b and bool(self.closer(a, b)) and not self.closer(b, a)
+
+    def losses(self, than: str, tolerance: float = 0.0) -> dict[str, dict[str, Loss]]:
+        """How much worse every other system is than one of them, number by number, tested on that side alone.
+
+        Parameters
+        ----------
+        than : str
+            The system that the others are held against.
+        tolerance : float, default 0
+            How much worse counts as no worse: in halves of the width of each number's human band.
+
+        Returns
+        -------
+        dict of str to dict of str to Loss
+            By system and number: `.value`, `.halves`, `.pvalue` and `.adjusted` (for all of these numbers and systems).
+        """
+        self.check_system(than)
+        names = list(self.numbers)
+        units = np.array([self._half_bands.get(name, math.nan) for name in names])
+        tolerated = self._tolerated(check_tolerance(tolerance), names, units)
+        found = {name: self._losses[name, than] for name in self.systems if name != than}
+        return judged_losses(found, names, tolerated, units, self.settings.get("seed", 0))
+
+    def can_be_worse(self, than: str) -> bool:
+        """Whether there are labellings enough to call any system worse than this one."""
+        found = [self._losses[name, than].smallest for name in self.systems if name != than]
+        return any(len(found) * smallest < self.level for smallest in found)
+
+    def check_system(self, name: object) -> None:
+        """Refuse a name that is none of a system."""
+        if not is_one_of(name, self.systems):
+            raise UnknownNameError(f"no system {quoted(name)}; {nearest_names(name, self.systems)}")
+
+    def _tolerated(self, tolerance: float, names: Sequence[str], units: np.ndarray) -> np.ndarray:
+        if tolerance == 0:
+            return np.zeros(len(names))
+        missing = [name for name, unit in zip(names, units, strict=True) if math.isnan(unit)]
+        if missing:
+            more = f"{missing[0]} has none" if self._half_bands else f"a comparison of {self.kind} has none here"
+            raise InputError(f"a tolerance is in halves of the width of a number's human band, but {more}")
+        return tolerance * units
+
+    def worse(self, than: str, tolerance: float = 0.0) -> dict[str, dict[str, Loss]]:
+        """The systems that are surely worse than one of them, each with the numbers that say so; empty where none is.
+
+        Parameters
+        ----------
+        than, tolerance
+            As for `losses`.
+
+        Returns
+        -------
+        dict of str to dict of str to Loss
+            Those whose `.adjusted` is below the comparison's level.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import recapture as rc
+        >>> people, old, new = np.random.default_rng(0).standard_normal((3, 100, 8))
+        >>> compared = rc.compare(people, {"old": old, "new": new + 1}, "mmd")
+        >>> list(compared.worse("old")), list(compared.worse("new"))
+        (['new'], [])
+        """
+        found = {
+            system: {
+                name: loss
+                for name, loss in by_number.items()
+                if loss.adjusted < self.level and not self._overshoots(than, system, name)
+            }
+            for system, by_number in self.losses(than, tolerance).items()
+        }
+        return {system: by_number for system, by_number in found.items() if by_number}
+
+    def gate(self, fail_if: str | Sequence[str] = "worse", baseline: str | None = None, tolerance: float = 0.0) -> Gate:
+        """Whether a build should go on.
+
+        Parameters
+        ----------
+        fail_if : str or list of str, default "worse"
+            "worse": some system is surely worse than the baseline. Or a limit on a number, such as "diversity < 0.8",
+            by its full name (mark-evaluate.diversity) or by what follows the dot where one metric alone has it.
+        baseline : str, optional
+            The system that "worse" holds the others against; no condition is asked of it.
+        tolerance : float, default 0
+            How much worse counts as no worse: in halves of the width of each number's human band.
+
+        Returns
+        -------
+        Gate
+            `.failed`, `.sentence`, `.worse`, `.beyond`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import recapture as rc
+        >>> people, old, new = np.random.default_rng(0).standard_normal((3, 100, 8))
+        >>> compared = rc.compare(people, {"old": old, "new": new}, "precision-recall")
+        >>> compared.gate(["worse", "recall < 0.1"], baseline="old").failed
+        False
+        """
+        from .gate import gate_of
+
+        return gate_of(self, fail_if, baseline, tolerance)
 
     @cached_property
     def ranks(self) -> dict[str, int]:
@@ -226,10 +345,15 @@ class Comparison(Paged):
             "clusters": self.clusters,
             "alike": [{"a": a, "b": b, "numbers": numbers} for (a, b), numbers in self.alike.items()],
         }
-        more = {"level": self.level, "settings": {**self.settings, "smallest_found": self.smallest_found}}
+        of_results = self.results.report()
+        people = of_results.more.get("reference_content")
+        more = {
+            "level": self.level,
+            "settings": {**self.settings, "smallest_found": self.smallest_found},
+            **({"reference_content": people} if people else {}),
+        }
         tables = [self._systems_table(), self._differences_table(), *self._alike_table()]
         notes = self.notes
-        of_results = self.results.report()
         results["results"] = of_results.results
         kind = f"compare {self.kind}"
         return Report(kind, tables, notes, notes, records, results, of_results.signature, more, self.verdict)
@@ -303,6 +427,12 @@ class Comparison(Paged):
         caption = [f"parts of {size:,} samples, the first in people's place; human, human: two parts of the reference"]
         title, names = "How alike systems are to each other", [names_of_label(name) for name in self._shown]
         return [Table(["of", *self._shown], rows, caption, 1, title=title, listed=True, column_names=names)]
+
+
+def check_tolerance(tolerance: Any) -> float:
+    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)) or not 0 <= tolerance < math.inf:
+        raise InputError(f"tolerance must be a number from 0 on, such as 0.5, not {quoted(tolerance)}")
+    return float(tolerance)
 
 
 def _number(value: float, style: Literal["", "bold"] = "") -> NumberCell:

@@ -68,7 +68,7 @@ def _unseen(shown: Sequence[str], level: float, settings: Mapping[str, Any]) -> 
         smallest = short_p(settings["smallest_adjusted"])
         return [f"With {units:,} {what} no difference can be told, however large: p is never below {smallest}."]
     found = {name: size for name, size in settings["smallest_found"].items() if name in shown and not math.isnan(size)}
-    known = [f"{name} {short(size)}" for name, size in found.items() if not math.isinf(size)]
+    known = [f"{name} {short(size)}" for name, size in found.items() if 0 < size < math.inf]
     if not known:
         return [f"With {units:,} {what} hardly any difference can be told, however large."] if found else []
     listed = ", ".join(known[:_LISTED])

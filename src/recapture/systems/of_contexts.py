@@ -17,7 +17,7 @@ from ..geometry.triangles import Ties
 from ..sets.grouping import Labelled, checked_labels
 from ..texts.context_files import Context, given_contexts
 from .comparison import Comparison
-from .evidence import check_tests, differences, pairs_of
+from .evidence import check_tests, differences, losses, pairs_of
 from .item_sentences import sentences_on_items
 from .of_items import ItemNumber, ItemSystems, check_systems, mean_number, order_of, texts_at
 from .smallest_difference import smallest_shifts
@@ -140,7 +140,7 @@ def _compared(
     seed: int,
     notes: Sequence[str],
 ) -> Comparison:
-    numbers, said = _numbers(results, chosen)
+    numbers, said = context_numbers(results, chosen)
     names = [number.name for number in numbers]
     references = [context.references for context in next(iter(contexts.values()))]
     texts = {name: [context.candidates for context in own] for name, own in contexts.items()}
@@ -165,6 +165,7 @@ def _compared(
         settings,
         sentences_on_items(found, directions, names, same, level, settings),
         notes=[*notes, *_sizes(texts), *said],
+        losses=losses(evidence, list(directions.values())),
     )
 
 
@@ -177,7 +178,7 @@ def _with_direction(listed: Sequence[ContextMetric]) -> tuple[list[ContextMetric
     return chosen, [f"{said}: left out"] if left else []
 
 
-def _numbers(results: ContextSystems, chosen: Sequence[ContextMetric]) -> tuple[list[ItemNumber], list[str]]:
+def context_numbers(results: ContextSystems, chosen: Sequence[ContextMetric]) -> tuple[list[ItemNumber], list[str]]:
     """The mean over contexts of every number, and what there is to say."""
     numbers: list[ItemNumber] = []
     notes: list[str] = []

@@ -231,6 +231,7 @@ class ItemSystems:
                 np.zeros(len(observed)),
                 _ROUNDING * scale,
                 self.units - 1,
+                mirrored=True,
             )
         return found
 

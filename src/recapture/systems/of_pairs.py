@@ -16,7 +16,7 @@ from ..pairs.table import array_name
 from ..sets.grouping import Labelled, checked_labels
 from ..similarity.scorer import Rule
 from .comparison import Comparison
-from .evidence import check_tests, differences, pairs_of
+from .evidence import check_tests, differences, losses, pairs_of
 from .item_sentences import sentences_on_items
 from .of_items import ItemNumber, ItemSystems, check_systems, mean_number, order_of
 from .smallest_difference import smallest_shifts
@@ -134,6 +134,7 @@ def _compared(
         sentences_on_items(found, directions, shown, same, level, settings),
         shown=shown,
         notes=notes,
+        losses=losses(evidence, list(directions.values())),
     )
 
 

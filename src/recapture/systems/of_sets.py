@@ -8,7 +8,7 @@ sets, in which both systems meet the same half of the reference.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -181,11 +181,7 @@ class SetSystems:
         """(numbers, labellings) first - second, the observed labelling first; NaN for numbers without labellings."""
         pair = self._pooled(first, second)
         names = [name for *_, name in self.numbers]
-        own = [
-            metric.name if len(metric.outputs) == 1 else f"{metric.name}.{output.name}"
-            for metric, _ in self.labelled
-            for output in metric.outputs
-        ]
+        own = number_names(metric for metric, _ in self.labelled)
         table = np.full((len(names), 1), np.nan)
         if not own:
             return table
@@ -297,6 +293,15 @@ class SetSystems:
                 found[a, b] = np.mean(runs, axis=0)
                 progress.advance()
         return found
+
+
+def number_names(metrics: Iterable[SetMetric]) -> list[str]:
+    """What the numbers of metrics are called."""
+    return [
+        metric.name if len(metric.outputs) == 1 else f"{metric.name}.{output.name}"
+        for metric in metrics
+        for output in metric.outputs
+    ]
 
 
 def _settled(job: Job, reference: PointSet) -> Job:
