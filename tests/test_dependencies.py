@@ -12,7 +12,7 @@ import recapture
 
 PACKAGE = Path(recapture.__file__).parent
 # Where the name to import is not the name to install.
-IMPORTED_AS = {"pot": "ot", "rouge-score": "rouge_score", "huggingface-hub": "huggingface_hub"}
+IMPORTED_AS = {"pot": "ot", "rouge-score": "rouge_score", "huggingface-hub": "huggingface_hub", "opentsne": "openTSNE"}
 
 
 def declared():

@@ -33,6 +33,7 @@ BASE = {
     "score": ["-r", "REFERENCE", "-c", "CANDIDATE"],
     "compare": ["-r", "REFERENCE", "-c", "CANDIDATE", "-c", "REFERENCE"],
     "inspect": ["-r", "REFERENCE", "-c", "CANDIDATE"],
+    "baseline": ["-r", "REFERENCE", "-c", "CANDIDATE", "-o", "kept.safetensors"],
     "pairs": ["-r", "human.txt", "-c", "model.txt"],
     "contexts": ["contexts.jsonl"],
     "correlate": ["scores.jsonl", "--human", "human"],
@@ -163,7 +164,7 @@ def line(rng: random.Random, command: click.Command, given: list[Path]) -> list[
     names = {word for option in options for word in option.opts}
     if (
         name == "embed"
-        or (texts and name in ("score", "compare", "inspect"))
+        or (texts and name in ("score", "compare", "inspect", "baseline"))
         or ("--encoder" in names and rng.random() < 0.1)
     ):
         arguments += ["--encoder", rng.choice(["bag-of-words", "bag-of-words", "words.vec", "nobody/nothing"])]

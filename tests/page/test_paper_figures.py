@@ -220,5 +220,5 @@ def test_without_matplotlib_one_sentence_says_what_to_do(compared, monkeypatch):
 def test_a_picture_does_not_make_the_map_that_it_does_not_show(compared, monkeypatch):
     from recapture.page import map_data
 
-    monkeypatch.setattr(map_data, "principal_plane", lambda *_: pytest.fail("the map was made"))
+    monkeypatch.setattr(map_data, "projected", lambda *_: pytest.fail("the map was made"))
     compared.plot()

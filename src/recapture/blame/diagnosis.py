@@ -8,10 +8,10 @@ from dataclasses import fields
 from typing import Any
 
 from ..files import whole_file
-from ..page.map_data import map_of_records
+from ..page.map_data import MapSamples, map_of_records
 from ..page.page_parts import Page, Paged
 from ..report.frame import Rows
-from ..report.report import Measured, NumberCell, Report, Table, short, short_p
+from ..report.report import Measured, NumberCell, Report, Table, beginning, short, short_p
 from .doubles import Rate
 from .listing import SHOWN, TextList, TextRow
 from .per_text import texts_file
@@ -21,7 +21,9 @@ from .topics import Topic, listed_topics
 _COLUMNS = ("index", "text", "score", "pvalue", "adjusted", "nearest", "nearest_text", "distance")
 """What rows of every list have."""
 _WORDS = 60
-"""Characters of a text in a table."""
+"""Characters of a text in a table that is no wider than it must be."""
+_WHOLE = 20_000
+"""Characters of a text on a page, where it is opened."""
 
 
 class Diagnosis(Paged):
@@ -69,11 +71,14 @@ class Diagnosis(Paged):
         names: tuple[str, str],
         settings: Mapping[str, Any],
         notes: Sequence[str],
+        samples: MapSamples | None = None,
     ) -> None:
+        """samples: the vectors of both sides, for layouts of the page's map (None: there are none)."""
         self.invented, self.lost, self.repeated, self.copied = invented, lost, repeated, copied
         self.clusters, self.phrases, self.rates = list(clusters), list(phrases), list(rates)
         self.texts, self.level, self.names = list(texts), level, names
         self.settings, self.notes = dict(settings), list(notes)
+        self._samples = samples
 
     @property
     def lists(self) -> dict[str, TextList]:
@@ -124,7 +129,7 @@ class Diagnosis(Paged):
             self.verdict,
             [self.names[1]],
             f"{self.names[1]} beside {self.names[0]}",
-            map=map_of_records(self.texts, self.names),
+            map=map_of_records(self.texts, self.names, rows=None if self._samples is None else self._samples.rows),
             lists=self.report().tables,
             notes=self.notes,
             signature=self.settings,
@@ -138,9 +143,8 @@ def _list_table(name: str, listed: TextList) -> Table:
     caption = [listed.said, *([f"the first {len(rows)} different ones are shown"] if len(rows) < len(listed) else [])]
     if name in ("invented", "lost"):
         caption.append("score: distance from the other side, in units of people's median distance from each other")
-    return Table(
-        heads, rows, caption, 3, title=name[0].upper() + name[1:], listed=True, row_names=[(name,)] * len(rows)
-    )
+    title = name.capitalize() if len(listed) else f"{name.capitalize()}: none for sure; the furthest"
+    return Table(heads, rows, caption, 3, repeated=1, title=title, listed=True, row_names=[(name,)] * len(rows))
 
 
 def _cells(row: TextRow, name: str) -> list[str]:
@@ -161,10 +165,7 @@ def _cells(row: TextRow, name: str) -> list[str]:
 
 def shortened_text(text: str | None) -> str:
     """The beginning of a text on one line; tables write escapes for what a terminal would obey."""
-    if text is None:
-        return "-"
-    line = " ".join(text[: 4 * _WORDS].split())
-    return line if len(line) <= _WORDS and len(text) <= 4 * _WORDS else line[: _WORDS - 3] + "..."
+    return "-" if text is None else beginning(text if len(text) <= _WHOLE else f"{text[:_WHOLE]}…", _WORDS)
 
 
 def _topics_table(topics: Sequence[Topic], level: float) -> Table:
@@ -184,7 +185,7 @@ def _topics_table(topics: Sequence[Topic], level: float) -> Table:
         f"equal shares, adjusted by Holm; too often, too seldom: adjusted p at most {level:g}"
     ]
     names = [("clusters", *([topic.verdict] if topic.verdict else [])) for topic in shown]
-    return Table(heads, rows, caption, 4, title="Too often, too seldom", listed=True, row_names=names)
+    return Table(heads, rows, caption, 4, repeated=2, title="Too often, too seldom", listed=True, row_names=names)
 
 
 def _phrases_table(phrases: Sequence[Phrase]) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -10,17 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ..geometry.parallel import one_blas_thread
-from ..geometry.sparse_rows import Rows, SparseRows, together
+from ..geometry.sparse_rows import Rows, together
 from .page_parts import TextMap
+from .projection import PRINCIPAL, projected
 
 MOST = 20_000
 """Texts on a map."""
 KEPT = 200_000
 """MapSamples that a result remembers for its map: more would hold memory that nobody expects."""
-_DIRECTIONS = 10
-"""More than two, which makes the first two good."""
-_STEPS = 30
 _TILE = 1_000
 
 
@@ -52,6 +49,10 @@ class MapSamples:
     def __reduce__(self) -> tuple[Any, tuple[()]]:
         return _forgotten, ()
 
+    def rows(self) -> Rows:
+        """Of all sets, one after another."""
+        return together(list(self.values.values()))
+
     @classmethod
     def kept(cls, values: Mapping[str, Rows], texts: Mapping[str, Sequence[str]] | None) -> MapSamples | None:
         """None where there are too many."""
@@ -59,7 +60,7 @@ class MapSamples:
 
 
 def map_of(samples: MapSamples | None, seed: int = 0, most: int = MOST) -> TextMap | None:
-    """Principal components of all sets together; None where there is nothing to show.
+    """All sets together, coloured by cluster, too; None where there is nothing to show.
 
     Of more than `most` samples every side keeps its share, drawn with the seed.
     """
@@ -69,15 +70,17 @@ def map_of(samples: MapSamples | None, seed: int = 0, most: int = MOST) -> TextM
     chosen = _chosen([len(each) for each in samples.values.values()], most, seed)
     sets = [rows[places] for rows, places in zip(samples.values.values(), chosen, strict=True)]
     side = np.repeat(np.arange(len(sets)), [len(each) for each in sets])
-    plane, share = principal_plane(together(sets), seed)
+    words = "texts" if samples.texts is not None else "samples"
+    found = projected(together(sets), seed, words)
+    plane = found.layouts[0].at
     nearest, distance = _nearest(sets)
+    sides = {"side": ["a system" if each else "people" for each in side.tolist()]} if len(sets) > 2 else {}
     total = sum(map(len, samples.values.values()))
     thinned = total > len(side)
-    words = "texts" if samples.texts is not None else "samples"
     caption = [
-        f"the two directions in which all {words} together differ most: {share:.0%} of their variance, so what lies "
-        "together here may lie apart in others",
+        *(each.said for each in found.layouts),
         f"nearest: by distance between whole vectors, not on the map{', among those shown' if thinned else ''}",
+        "cluster: by k-means of the first principal components of those shown",
     ]
     if len(np.unique(plane.round(9), axis=0)) < len(plane):
         caption.append("larger: several of one side at one place")
@@ -91,8 +94,12 @@ def map_of(samples: MapSamples | None, seed: int = 0, most: int = MOST) -> TextM
         [_shown(samples, name, place) for name, places in zip(names, chosen, strict=True) for place in places.tolist()],
         nearest,
         distance,
-        caption=caption,
+        {**sides, "cluster": [str(each + 1) for each in found.cluster.tolist()]},
+        caption,
+        layout=found.layouts[0].name,
+        layouts={each.name: (each.at[:, 0], each.at[:, 1]) for each in found.layouts[1:]},
         of=total if thinned else None,
+        index=np.concatenate(chosen),
     )
 
 
@@ -106,32 +113,6 @@ def _chosen(sizes: Sequence[int], most: int, seed: int) -> list[np.ndarray]:
     if total <= most:
         return [np.arange(size) for size in sizes]
     return [np.sort(rng.choice(size, max(1, size * most // total), replace=False)) for size in sizes]
-
-
-def principal_plane(rows: Rows, seed: int = 0) -> tuple[np.ndarray, float]:
-    """(samples, 2) coordinates along the two directions of most variance, and the share of all variance they hold.
-
-    By subspace iteration from a seeded start: word counts with very many columns are never made whole. The sign of each
-    direction is such that its largest coordinate is positive.
-    """
-    held: Any = rows.matrix.astype(np.float64) if isinstance(rows, SparseRows) else np.asarray(rows, np.float64)
-    width = min(_DIRECTIONS, *rows.shape)
-    base = np.linalg.qr(np.random.default_rng(seed).standard_normal((rows.shape[1], width)))[0]
-    with one_blas_thread:  # several would round differently with their number
-        mean = np.asarray(held.mean(axis=0)).reshape(-1)
-        for _ in range(_STEPS):
-            at = held @ base - mean @ base
-            base = np.linalg.qr(held.T @ at - np.outer(mean, at.sum(axis=0)))[0]
-        at = held @ base - mean @ base
-        sizes, turn = np.linalg.eigh(at.T @ at)
-        plane = np.zeros((len(at), 2))
-        two = at @ turn[:, ::-1][:, :2]
-        plane[:, : two.shape[1]] = two
-        squares = held.multiply(held).sum() if isinstance(rows, SparseRows) else np.einsum("ij,ij->", held, held)
-        total = float(squares) - len(at) * float(mean @ mean)
-    largest = plane[np.abs(plane).argmax(axis=0), [0, 1]]
-    plane *= np.where(largest < 0, -1.0, 1.0)
-    return plane, float(min(1.0, max(0.0, sizes[::-1][:2].sum()) / total)) if total > 0 else 1.0
 
 
 def _nearest(sets: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
@@ -171,13 +152,18 @@ def _closest(rows: Rows, others: Rows) -> tuple[np.ndarray, np.ndarray]:
 
 
 def map_of_records(
-    records: Sequence[Mapping[str, Any]], names: tuple[str, str], seed: int = 0, most: int = MOST
+    records: Sequence[Mapping[str, Any]],
+    names: tuple[str, str],
+    seed: int = 0,
+    most: int = MOST,
+    rows: Callable[[], Rows] | None = None,
 ) -> TextMap | None:
     """The map of texts whose places are known already.
 
     Every record has side ("reference" or "candidate"), index (its place on its side), text, x, y, nearest (an index on
     the other side, or None) and distance; cluster and flags are what texts may be coloured by. names: of the two sides.
-    Of more than `most` records some are drawn, those with flags first, and each brings its nearest.
+    rows: gives the records' vectors, for further layouts (None: there are none). Of more than `most` records some are
+    drawn, those with flags first, and each brings its nearest.
     """
     if not records:
         return None
@@ -197,18 +183,28 @@ def map_of_records(
         for title, key in (("cluster", "cluster"), ("flag", "flags"))
         if any(record.get(key) not in (None, "") for record in chosen)
     }
+    x, y = (np.array([record[axis] for record in chosen], np.float64) for axis in "xy")
+    places = {PRINCIPAL: (x, y)}
     caption = ["nearest: by distance between whole vectors, not on the map"]
+    if rows is not None:
+        layouts = projected(rows()[np.array(shown)], seed, "texts").layouts
+        # Principal components are those of all texts, as the records have them.
+        places = {each.name: (each.at[:, 0], each.at[:, 1]) for each in layouts[:-1]} | places
+        caption = [*(each.said for each in layouts), *caption]
+    layout = next(iter(places))
     if len(shown) < len(records):
         caption.insert(0, f"{len(shown):,} of {len(records):,} texts are shown, those with a flag first (seed {seed})")
     return TextMap(
         names,
         np.array([sides.index(record["side"]) for record in chosen]),
-        np.array([record["x"] for record in chosen], np.float64),
-        np.array([record["y"] for record in chosen], np.float64),
+        *places.pop(layout),
         [f"sample {record['index'] + 1}" if record["text"] is None else str(record["text"]) for record in chosen],
         np.array([where.get(near[place], -1) for place in shown]),
         np.array([np.nan if record["distance"] is None else record["distance"] for record in chosen], np.float64),
         colours,
         caption,
+        layout=layout,
+        layouts=places,
         of=len(records) if len(shown) < len(records) else None,
+        index=np.array([record["index"] for record in chosen]),
     )

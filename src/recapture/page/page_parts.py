@@ -116,6 +116,8 @@ class Curve:
     """Systems on the strokes, each with its own sign."""
     band: HumanBand | None = None
     """Of people, up."""
+    bands: Sequence[tuple[float, HumanBand]] = ()
+    """The same where it changes across: places and bands."""
     filled: bool = False
     """Whether the strokes are outlines of shares (histograms)."""
     places: Sequence[tuple[float, str]] = ()
@@ -142,9 +144,24 @@ class TextMap:
     colours: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """What else texts may be coloured by: a cluster's name, a flag; "" where a text has none."""
     caption: Sequence[str] = ()
-    axes: tuple[str, str] = ("first principal component", "second principal component")
+    layout: str = ""
+    """What x and y are called."""
+    layouts: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    """Other places of the same texts, by name: x and y."""
     of: int | None = None
     """How many texts there are, where not all are here."""
+    index: np.ndarray | None = None
+    """Of each text its place on its side, from 0."""
+
+
+@dataclass(frozen=True)
+class TextLists:
+    """Lists of texts that belong together, such as those of one system; a page opens them on demand."""
+
+    title: str
+    said: Sequence[str]
+    """What they hold, in sentences."""
+    tables: Sequence[Table]
 
 
 class Picture(NamedTuple):
@@ -191,7 +208,7 @@ class Page:
     planes: Sequence[Plane] = ()
     tables: Sequence[Table] = ()
     map: TextMap | None = None
-    lists: Sequence[Table] = ()
+    lists: Sequence[Table | TextLists] = ()
     curves: Sequence[Curve] = ()
     pictures: Sequence[Picture | tuple[str, str, str]] = ()
     """Each (title, SVG, what it shows)."""

@@ -54,6 +54,9 @@ _RAW_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 """What a page would take as the beginning of a tag."""
 
+_LEAST_TEXT = 24
+"""Characters of a text in a narrow terminal."""
+
 Style = Literal["", "bold", "emphasis"]
 Intervals = Literal["beside", "below", "±"] | None
 """Where the interval of a number stands: behind it, on a second line, as half of its width, or nowhere."""
@@ -204,7 +207,7 @@ class Table:
 
     def to_table(self, width: int | None = None, color: bool = False) -> str:
         """For a terminal, in as many blocks as its width asks for."""
-        table = self._visible(lines=False)
+        table = self._visible(lines=False)._fitted(width)
         drawn = [table._drawn(columns, color) for columns in table._blocks(width)]
         if table.title:
             drawn[0] = f"{table.title}\n{drawn[0]}"
@@ -250,13 +253,16 @@ class Table:
         return f"<table><caption>{caption}</caption><tr>{heads}</tr>{body}</table>"
 
     def to_csv(self) -> str:
-        """The words as they are, but for what a spreadsheet or a terminal would obey (see `Report.to_csv`)."""
-        return _csv([self.heads, *self.rows])
+        """The words as they are, texts in full, but for what a spreadsheet or a terminal would obey (see
+        `Report.to_csv`)."""
+        return _csv([self.heads, *([whole_text(cell) or cell for cell in row] for row in self.rows)])
 
     def _visible(self, lines: bool = True) -> Table:
         """With escapes in the place of characters that a terminal or a page would obey; lines: see `visible`."""
 
         def shown(cell: str) -> Cell:
+            if isinstance(cell, TextCell):
+                return TextCell.of(_safe(cell, lines), _safe(cell.whole, lines))
             return Cell(_safe(cell, lines), getattr(cell, "style", ""), _safe(getattr(cell, "below", ""), lines))
 
         return replace(
@@ -265,6 +271,21 @@ class Table:
             rows=[[shown(cell) for cell in row] for row in self.rows],
             caption=[_safe(line, lines) for line in self.caption],
             title=_safe(self.title, lines),
+        )
+
+    def _fitted(self, width: int | None) -> Table:
+        """With texts that are beginnings as long as there is room for beside the other columns."""
+        cut = [at for at in range(len(self.heads)) if any(whole_text(row[at]) for row in self.rows)]
+        if width is None or not cut:
+            return self
+        others = sum(3 + max(self._widths(at)) for at in range(len(self.heads)) if at not in cut)
+        room = max(_LEAST_TEXT, (width - others) // len(cut) - 3)
+
+        def fitted(cell: str) -> Cell:
+            return beginning(whole_text(cell) or cell, room)
+
+        return replace(
+            self, rows=[[fitted(cell) if at in cut else cell for at, cell in enumerate(row)] for row in self.rows]
         )
 
     def _blocks(self, width: int | None) -> list[list[int]]:
@@ -310,6 +331,32 @@ class Table:
         # Wide enough for every table: columns that do not fit the terminal are in another block already.
         Console(file=stream, force_terminal=color, width=10_000, highlight=False, no_color=not color).print(drawing)
         return "\n".join(line.rstrip() for line in stream.getvalue().splitlines() if line.strip())
+
+
+class TextCell(Cell):
+    """A cell that has the beginning of a text."""
+
+    whole: str
+    """All of it; "" where nothing is left out."""
+
+    @classmethod
+    def of(cls, words: str, whole: str) -> TextCell:
+        cell = cls(words)
+        cell.whole = whole
+        return cell
+
+
+def beginning(text: str, longest: int) -> TextCell:
+    """The beginning of a text on one line, with all of it behind."""
+    line = " ".join(text[: 4 * longest].split())
+    if len(line) <= longest and len(text) <= 4 * longest:
+        return TextCell.of(line, text if line != text else "")
+    return TextCell.of(line[: longest - 3] + "...", text)
+
+
+def whole_text(cell: str) -> str:
+    """The text that a cell has the beginning of; "" where it has all of it."""
+    return cell.whole if isinstance(cell, TextCell) else ""
 
 
 @dataclass(frozen=True)

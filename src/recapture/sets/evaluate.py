@@ -28,6 +28,7 @@ from .declaration import METRICS, ROWS, Measurement, SetMetric
 from .grouping import ContentGroups, Labelled, SetGroups, Sized
 from .human import SPLITS, CandidateSamples, HumanSplits, HumanTerms
 from .inputs import Inputs, copies_note, inputs_of, same_as_reference
+from .k_sweep import KeptSets
 from .pair import Pair, check_k
 from .table import SetResults
 from .uncertainty import Sureness
@@ -225,6 +226,11 @@ class PreparedSets:
     notes: dict[str, list[str]]
     """On each candidate, with those on the reference."""
 
+    @property
+    def has_texts(self) -> bool:
+        """Whether texts were given: neither ready vectors nor a stored baseline, which keeps vectors alone."""
+        return self.identity is not None and all(isinstance(next(iter(own), ""), str) for own in self.texts.values())
+
 
 def prepare_sets(
     references: SampleSet,
@@ -343,6 +349,7 @@ def evaluate_prepared(
     results.inputs = prepared.inputs
     results.made_for = prepared.made_for
     results.samples = _samples(prepared)
+    results.kept = None if results.samples is None else KeptSets(prepared, seed)
     results.reference_content = content_digest(
         reference.values if prepared.identity is None else next(iter(prepared.texts.values()))
     )
@@ -384,7 +391,7 @@ def _samples(prepared: PreparedSets) -> MapSamples | None:
     reference = short if short and short not in prepared.candidates else given
     values = {reference: prepared.reference.values}
     values |= {name: points.values for name, points in prepared.candidates.items()}
-    if prepared.identity is None:
+    if not prepared.has_texts:
         return MapSamples.kept(values, None)
     return MapSamples.kept(values, {name: prepared.texts[given if name == reference else name] for name in values})
 

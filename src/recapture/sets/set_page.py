@@ -8,6 +8,7 @@ from ..page.map_data import map_of
 from ..page.page_parts import Page
 from ..page.result_parts import forests_of, metric_curves, null_curves, planes_of
 from .declaration import METRICS
+from .k_sweep import k_curves
 
 if TYPE_CHECKING:
     from .table import SetResults
@@ -25,6 +26,7 @@ def page_of_sets(results: SetResults) -> Page:
         name: {output.aspect: output.name for output in reversed(metric.outputs) if output.aspect}
         for name, metric in declared.items()
     }
+    shown = map_of(results.samples)
     return Page(
         "How close to people" if len(results) == 1 else "How close to people, system by system",
         results.verdict,
@@ -33,9 +35,10 @@ def page_of_sets(results: SetResults) -> Page:
         forests=forests_of(results, lambda metric, name: meanings.get((metric, name), "")),
         planes=planes_of(results, aspects),
         tables=report.tables,
-        map=map_of(results.samples),
+        map=shown,
         curves=[
             *metric_curves(results, {name: metric.drawn for name, metric in declared.items()}),
+            *(k_curves(results) if shown is not None else []),  # both take their time, and are wanted together
             *null_curves(results),
         ],
         notes=report.notes,

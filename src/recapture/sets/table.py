@@ -14,6 +14,7 @@ from ..report.result import HUMAN, Number, Result, Results, model_name, neighbou
 from ..representations.facts import MadeFor
 from .declaration import METRICS, notices, row_name
 from .inputs import Inputs, footnotes
+from .k_sweep import KeptSets
 from .unseen import People, SmallestFound
 
 
@@ -32,6 +33,8 @@ class SetResults(Paged, Results):
         """What the encoder was made for; None for ready vectors and for encoders that do not say."""
         self.samples: MapSamples | None = None if whole is None else whole.samples
         """What the numbers are of, for the map of a page; None in copies that were sent elsewhere."""
+        self.kept: KeptSets | None = None if whole is None else whole.kept
+        """The same for what a page measures further."""
         self.reference_content = "" if whole is None else whole.reference_content
         self.people: People | None = None if whole is None else whole.people
         """People's texts, to find what would have gone unseen; None where nothing was tested, and in such copies."""
