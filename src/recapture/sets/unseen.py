@@ -14,7 +14,7 @@ it depends on the topic is said by the range over resampled topics.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,7 @@ _MOST_SPARSE = 512
 """Rows of word counts that are made whole at a time."""
 
 Job = tuple[SetMetric, Mapping[str, Any]]
+FoundIn = Callable[[np.ndarray, np.ndarray], float]
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ class Shifts:
     shares: np.ndarray
     by_kind: Mapping[str, np.ndarray]
     """(topics, shares, numbers) damaged - undamaged, by kind of damage"""
+    wider: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """(shares, numbers) by kind: how many times as much the numbers of damaged texts vary by chance; none: as much"""
 
 
 @dataclass(frozen=True)
@@ -95,10 +98,9 @@ class SmallestFound:
     foreign: Smallest
 
     @classmethod
-    def of(
-        cls, shifts: Shifts, found: Callable[[np.ndarray], float], scale: np.ndarray, shown: Sequence[str], seed: int
-    ) -> SmallestFound:
-        """found: (numbers,) shifts -> the share of cases in which they are found; scale: (numbers,) what chance does to
+    def of(cls, shifts: Shifts, found: FoundIn, scale: np.ndarray, shown: Sequence[str], seed: int) -> SmallestFound:
+        """found: (numbers,) shifts, and how many times as much damaged texts vary -> the share of cases in which they
+        are found; scale: (numbers,) what chance does to
         each number; shown: the numbers that tables show, which are named rather than others.
         """
         return cls(*(_smallest(shifts, kind, found, scale, shown, seed) for kind in (LOST, FOREIGN)))
@@ -198,6 +200,7 @@ class _Parts:
             tuple(direction for _, direction in names),
             shares,
             {LOST: moved[0], FOREIGN: moved[1]},
+            dict(zip((LOST, FOREIGN), _wider(table), strict=True)),
         )
 
     def _pair(self) -> Pair:
@@ -257,16 +260,29 @@ class _Parts:
             yield Labels(*flags)
 
 
+def _wider(table: np.ndarray) -> np.ndarray:
+    """(kinds, shares, numbers) from (kinds, topics, draws, undamaged and shares, numbers): spread over draws of one
+    topic, damaged over undamaged. Numbers that are near their best for texts like people's hardly vary there.
+    """
+    variance = table.var(axis=2, ddof=1).mean(axis=1)
+    usual = variance[:, :1].mean(axis=0, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        times = np.sqrt(variance[:, 1:] / usual)
+    # The spread of few draws is rough, and damage does not make numbers vary less.
+    return np.maximum(1.0, np.where(np.isfinite(times), times, 1.0))
+
+
 def _smallest(
     shifts: Shifts,
     kind: str,
-    found: Callable[[np.ndarray], float],
+    found: FoundIn,
     scale: np.ndarray,
     shown: Sequence[str],
     seed: int,
 ) -> Smallest:
     moved = shifts.by_kind[kind]
-    power = np.array([[found(each) for each in topic] for topic in moved])
+    wider = shifts.wider.get(kind, np.ones(moved.shape[1:]))
+    power = np.array([[found(*each) for each in zip(topic, wider, strict=True)] for topic in moved])
     share = _crossing(power.mean(axis=0), shifts.shares)
     if share is None:
         return Smallest(None, None, None)

@@ -145,8 +145,10 @@ class SmallestDifference:
         worse = np.array([-1.0 if self._directions[place] == "higher" else 1.0 for place in places])
         needed, chance = reach.needed[places, None], worse[:, None] * reach.chance[places]
 
-        def found(moved: np.ndarray) -> float:
-            return float(np.mean(((worse * moved)[:, None] + chance >= needed).any(axis=0)))
+        def found(moved: np.ndarray, wider: np.ndarray) -> float:
+            # Of a difference only one side is damaged: both what chance does and what has to be reached grow by this.
+            times = np.sqrt((1 + wider**2) / 2)[:, None]
+            return float(np.mean(((worse * moved)[:, None] + times * chance >= times * needed).any(axis=0)))
 
         return SmallestFound.of(shifts, found, reach.spread[places], shown, seed)
 
