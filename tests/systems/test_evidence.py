@@ -378,6 +378,18 @@ def test_which_system_is_named_first_changes_nothing(sizes, shared):
         assert vars(two.differences["a", "b"][name]) == pytest.approx(vars(each), rel=1e-9), name
 
 
+@pytest.mark.parametrize(("pairs", "names"), [(1, "ab"), (3, "abc")])
+def test_the_smallest_p_value_of_few_labellings_is_said(pairs, names):
+    """Six prompts have 2^6 labellings, each with its mirror image: two of 64 are as far as the furthest."""
+    rng = np.random.default_rng(19)
+    people, *systems = rng.standard_normal((1 + len(names), 6, 2))
+    given = {name: rows + 9 * place for place, (name, rows) in enumerate(zip(names, systems, strict=True))}
+    compared = rc.compare(people, given, "mmd", paired=True, ceiling=False)
+    assert compared.settings["smallest_adjusted"] == pytest.approx(pairs * 2 / 64)
+    assert min(each["mmd"].adjusted for each in compared.differences.values()) >= pairs * 2 / 64 - 1e-12
+    assert "by all 64 relabellings" in compared.to_table()
+
+
 def test_halves_of_groups_take_half_of_every_set():
     """Six groups, two a set: half of all six would leave a set without samples in 9 of 20 half-samples (counted)."""
     rng = np.random.default_rng(18)

@@ -195,16 +195,21 @@ def compare_prepared(
     alike = {pair: dict(zip(numbers.names, each.tolist(), strict=True)) for pair, each in against.alike(part).items()}
     human = _human_parts(results, numbers)
     pairs = len(pairs_of(list(against.systems)))
+    fewest = min(each.nulls.shape[1] for each in evidence.values())
+    # All labellings there are, where they are few; the mirror image of the observed one is as far as that is.
+    exact = [each.nulls.shape[1] / 2 for each in evidence.values() if 1 < each.nulls.shape[1] <= LABELLINGS]
     smallest = smallest_adjusted(pairs, enough_labellings(pairs, level))
+    if len(exact) == pairs:
+        smallest = min(1.0, pairs / max(exact))
     settings = {
         "size": against.size,
         "part": part,
         "interval": interval,
         "half_samples": HALF_SAMPLES,
-        "labellings": LABELLINGS,
+        "labellings": min(LABELLINGS, fewest - 1),
         "seed": seed,
         "smallest_adjusted": smallest,
-        "said": _said(against, interval, seed, smallest),
+        "said": _said(against, interval, seed, smallest, fewest),
     }
     rows = None if shown is None else [name for name in shown if name in numbers.names]
     results.shown = None if rows is None else tuple(rows)
@@ -252,12 +257,16 @@ def _human_bands(results: SetResults) -> dict[str, Any]:
     }
 
 
-def _said(against: SetSystems, interval: float, seed: int, smallest: float) -> list[str]:
+def _said(against: SetSystems, interval: float, seed: int, smallest: float, fewest: int) -> list[str]:
+    """fewest: labellings of a pair of systems, the observed one included; 1 where none were looked at."""
     pairs = len(pairs_of(list(against.systems)))
     across = f", {pairs} pairs of systems by Holm" if pairs > 1 else ""
+    how = f"by all {fewest:,} relabellings" if fewest <= LABELLINGS else f"by at least {LABELLINGS} relabellings"
+    alike = "p alike: of writing alike, " + (how if fewest > 1 else "which was not asked")
+    bound = f"; the smallest there can be: {short_p(smallest)}" if fewest > 1 else ""
     return [
         f"value: the first less the second; [low, high]: {interval:.0%} interval from the spread over {HALF_SAMPLES} "
         f"half-samples of all sets (seed {seed})",
-        f"p: of being equally close to people; p alike: of writing alike, by at least {LABELLINGS} relabellings; p "
-        f"adjusted: for all numbers by Westfall-Young's max-T{across}; the smallest there can be: {short_p(smallest)}",
+        f"p: of being equally close to people; {alike}; p adjusted: for all numbers by Westfall-Young's max-T{across}"
+        f"{bound}",
     ]
