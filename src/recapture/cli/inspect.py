@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from ..errors import InputError
 from .options import (
     FORMS,
     candidate_names,
@@ -18,14 +17,9 @@ from .options import (
     input_options,
     output_format,
     report_options,
+    share_option,
 )
 from .score import read_sets
-
-
-def _level(_: click.Context, parameter: click.Parameter, value: float) -> float:
-    if not 0 < value < 1:
-        raise InputError(f"--{parameter.name} takes a number between 0 and 1, not {value:g}")
-    return value
 
 
 @click.command()
@@ -37,7 +31,7 @@ def _level(_: click.Context, parameter: click.Parameter, value: float) -> float:
 @click.option("--reference-format", metavar="NAME", help="How to read the reference (default: by its file name).")
 @encoding_options
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="N texts, chosen by --seed, of each set with more.")
-@click.option("--level", type=float, default=0.1, callback=_level, help="False alarms in the lists (default: 0.1).")
+@share_option("--level", 0.1, "False alarms in the lists")
 @click.option("--clusters", type=click.IntRange(1), help="Of the texts of both sides (default: one for 50 texts).")
 @click.option("--group", metavar="FIELD", help="Field that tells which texts belong together: document, prompt...")
 @click.option("--paired", is_flag=True, help="Text i of reference and candidate answer the same prompt.")

@@ -186,7 +186,7 @@ def with_arrays(arrays: bool, form: str) -> dict[str, Any]:
 
 
 def report_options(series: bool = False) -> Callable[[Command], Command]:
-    """--report, and --series where systems may have an order; `Pages` collects both."""
+    """--report, and --series where systems may have an order; `deliver` takes both."""
 
     def order(_: click.Context, __: click.Parameter, text: str | None) -> bool | list[float]:
         if text in (None, ""):

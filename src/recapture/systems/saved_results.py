@@ -27,12 +27,11 @@ from ..texts.json_values import parsed
 from ..texts.reading import Source
 from ..versions import VERSION
 from .comparison import Comparison
-from .evidence import Loss, check_tests, differences, losses, pairs_of
+from .evidence import Loss, check_tests, pairs_of
 from .gate import Gate, gate_of
-from .item_sentences import sentences_on_items
+from .item_answer import compared_items
 from .of_contexts import context_numbers
 from .of_items import ItemNumber, ItemSystems, mean_number
-from .smallest_difference import smallest_shifts
 
 KINDS = ("sets", "pairs", "contexts")
 _LIBRARIES = ("torch", "transformers", "sentence-transformers", "numpy", "tokenizers", "versions")
@@ -431,28 +430,6 @@ def _tested(
         told = ", ".join(f"{name} {size}" for name, size in lengths.items())
         raise InputError(f"systems have different numbers of {unit}s: {told}")
     against = ItemSystems(numbers, range(next(iter(lengths.values()))), None, seed, unit)
-    names = [number.name for number in numbers]
-    evidence = against.evidence(level)
-    found = differences(evidence, names, interval, seed)
-    settings = against.settings(level, interval)
-    signs = against.signs(against.plan(level))
-    settings["smallest_found"] = smallest_shifts(evidence, names, signs, level, interval, seed)
-    directions = {number.name: number.direction for number in numbers}
-    shown_names = [number.name for number in numbers if number.main]
     # Whether texts are the same is not in the files: nothing is said of it.
-    sentences = sentences_on_items(
-        found, directions, shown_names, dict.fromkeys(pairs_of(list(results)), 0), level, settings
-    )
-    return Comparison(
-        kind,
-        results,
-        directions,
-        {system: dict(zip(names, each.tolist(), strict=True)) for system, each in against.values().items()},
-        found,
-        level,
-        settings,
-        sentences,
-        shown=shown_names,
-        notes=notes,
-        losses=losses(evidence, list(directions.values())),
-    )
+    same = dict.fromkeys(pairs_of(list(results)), 0)
+    return compared_items(kind, results, against, same, level, interval, notes)
