@@ -374,12 +374,16 @@ def test_the_command_writes_its_page(files, capsys):
         (["--report", "folder.html"], "it is a directory"),
         (["--report", "out.html", "--output", "out.html", "--format", "json"], "both name out.html"),
         (["--report", "out.html", "--series", "1,two"], "--series takes"),
+        (["-c", "other.npy", "--report", "out.html", "--series", "1,nan"], "--series takes"),
         (["-c", "other.npy", "--report", "out.html", "--series", "1"], "takes 2 numbers"),
         (["--series"], "--report"),
         (["--report", "out.html", "--series"], "two systems or more"),
     ],
 )
-def test_bad_targets_are_one_sentence_and_nothing_is_written(files, capsys, options, words):
+def test_bad_targets_are_one_sentence_before_the_work_and_nothing_is_written(
+    files, capsys, monkeypatch, options, words
+):
+    monkeypatch.setattr("recapture.cli.score.read_sets", None)
     (files / "folder.html").mkdir()
     before = sorted(path.name for path in files.iterdir())
     assert run([*SCORE, *options]) == 2

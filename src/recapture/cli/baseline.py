@@ -10,7 +10,7 @@ from .options import check_targets, chosen_encoding, encoding_options, input_opt
 from .score import read_sets
 
 
-@click.command()
+@click.command(short_help="Keep a system in one file, for recapture compare --baseline.")
 @click.option("--reference", "-r", required=True, metavar="FILE", help="Human texts or vectors; - for stdin.")
 @click.option("--candidate", "-c", required=True, metavar="FILE", help="Texts or vectors of the system to keep.")
 @click.option("--name", metavar="NAME", help="What comparisons call the system (default: baseline).")

@@ -50,7 +50,7 @@ class Kinds(WithCandidates):
 KINDS = {"--pairs": compare_pairs, "--contexts": compare_contexts}
 
 
-@click.command(cls=Kinds)
+@click.command(cls=Kinds, short_help="Say which of several systems is closest to people, and how sure that is.")
 @click.argument("results", nargs=-1)
 @click.option("--pairs", is_flag=True, expose_value=False, help="Text by text, each against its own references.")
 @click.option("--contexts", is_flag=True, expose_value=False, help="Several texts a context against several of people.")
@@ -146,7 +146,7 @@ def compare(
     if kept is None and len(candidate) < 2:
         raise InputError("comparing takes two systems or more: -c twice, or --baseline")
     _check_reference(reference, kept, {"--human": human, "--reference-field": reference_field})
-    check_targets(output, candidates=candidate, report=report)
+    check_targets(output, candidates=candidate, report=report, others=0 if kept is None else 1)
     form = chosen_form(form, output)
     if every and metrics:
         raise InputError("--all and --metrics name metrics both: leave out either")

@@ -22,7 +22,7 @@ from .options import (
 from .score import read_sets
 
 
-@click.command()
+@click.command(short_help="Say which texts a candidate made up, lost, repeats and copied.")
 @click.option("--reference", "-r", required=True, metavar="FILE", help="Human texts or vectors; - for stdin.")
 @click.option("--candidate", "-c", required=True, metavar="FILE", help="Generated ones.")
 @click.option("--name", multiple=True, metavar="NAME", help="What to call the candidate (default: its file).")

@@ -192,11 +192,14 @@ def report_options(series: bool = False) -> Callable[[Command], Command]:
         if text in (None, ""):
             return text is not None
         try:
-            return [float(number) for number in str(text).split(",")]
+            numbers = [float(number) for number in str(text).split(",")]
         except ValueError:
+            numbers = [math.nan]
+        if not all(map(math.isfinite, numbers)):
             raise InputError(
                 f"--series takes nothing, or a number for each system such as 0.5,0.7,1, not {shortened(str(text))!r}"
-            ) from None
+            )
+        return numbers
 
     def add(command: Command) -> Command:
         if series:
@@ -213,12 +216,17 @@ def report_options(series: bool = False) -> Callable[[Command], Command]:
     return add
 
 
-def check_report(report: str | None, series: Any = False) -> None:
-    """The name promises a page, and no option is for a page that is not asked for."""
+def check_report(report: str | None, series: bool | list[float] = False, systems: int = 0) -> None:
+    """The name promises a page, no option is for a page that is not asked for, and systems have as many places in
+    their order as there are systems (0: not known yet).
+    """
     if report is not None:
         from ..page.page_parts import check_ending
+        from ..page.series import order_of
 
         check_ending(report)
+        if series is not False and systems:
+            order_of([""] * systems, series)
     elif series is not False:
         raise InputError("--series is for the page: name it with --report")
 
@@ -284,16 +292,17 @@ def check_targets(
     candidates: Sequence[str] = (),
     flag: str = "--per-item",
     report: str | None = None,
+    others: int = 0,
 ) -> None:
     """What is to be written can be, and is neither the other nor anything that this command reads.
 
     beside: a second file, which `flag` names. candidates: the files that --candidate means, where it may name patterns
-    and folders.
+    and folders. others: systems beside those.
     """
     if "-" in (output, beside, report):
         named = f"--output, {flag} and --report" if report else f"--output and {flag}"
         raise InputError(f"{named} name files; without --output results go to stdout")
-    check_report(report, click.get_current_context().params.get("series", False))
+    check_report(report, click.get_current_context().params.get("series", False), len(candidates) + others)
     inputs = [*_read_by(click.get_current_context()), *candidates]
     targets = {"--output": output, flag: beside, "--report": report}
     written = [path for path in targets.values() if path]
