@@ -15,6 +15,7 @@ from recapture.report.report import beginning
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.traced,
     pytest.mark.skipif(found() is None, reason="no Chromium is installed (Debian: apt-get install chromium)"),
 ]
 TEXTS = ["a red boat", "a blue boat", "the old library", NASTY[0], NASTY[5], "nets on the pier", NASTY[4], "bread"]

@@ -232,6 +232,7 @@ def test_many_texts_are_thinned_and_said_to_be():
     assert MapSamples.kept({"a": np.zeros((map_data.KEPT + 1, 1))}, None) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["a plain sentence of usual length. " * 9, "漢字の長い文章です。" * 30, "\x00<&>" * 80]
 )
@@ -273,6 +274,8 @@ def test_the_page_of_a_comparison_holds_what_it_says(compared, tmp_path):
     assert "<table>" in compared.to_html() and "<style>" in compared._repr_html_()  # for other pages, for notebooks
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_of_many_systems_the_best_is_drawn_against_all_others():
     rng = np.random.default_rng(5)
     systems = {f"s{at}": rng.standard_normal((30, 2)) + at for at in range(7)}
@@ -313,6 +316,7 @@ def test_systems_in_their_order_are_curves_against_the_human_band(compared, tmp_
             page_of(compared, series=wrong)
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_every_result_has_a_page():
     """Pairs, contexts, agreement; and a result that only has a report."""
@@ -465,6 +469,7 @@ def test_plots_of_compared_contexts_have_the_numbers_of_the_table():
         assert line.value == pytest.approx(np.mean(scores)) == pytest.approx(compared.values[line.label][name])
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_systems_compared_on_items_and_contexts_have_their_pages(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -495,6 +500,7 @@ def test_systems_compared_on_items_and_contexts_have_their_pages(tmp_path, monke
         assert "Differences between systems" in text and "in order" in text
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_lists_of_texts_and_their_map_are_on_the_page_of_inspect(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -100,6 +100,8 @@ def inside(figure):
     return box.x0 >= -0.02 and box.y0 >= -0.02 and box.x1 <= width + 0.02 and box.y1 <= height + 0.02
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [3.35, 6.9, 2.5])
 def test_everything_fits_its_width(compared, width):
     for figure in (

@@ -88,7 +88,7 @@ def compare_contexts(
     --------
     >>> import recapture as rc
     >>> people = [[f"a cat sat on mat {n}", f"a cat sleeps on mat {n}"] for n in range(20)]
-    >>> bad = [[f"dogs {n}", f"dogs {n}"] for n in range(20)]
+    >>> bad = [["a cat", f"dogs {n % 5}"] for n in range(20)]
     >>> compared = rc.compare_contexts(people, {"copy": people, "bad": bad}, "trm-rouge-l", resume=False)
     >>> compared.ranks
     {'copy': 1, 'bad': 2}
