@@ -25,7 +25,7 @@ from .options import (
     report_options,
     share_option,
 )
-from .score import read_sets
+from .score import check_kind, read_sets
 
 
 class Kinds(WithCandidates):
@@ -150,6 +150,7 @@ def compare(
     form = chosen_form(form, output)
     if every and metrics:
         raise InputError("--all and --metrics name metrics both: leave out either")
+    check_kind(metrics, "recapture compare --pairs")
     chosen = [metric.name for metric in METRICS.choose(metrics)] if metrics or every else None
     if kept is None:
         gate.check_names(METRICS.choose(row_metrics() if chosen is None else chosen))
@@ -187,6 +188,8 @@ def compare(
         baseline=kept,
         **chosen_encoding(**encoding),
     )
+    if sample is not None:
+        compared.settings["sample"] = {"size": sample, "seed": seed}
     found = gate.judge(compared, held)
     compared.show("--all, which measures all metrics")
     deliver(compared, form, output, compared.notes, report=report, series=series)

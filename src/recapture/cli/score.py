@@ -196,7 +196,7 @@ def score(
     check_targets(output, candidates=candidate, report=report)
     form = chosen_form(form, output)
     how = with_arrays(arrays, form)
-    _check_kind(metrics)
+    check_kind(metrics, "recapture pairs")
     if every and metrics:
         raise InputError("--all and --metrics both say which numbers to show: leave out either")
     chosen = [metric.name for metric in METRICS.choose(metrics)] if metrics is not None else None
@@ -238,7 +238,7 @@ def score(
     deliver(results, form, output, results.notes, how=how, report=report, series=series)
 
 
-def _check_kind(metrics: str | None) -> None:
+def check_kind(metrics: str | None, elsewhere: str) -> None:
     """A metric of aligned texts is answered with the command that has it."""
     from ..pairs.declaration import METRICS as OF_PAIRS
     from ..sets.declaration import METRICS
@@ -246,4 +246,4 @@ def _check_kind(metrics: str | None) -> None:
     for name in (metrics or "").split(","):
         wanted = name.strip().lower().replace("_", "-")
         if wanted and wanted not in METRICS.all() and wanted in OF_PAIRS.all():
-            raise InputError(f"{wanted} compares every candidate with its own reference: recapture pairs has it")
+            raise InputError(f"{wanted} compares every candidate with its own reference: {elsewhere} has it")
