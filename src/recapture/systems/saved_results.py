@@ -32,9 +32,10 @@ from .gate import Gate, gate_of
 from .item_answer import compared_items
 from .of_contexts import context_numbers
 from .of_items import ItemNumber, ItemSystems, mean_number
+from .stored_baseline import LIBRARIES
 
 KINDS = ("sets", "pairs", "contexts")
-_LIBRARIES = ("torch", "transformers", "sentence-transformers", "numpy", "tokenizers", "versions")
+_ROUNDING = (*LIBRARIES, "versions")
 """What changes numbers by rounding alone."""
 
 
@@ -250,7 +251,7 @@ def _check_same(first: SavedFile, other: SavedFile) -> None:
 
 def _check_settings(one: Mapping[str, Any], two: Mapping[str, Any], both: str, skipped: Sequence[str]) -> None:
     ours, theirs = (
-        {key: value for key, value in each.items() if key not in (*skipped, *_LIBRARIES)} for each in (one, two)
+        {key: value for key, value in each.items() if key not in (*skipped, *_ROUNDING)} for each in (one, two)
     )
     if ours != theirs:
         raise InputError(f"{both} were made with different settings: {_differing(ours, theirs)}")
@@ -260,7 +261,7 @@ def _encoder(signature: Mapping[str, Any]) -> Mapping[str, Any]:
     found = signature.get("encoder")
     if not isinstance(found, Mapping):
         return {"encoder": found}
-    return {key: value for key, value in found.items() if key not in _LIBRARIES}
+    return {key: value for key, value in found.items() if key not in _ROUNDING}
 
 
 def _differing(one: Mapping[str, Any], two: Mapping[str, Any]) -> str:
