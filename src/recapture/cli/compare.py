@@ -16,13 +16,12 @@ from .options import (
     WithCandidates,
     candidate_files,
     check_targets,
-    chosen_encoding,
     chosen_form,
     deliver,
-    encoding_options,
-    input_options,
     output_format,
+    read_and_encoded,
     report_options,
+    set_options,
     share_option,
 )
 from .score import check_kind, read_sets
@@ -62,10 +61,7 @@ KINDS = {"--pairs": compare_pairs, "--contexts": compare_contexts}
 )
 @click.option("--all", "every", is_flag=True, help="All metrics of two sets, and all of their numbers.")
 @click.option("--k", type=int, help="Neighbourhood size (default: each metric's own).")
-@input_options
-@click.option("--reference-field", metavar="NAME", help="The same for the reference, where it differs.")
-@click.option("--reference-format", metavar="NAME", help="How to read the reference (default: by its file name).")
-@encoding_options
+@set_options
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="N texts, chosen by --seed, of each set with more.")
 @share_option("--level", 0.05, "Of the tests")
 @share_option("--interval", 0.95, "Of differences")
@@ -86,10 +82,6 @@ def compare(
     metrics: str | None,
     every: bool,
     k: int | None,
-    field: str | None,
-    input_format: str | None,
-    reference_field: str | None,
-    reference_format: str | None,
     encoder: str | None,
     sample: int | None,
     level: float,
@@ -106,7 +98,7 @@ def compare(
     baseline: str | None,
     fail_if: tuple[str, ...],
     tolerance: float | None,
-    **encoding: Any,
+    **given: Any,
 ) -> None:
     """Say which of several systems is closest to people, how sure that is, and what cannot be told.
 
@@ -130,6 +122,7 @@ def compare(
     from ..systems.stored_baseline import read_baseline
 
     gate = gated(baseline, fail_if, tolerance)
+    reading, encoding = read_and_encoded(given)
     if results:
         _check_alone(click.get_current_context())
         check_targets(output, report=report)
@@ -141,11 +134,11 @@ def compare(
         return
     if not candidate:
         raise InputError("Missing option '--candidate' / '-c'")
-    candidate, names, held = gate.with_baseline(candidate_files(candidate, input_format), name, stored=True)
+    candidate, names, held = gate.with_baseline(candidate_files(candidate, given["input_format"]), name, stored=True)
     kept = None if held is not None else baseline
     if kept is None and len(candidate) < 2:
         raise InputError("comparing takes two systems or more: -c twice, or --baseline")
-    _check_reference(reference, kept, {"--human": human, "--reference-field": reference_field})
+    _check_reference(reference, kept, {"--human": human, "--reference-field": given["reference_field"]})
     check_targets(output, candidates=candidate, report=report, others=0 if kept is None else 1)
     form = chosen_form(form, output)
     if every and metrics:
@@ -159,10 +152,7 @@ def compare(
         candidate,
         names,
         human=human,
-        field=field,
-        input_format=input_format,
-        reference_field=reference_field,
-        reference_format=reference_format,
+        **reading,
         group=group,
         sample=sample,
         seed=seed,
@@ -186,7 +176,7 @@ def compare(
         seed=seed,
         reference_name=sets.name or "reference",
         baseline=kept,
-        **chosen_encoding(**encoding),
+        **encoding,
     )
     if sample is not None:
         compared.settings["sample"] = {"size": sample, "seed": seed}

@@ -68,6 +68,29 @@ def encoding_options(command: Command) -> Command:
     return command
 
 
+def set_options(command: Command) -> Command:
+    """How sets are read and encoded; `read_and_encoded` parts the two."""
+    for option in (
+        encoding_options,
+        click.option(
+            "--reference-format", metavar="NAME", help="How to read the reference (default: by its file name)."
+        ),
+        click.option("--reference-field", metavar="NAME", help="The same for the reference, where it differs."),
+        input_options,
+    ):
+        command = option(command)
+    return command
+
+
+_OF_READING = ("field", "input_format", "reference_field", "reference_format")
+
+
+def read_and_encoded(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What `set_options` were given, but for the encoder: for `read_sets`, and for the library."""
+    encoding = {name: value for name, value in given.items() if name not in _OF_READING}
+    return {name: given[name] for name in _OF_READING}, chosen_encoding(**encoding)
+
+
 def interval_option(command: Command) -> Command:
     def level(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
         if value is not None and not 0 < value < 1:
