@@ -1,11 +1,13 @@
 """The study of equal systems: its sets are equally close by construction, and processes change no number."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import recapture as rc
+from recapture_studies import processes
 from recapture_studies.own_checks import equal_systems
 from recapture_studies.own_checks.equal_systems import CASES, Runs, relabelled
 from recapture_studies.own_checks.equal_systems_vectors import Pools, keep_pools, load_pools
@@ -69,11 +71,26 @@ def square(key):
 @pytest.mark.slow
 def test_steps_in_processes_are_those_of_one(tmp_path):
     journal = rc.Journal(tmp_path / "steps.jsonl")
-    assert spread_steps(journal, ["3", "1"], square, 1, "squares") == [9, 1]
-    assert spread_steps(journal, ["1", "2", "3", "4"], square, 2, "squares") == [1, 4, 9, 16]
+    assert spread_steps(journal, ["3", "1"], square, 1, "squares") == {"3": 9, "1": 1}
+    found = spread_steps(journal, ["1", "2", "3", "4"], square, 2, "squares")
+    assert list(found.items()) == [("1", 1), ("2", 4), ("3", 9), ("4", 16)]
     assert rc.Journal(journal.path).finished() == {"3": 9, "1": 1, "2": 4, "4": 16}
     with pytest.raises(ValueError, match="bad"):
         spread_steps(journal, ["5", "bad", "6"], square, 2, "squares")
+
+
+def test_steps_that_the_time_did_not_suffice_for(monkeypatch):
+    """A step takes a second: the first two are begun in time and finished, the third is not begun."""
+    clock, told = [0.0], []
+    monkeypatch.setattr(processes, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+
+    def work(key):
+        clock[0] += 1
+        return key
+
+    found = spread_steps(rc.Journal(None), ["a", "b", "c"], work, 1, "letters", until=1.5, tell=told.append)
+    assert found == {"a": "a", "b": "b"} and clock == [2] and told == ["0 of 3 steps are done"]
+    assert spread_steps(rc.Journal(None), ["a", "b"], work, 2, "letters", until=1.5) == {}  # no process is begun
 
 
 def test_vectors_that_were_brought_along(pools, tmp_path):

@@ -48,9 +48,18 @@ def test_the_answer_comes_first_and_into_a_file(sets, capsys):
         (["--all", "--metrics", "mmd"], "leave out either"),
         (["--pairs", "--contexts"], "two kinds of comparison"),
         (["--metrics", "mmdd"], "did you mean mmd?"),
+        (["--metrics", "bleu"], "recapture compare --pairs has it"),
     ],
 )
 def test_what_does_not_go_together_is_refused(sets, capsys, arguments, said):
     assert run(["compare", *SIDES, *arguments]) == 2
     printed = capsys.readouterr()
     assert said in printed.err and len(printed.err.strip().splitlines()) == 1 and not printed.out
+
+
+def test_a_sample_is_in_the_record(sets):
+    assert (
+        run(["compare", *SIDES, "--no-ceiling", "--metrics", "mmd", "--sample", "20", "--seed", "3", "-o", "out.json"])
+        == 0
+    )
+    assert json.loads(Path("out.json").read_text())["settings"]["sample"] == {"size": 20, "seed": 3}

@@ -202,6 +202,15 @@ def test_a_stored_baseline_gives_the_numbers_of_its_files(folder, capsys):
     assert kept["values"] == files["values"] and kept["differences"] == files["differences"]
 
 
+def test_a_stored_baseline_counts_among_systems_in_an_order(folder, capsys):
+    rc.save_baseline("kept.safetensors", np.load("human.npy"), np.load("old.npy"), "mmd", name="old")
+    command = ["compare", "-c", "new.npy", "--baseline", "kept.safetensors", "--no-ceiling", "--report", "out.html"]
+    assert run([*command, "--series", "1"]) == 2
+    assert "a series of 2 systems takes 2 numbers" in said(capsys)[-1] and not (folder / "out.html").exists()
+    assert run([*command, "--series", "1,2"]) == 0
+    assert "mmd, in order" in (folder / "out.html").read_text("utf-8")
+
+
 def test_a_baseline_of_texts_takes_texts_of_the_same_encoder(folder, monkeypatch):
     people = (folder / "refs.txt").read_text().splitlines()
     old, new = people[::-1], [text.upper() for text in people]

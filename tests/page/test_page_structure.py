@@ -199,8 +199,19 @@ def test_axes_have_ticks_that_differ(values):
     assert all(-0.5 <= axis.at(tick) <= 100.5 for tick in ticks)
 
 
-def test_nearest_on_the_other_side_is_the_nearest(monkeypatch):
-    monkeypatch.setattr(map_data, "_TILE", 7)  # several tiles
+def test_nearest_of_clumps_far_apart_is_the_nearest():
+    """By differences in float64: products of such coordinates in float32 would lose what tells neighbours apart."""
+    rng = np.random.default_rng(0)
+    clumps = 1e4 * rng.standard_normal((5, 1, 3))
+    people, model = ((clumps + 0.01 * rng.standard_normal((5, 20, 3))).reshape(-1, 3) for _ in range(2))
+    drawn = map_of(MapSamples({"human": people, "model": np.concatenate([model, model[:7]])}, None))
+    apart = np.linalg.norm(people[:, None] - model[None], axis=2)
+    assert (drawn.nearest[:100] == 100 + apart.argmin(axis=1)).all()  # of equal ones the first
+    assert (drawn.nearest[100:] == np.concatenate([apart.argmin(axis=0), apart.argmin(axis=0)[:7]])).all()
+    assert drawn.distance[:100] == pytest.approx(apart.min(axis=1))
+
+
+def test_nearest_on_the_other_side_is_the_nearest():
     rng = np.random.default_rng(0)
     sets = {name: rng.standard_normal((size, 3)) + 5 for name, size in (("human", 20), ("a", 15), ("b", 9))}
     shown = map_of(MapSamples(sets, None))
@@ -378,12 +389,16 @@ def test_the_command_writes_its_page(files, capsys):
         (["--report", "folder.html"], "it is a directory"),
         (["--report", "out.html", "--output", "out.html", "--format", "json"], "both name out.html"),
         (["--report", "out.html", "--series", "1,two"], "--series takes"),
+        (["-c", "other.npy", "--report", "out.html", "--series", "1,nan"], "--series takes"),
         (["-c", "other.npy", "--report", "out.html", "--series", "1"], "takes 2 numbers"),
         (["--series"], "--report"),
         (["--report", "out.html", "--series"], "two systems or more"),
     ],
 )
-def test_bad_targets_are_one_sentence_and_nothing_is_written(files, capsys, options, words):
+def test_bad_targets_are_one_sentence_before_the_work_and_nothing_is_written(
+    files, capsys, monkeypatch, options, words
+):
+    monkeypatch.setattr("recapture.cli.score.read_sets", None)
     (files / "folder.html").mkdir()
     before = sorted(path.name for path in files.iterdir())
     assert run([*SCORE, *options]) == 2

@@ -18,7 +18,7 @@ import recapture as rc
 from recapture.cli.app import run
 from recapture.report.report import Report
 from recapture.sets.declaration import METRICS, ROWS, notices, row_metrics, row_name
-from recapture.sets.unseen import FOREIGN, LOST, SHARES, _crossing, damage_shifts
+from recapture.sets.unseen import FOREIGN, LOST, SHARES, _crossing, _percent, damage_shifts
 
 DIMENSIONS = 4
 CENTRES = np.random.default_rng(5).standard_normal((6, DIMENSIONS)) * 2
@@ -259,3 +259,10 @@ def test_data_for_programs_always_has_all_numbers(files):
     assert list(json.loads(results.to_json())["results"]["model"]) == list(METRICS.all())
     assert ".all_rows()" in str(results) and "petersen" in str(results.all_rows())
     assert results.all_rows() == results and "petersen" not in str(results)
+
+
+@pytest.mark.parametrize(
+    ("share", "words"), [(0.005, "0.5"), (0.0149, "1"), (0.0949, "9"), (0.0951, "10"), (0.0999, "10"), (0.314, "31")]
+)
+def test_shares_are_plain_numbers(share, words):
+    assert _percent(share) == words

@@ -291,6 +291,7 @@ def systems(rng, sizes=(6, 6), metrics="mark-evaluate,mmd", n=8):
     return reference, given, SetSystems(prepare_sets(reference, given, metrics, None, None, blind=True), 0)
 
 
+@pytest.mark.slow
 def test_labellings_of_small_systems_against_all_partitions():
     """Every way to part the pooled samples of two systems, each half scored against the whole reference by itself."""
     rng = np.random.default_rng(4)

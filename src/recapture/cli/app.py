@@ -84,12 +84,14 @@ def _refusing(name: str, short: str, answer: str) -> click.Command:
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(VERSION, prog_name="recapture", message="%(prog)s %(version)s")
 def app() -> None:
-    """How close is a set of generated texts to a set of human ones?
+    """Which system writes most like people, how sure is that, and which texts show it?
 
     \b
     Examples:
-      recapture score --reference human.txt --candidate model.txt
-      recapture pairs --reference refs.txt --candidate model.txt
+      recapture compare -r human.txt -c a.txt -c b.txt --report compared.html
+      recapture inspect -r human.txt -c a.txt
+      recapture score -r human.txt -c a.txt
+      recapture pairs -r refs.txt -c a.txt
       recapture list
       recapture COMMAND --help
     """

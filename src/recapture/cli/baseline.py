@@ -6,20 +6,17 @@ from typing import Any
 
 import click
 
-from .options import check_targets, chosen_encoding, encoding_options, input_options, say
+from .options import check_targets, read_and_encoded, say, set_options
 from .score import read_sets
 
 
-@click.command()
+@click.command(short_help="Keep a system in one file, for recapture compare --baseline.")
 @click.option("--reference", "-r", required=True, metavar="FILE", help="Human texts or vectors; - for stdin.")
 @click.option("--candidate", "-c", required=True, metavar="FILE", help="Texts or vectors of the system to keep.")
 @click.option("--name", metavar="NAME", help="What comparisons call the system (default: baseline).")
 @click.option("--metrics", metavar="NAMES", help="Comma-separated (default: those of recapture compare).")
 @click.option("--k", type=int, help="Neighbourhood size (default: each metric's own).")
-@input_options
-@click.option("--reference-field", metavar="NAME", help="The same for the reference, where it differs.")
-@click.option("--reference-format", metavar="NAME", help="How to read the reference (default: by its file name).")
-@encoding_options
+@set_options
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="N texts, chosen by --seed, of each set with more.")
 @click.option("--group", metavar="FIELD", help="Field that tells which texts belong together: document, prompt...")
 @click.option("--paired", is_flag=True, help="Text i of both answers the same prompt.")
@@ -31,17 +28,13 @@ def baseline(
     name: str | None,
     metrics: str | None,
     k: int | None,
-    field: str | None,
-    input_format: str | None,
-    reference_field: str | None,
-    reference_format: str | None,
     encoder: str | None,
     sample: int | None,
     group: str | None,
     paired: bool,
     seed: int,
     output: str,
-    **encoding: Any,
+    **given: Any,
 ) -> None:
     """Keep human texts and a system's texts as vectors in one file, for recapture compare --baseline.
 
@@ -55,6 +48,7 @@ def baseline(
     """
     from ..systems.stored_baseline import save_baseline
 
+    reading, encoding = read_and_encoded(given)
     called = name or "baseline"
     check_targets(output, candidates=[candidate])
     sets = read_sets(
@@ -62,10 +56,7 @@ def baseline(
         [candidate],
         [called],
         human=None,
-        field=field,
-        input_format=input_format,
-        reference_field=reference_field,
-        reference_format=reference_format,
+        **reading,
         group=group,
         sample=sample,
         seed=seed,
@@ -82,7 +73,7 @@ def baseline(
         groups=None if sets.groups is None else sets.groups[called],
         paired=paired,
         reference_name=sets.name,
-        **chosen_encoding(**encoding),
+        **encoding,
     )
     many = f"{len(sets.references):,} human texts and {len(sets.candidates[called]):,} of {called}"
     say(f"wrote {output}: vectors of {many}, no texts; vectors may tell of texts")

@@ -16,16 +16,15 @@ from .options import (
     WithCandidates,
     candidate_files,
     check_targets,
-    chosen_encoding,
     chosen_form,
     deliver,
-    encoding_options,
-    input_options,
     output_format,
+    read_and_encoded,
     report_options,
+    set_options,
     share_option,
 )
-from .score import read_sets
+from .score import check_kind, read_sets
 
 
 class Kinds(WithCandidates):
@@ -50,7 +49,7 @@ class Kinds(WithCandidates):
 KINDS = {"--pairs": compare_pairs, "--contexts": compare_contexts}
 
 
-@click.command(cls=Kinds)
+@click.command(cls=Kinds, short_help="Say which of several systems is closest to people, and how sure that is.")
 @click.argument("results", nargs=-1)
 @click.option("--pairs", is_flag=True, expose_value=False, help="Text by text, each against its own references.")
 @click.option("--contexts", is_flag=True, expose_value=False, help="Several texts a context against several of people.")
@@ -62,10 +61,7 @@ KINDS = {"--pairs": compare_pairs, "--contexts": compare_contexts}
 )
 @click.option("--all", "every", is_flag=True, help="All metrics of two sets, and all of their numbers.")
 @click.option("--k", type=int, help="Neighbourhood size (default: each metric's own).")
-@input_options
-@click.option("--reference-field", metavar="NAME", help="The same for the reference, where it differs.")
-@click.option("--reference-format", metavar="NAME", help="How to read the reference (default: by its file name).")
-@encoding_options
+@set_options
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="N texts, chosen by --seed, of each set with more.")
 @share_option("--level", 0.05, "Of the tests")
 @share_option("--interval", 0.95, "Of differences")
@@ -86,10 +82,6 @@ def compare(
     metrics: str | None,
     every: bool,
     k: int | None,
-    field: str | None,
-    input_format: str | None,
-    reference_field: str | None,
-    reference_format: str | None,
     encoder: str | None,
     sample: int | None,
     level: float,
@@ -106,7 +98,7 @@ def compare(
     baseline: str | None,
     fail_if: tuple[str, ...],
     tolerance: float | None,
-    **encoding: Any,
+    **given: Any,
 ) -> None:
     """Say which of several systems is closest to people, how sure that is, and what cannot be told.
 
@@ -130,6 +122,7 @@ def compare(
     from ..systems.stored_baseline import read_baseline
 
     gate = gated(baseline, fail_if, tolerance)
+    reading, encoding = read_and_encoded(given)
     if results:
         _check_alone(click.get_current_context())
         check_targets(output, report=report)
@@ -141,15 +134,16 @@ def compare(
         return
     if not candidate:
         raise InputError("Missing option '--candidate' / '-c'")
-    candidate, names, held = gate.with_baseline(candidate_files(candidate, input_format), name, stored=True)
+    candidate, names, held = gate.with_baseline(candidate_files(candidate, given["input_format"]), name, stored=True)
     kept = None if held is not None else baseline
     if kept is None and len(candidate) < 2:
         raise InputError("comparing takes two systems or more: -c twice, or --baseline")
-    _check_reference(reference, kept, {"--human": human, "--reference-field": reference_field})
-    check_targets(output, candidates=candidate, report=report)
+    _check_reference(reference, kept, {"--human": human, "--reference-field": given["reference_field"]})
+    check_targets(output, candidates=candidate, report=report, others=0 if kept is None else 1)
     form = chosen_form(form, output)
     if every and metrics:
         raise InputError("--all and --metrics name metrics both: leave out either")
+    check_kind(metrics, "recapture compare --pairs")
     chosen = [metric.name for metric in METRICS.choose(metrics)] if metrics or every else None
     if kept is None:
         gate.check_names(METRICS.choose(row_metrics() if chosen is None else chosen))
@@ -158,10 +152,7 @@ def compare(
         candidate,
         names,
         human=human,
-        field=field,
-        input_format=input_format,
-        reference_field=reference_field,
-        reference_format=reference_format,
+        **reading,
         group=group,
         sample=sample,
         seed=seed,
@@ -185,8 +176,10 @@ def compare(
         seed=seed,
         reference_name=sets.name or "reference",
         baseline=kept,
-        **chosen_encoding(**encoding),
+        **encoding,
     )
+    if sample is not None:
+        compared.settings["sample"] = {"size": sample, "seed": seed}
     found = gate.judge(compared, held)
     compared.show("--all, which measures all metrics")
     deliver(compared, form, output, compared.notes, report=report, series=series)

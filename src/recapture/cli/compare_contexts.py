@@ -114,7 +114,7 @@ def compare_contexts(
         name = tuple(chosen)
     fields = Fields(id_field, references_field, candidates_field)
     _check_inputs(file, files, reference, fields, group, field, context_group)
-    check_targets(output, candidates=files, report=report)
+    check_targets(output, candidates=files, report=report, others=0 if file is None else len(candidates_field))
     form = chosen_form(form, output)
     arguments = metric_arguments(metrics, **settings)
     if file is not None:

@@ -68,6 +68,29 @@ def encoding_options(command: Command) -> Command:
     return command
 
 
+def set_options(command: Command) -> Command:
+    """How sets are read and encoded; `read_and_encoded` parts the two."""
+    for option in (
+        encoding_options,
+        click.option(
+            "--reference-format", metavar="NAME", help="How to read the reference (default: by its file name)."
+        ),
+        click.option("--reference-field", metavar="NAME", help="The same for the reference, where it differs."),
+        input_options,
+    ):
+        command = option(command)
+    return command
+
+
+_OF_READING = ("field", "input_format", "reference_field", "reference_format")
+
+
+def read_and_encoded(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What `set_options` were given, but for the encoder: for `read_sets`, and for the library."""
+    encoding = {name: value for name, value in given.items() if name not in _OF_READING}
+    return {name: given[name] for name in _OF_READING}, chosen_encoding(**encoding)
+
+
 def interval_option(command: Command) -> Command:
     def level(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
         if value is not None and not 0 < value < 1:
@@ -186,17 +209,20 @@ def with_arrays(arrays: bool, form: str) -> dict[str, Any]:
 
 
 def report_options(series: bool = False) -> Callable[[Command], Command]:
-    """--report, and --series where systems may have an order; `Pages` collects both."""
+    """--report, and --series where systems may have an order; `deliver` takes both."""
 
     def order(_: click.Context, __: click.Parameter, text: str | None) -> bool | list[float]:
         if text in (None, ""):
             return text is not None
         try:
-            return [float(number) for number in str(text).split(",")]
+            numbers = [float(number) for number in str(text).split(",")]
         except ValueError:
+            numbers = [math.nan]
+        if not all(map(math.isfinite, numbers)):
             raise InputError(
                 f"--series takes nothing, or a number for each system such as 0.5,0.7,1, not {shortened(str(text))!r}"
-            ) from None
+            )
+        return numbers
 
     def add(command: Command) -> Command:
         if series:
@@ -213,12 +239,17 @@ def report_options(series: bool = False) -> Callable[[Command], Command]:
     return add
 
 
-def check_report(report: str | None, series: Any = False) -> None:
-    """The name promises a page, and no option is for a page that is not asked for."""
+def check_report(report: str | None, series: bool | list[float] = False, systems: int = 0) -> None:
+    """The name promises a page, no option is for a page that is not asked for, and systems have as many places in
+    their order as there are systems (0: not known yet).
+    """
     if report is not None:
         from ..page.page_parts import check_ending
+        from ..page.series import order_of
 
         check_ending(report)
+        if series is not False and systems:
+            order_of([""] * systems, series)
     elif series is not False:
         raise InputError("--series is for the page: name it with --report")
 
@@ -284,16 +315,17 @@ def check_targets(
     candidates: Sequence[str] = (),
     flag: str = "--per-item",
     report: str | None = None,
+    others: int = 0,
 ) -> None:
     """What is to be written can be, and is neither the other nor anything that this command reads.
 
     beside: a second file, which `flag` names. candidates: the files that --candidate means, where it may name patterns
-    and folders.
+    and folders. others: systems beside those.
     """
     if "-" in (output, beside, report):
         named = f"--output, {flag} and --report" if report else f"--output and {flag}"
         raise InputError(f"{named} name files; without --output results go to stdout")
-    check_report(report, click.get_current_context().params.get("series", False))
+    check_report(report, click.get_current_context().params.get("series", False), len(candidates) + others)
     inputs = [*_read_by(click.get_current_context()), *candidates]
     targets = {"--output": output, flag: beside, "--report": report}
     written = [path for path in targets.values() if path]

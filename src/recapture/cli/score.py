@@ -21,15 +21,14 @@ from .options import (
     candidate_names,
     check_stdin,
     check_targets,
-    chosen_encoding,
     chosen_form,
     deliver,
-    encoding_options,
     inference_options,
-    input_options,
     output_format,
+    read_and_encoded,
     report_options,
     say,
+    set_options,
     with_arrays,
 )
 
@@ -123,10 +122,7 @@ def read_sets(
 @click.option("--metrics", metavar="NAMES", help="Comma-separated (default: all; see recapture list).")
 @click.option("--all", "every", is_flag=True, help="Show all numbers in tables, not only a few that notice most.")
 @click.option("--k", type=int, help="Neighbourhood size (default: each metric's own).")
-@input_options
-@click.option("--reference-field", metavar="NAME", help="The same for the reference, where it differs.")
-@click.option("--reference-format", metavar="NAME", help="How to read the reference (default: by its file name).")
-@encoding_options
+@set_options
 @click.option(
     "--balance",
     type=click.IntRange(1),
@@ -153,10 +149,6 @@ def score(
     metrics: str | None,
     every: bool,
     k: int | None,
-    field: str | None,
-    input_format: str | None,
-    reference_field: str | None,
-    reference_format: str | None,
     encoder: str | None,
     balance: int | None,
     sample: int | None,
@@ -172,7 +164,7 @@ def score(
     output: str | None,
     report: str | None,
     series: bool | list[float],
-    **encoding: Any,
+    **given: Any,
 ) -> None:
     """Score candidate sets against a reference set.
 
@@ -192,11 +184,12 @@ def score(
     from ..sets.declaration import METRICS
     from ..sets.evaluate import evaluate
 
-    candidate = candidate_files(candidate, input_format)
+    reading, encoding = read_and_encoded(given)
+    candidate = candidate_files(candidate, given["input_format"])
     check_targets(output, candidates=candidate, report=report)
     form = chosen_form(form, output)
     how = with_arrays(arrays, form)
-    _check_kind(metrics)
+    check_kind(metrics, "recapture pairs")
     if every and metrics:
         raise InputError("--all and --metrics both say which numbers to show: leave out either")
     chosen = [metric.name for metric in METRICS.choose(metrics)] if metrics is not None else None
@@ -205,10 +198,7 @@ def score(
         candidate,
         candidate_names(candidate, name),
         human=human,
-        field=field,
-        input_format=input_format,
-        reference_field=reference_field,
-        reference_format=reference_format,
+        **reading,
         group=group,
         sample=sample,
         seed=seed,
@@ -230,7 +220,7 @@ def score(
         human_groups=sets.human_groups,
         paired=paired,
         reference_name=sets.name,
-        **chosen_encoding(**encoding),
+        **encoding,
     )
     results.show(None if every else results.shown, "--all")
     if sample is not None:
@@ -238,7 +228,7 @@ def score(
     deliver(results, form, output, results.notes, how=how, report=report, series=series)
 
 
-def _check_kind(metrics: str | None) -> None:
+def check_kind(metrics: str | None, elsewhere: str) -> None:
     """A metric of aligned texts is answered with the command that has it."""
     from ..pairs.declaration import METRICS as OF_PAIRS
     from ..sets.declaration import METRICS
@@ -246,4 +236,4 @@ def _check_kind(metrics: str | None) -> None:
     for name in (metrics or "").split(","):
         wanted = name.strip().lower().replace("_", "-")
         if wanted and wanted not in METRICS.all() and wanted in OF_PAIRS.all():
-            raise InputError(f"{wanted} compares every candidate with its own reference: recapture pairs has it")
+            raise InputError(f"{wanted} compares every candidate with its own reference: {elsewhere} has it")

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..geometry.distinct import distinct_rows
+from ..geometry.nearest import nearest_rows
 from ..geometry.sparse_rows import Rows, together
 from .page_parts import TextMap
 from .projection import PRINCIPAL, projected
@@ -18,9 +20,6 @@ MOST = 20_000
 """Texts on a map."""
 KEPT = 200_000
 """MapSamples that a result remembers for its map: more would hold memory that nobody expects."""
-_TILE = 1_000
-
-
 _UNWANTED: ContextVar[bool] = ContextVar("maps are not wanted", default=False)
 
 
@@ -127,28 +126,12 @@ def _nearest(sets: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
 
 def _closest(rows: Rows, others: Rows) -> tuple[np.ndarray, np.ndarray]:
     """Of every row its closest other one, -1 where there is none, and their distance."""
-    place, distance = np.full(len(rows), -1), np.full(len(rows), np.nan)
-    if not len(others):
-        return place, distance
-    centre = np.asarray(others[:_TILE], np.float64).mean(axis=0)  # differences of near points keep their digits
-    best = np.full(len(rows), np.inf, np.float32)
-    for start in range(0, len(others), _TILE):
-        block = (np.asarray(others[start : start + _TILE], np.float64) - centre).astype(np.float32)
-        squares = np.einsum("ij,ij->i", block, block)
-        for first in range(0, len(rows), _TILE):
-            part = slice(first, first + _TILE)
-            mine = (np.asarray(rows[part], np.float64) - centre).astype(np.float32)
-            apart = squares - 2 * (mine @ block.T)
-            column = apart.argmin(axis=1)
-            found = apart[np.arange(len(mine)), column]
-            closer = found < best[part]
-            best[part] = np.where(closer, found, best[part])
-            place[part] = np.where(closer, column + start, place[part])
-    for first in range(0, len(rows), _TILE):
-        part = slice(first, first + _TILE)
-        gap = np.asarray(rows[part], np.float64) - np.asarray(others[place[part]], np.float64)
-        distance[part] = np.sqrt(np.einsum("ij,ij->i", gap, gap))
-    return place, distance
+    if not len(rows) or not len(others):
+        return np.full(len(rows), -1), np.full(len(rows), np.nan)
+    mine, theirs = distinct_rows(rows), distinct_rows(others)
+    found = nearest_rows(mine.values, theirs.values)
+    first = np.unique(theirs.inverse, return_index=True)[1]
+    return first[found.place[0][mine.inverse]], np.sqrt(found.squared[0][mine.inverse])
 
 
 def map_of_records(

@@ -131,7 +131,7 @@ def _moved(found: Smallest) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1g}" if share < 0.1 else f"{100 * share:.2g}"
+    return f"{100 * share:.1g}" if share < 0.095 else f"{100 * share:.0f}"
 
 
 def _forgotten() -> None:

@@ -17,10 +17,9 @@ from ..geometry.triangles import Ties
 from ..sets.grouping import Labelled, checked_labels
 from ..texts.context_files import Context, given_contexts
 from .comparison import Comparison
-from .evidence import check_tests, differences, losses, pairs_of
-from .item_sentences import sentences_on_items
+from .evidence import check_tests, pairs_of
+from .item_answer import compared_items
 from .of_items import ItemNumber, ItemSystems, check_systems, mean_number, order_of, texts_at
-from .smallest_difference import smallest_shifts
 
 if TYPE_CHECKING:
     import os
@@ -141,32 +140,14 @@ def _compared(
     notes: Sequence[str],
 ) -> Comparison:
     numbers, said = context_numbers(results, chosen)
-    names = [number.name for number in numbers]
     references = [context.references for context in next(iter(contexts.values()))]
     texts = {name: [context.candidates for context in own] for name, own in contexts.items()}
     against = ItemSystems(numbers, order_of(references, texts), groups, seed, "context")
-    evidence = against.evidence(level)
-    found = differences(evidence, names, interval, seed)
-    settings = against.settings(level, interval)
-    signs = against.signs(against.plan(level))
-    settings["smallest_found"] = smallest_shifts(evidence, names, signs, level, interval, seed)
-    directions = {number.name: number.direction for number in numbers}
     same = {
         (a, b): sum(texts_at(texts[a], place) == texts_at(texts[b], place) for place in against.used)
         for a, b in pairs_of(list(texts))
     }
-    return Comparison(
-        "contexts",
-        results,
-        directions,
-        {system: dict(zip(names, each.tolist(), strict=True)) for system, each in against.values().items()},
-        found,
-        level,
-        settings,
-        sentences_on_items(found, directions, names, same, level, settings),
-        notes=[*notes, *_sizes(texts), *said],
-        losses=losses(evidence, list(directions.values())),
-    )
+    return compared_items("contexts", results, against, same, level, interval, [*notes, *_sizes(texts), *said])
 
 
 def _with_direction(listed: Sequence[ContextMetric]) -> tuple[list[ContextMetric], list[str]]:

@@ -27,15 +27,15 @@ from ..texts.json_values import parsed
 from ..texts.reading import Source
 from ..versions import VERSION
 from .comparison import Comparison
-from .evidence import Loss, check_tests, differences, losses, pairs_of
+from .evidence import Loss, check_tests, pairs_of
 from .gate import Gate, gate_of
-from .item_sentences import sentences_on_items
+from .item_answer import compared_items
 from .of_contexts import context_numbers
 from .of_items import ItemNumber, ItemSystems, mean_number
-from .smallest_difference import smallest_shifts
+from .stored_baseline import LIBRARIES
 
 KINDS = ("sets", "pairs", "contexts")
-_LIBRARIES = ("torch", "transformers", "sentence-transformers", "numpy", "tokenizers", "versions")
+_ROUNDING = (*LIBRARIES, "versions")
 """What changes numbers by rounding alone."""
 
 
@@ -261,7 +261,7 @@ def _check_same(first: SavedFile, other: SavedFile) -> None:
 
 def _check_settings(one: Mapping[str, Any], two: Mapping[str, Any], both: str, skipped: Sequence[str]) -> None:
     ours, theirs = (
-        {key: value for key, value in each.items() if key not in (*skipped, *_LIBRARIES)} for each in (one, two)
+        {key: value for key, value in each.items() if key not in (*skipped, *_ROUNDING)} for each in (one, two)
     )
     if ours != theirs:
         raise InputError(f"{both} were made with different settings: {_differing(ours, theirs)}")
@@ -271,7 +271,7 @@ def _encoder(signature: Mapping[str, Any]) -> Mapping[str, Any]:
     found = signature.get("encoder")
     if not isinstance(found, Mapping):
         return {"encoder": found}
-    return {key: value for key, value in found.items() if key not in _LIBRARIES}
+    return {key: value for key, value in found.items() if key not in _ROUNDING}
 
 
 def _differing(one: Mapping[str, Any], two: Mapping[str, Any]) -> str:
@@ -441,28 +441,6 @@ def _tested(
         told = ", ".join(f"{name} {size}" for name, size in lengths.items())
         raise InputError(f"systems have different numbers of {unit}s: {told}")
     against = ItemSystems(numbers, range(next(iter(lengths.values()))), None, seed, unit)
-    names = [number.name for number in numbers]
-    evidence = against.evidence(level)
-    found = differences(evidence, names, interval, seed)
-    settings = against.settings(level, interval)
-    signs = against.signs(against.plan(level))
-    settings["smallest_found"] = smallest_shifts(evidence, names, signs, level, interval, seed)
-    directions = {number.name: number.direction for number in numbers}
-    shown_names = [number.name for number in numbers if number.main]
     # Whether texts are the same is not in the files: nothing is said of it.
-    sentences = sentences_on_items(
-        found, directions, shown_names, dict.fromkeys(pairs_of(list(results)), 0), level, settings
-    )
-    return Comparison(
-        kind,
-        results,
-        directions,
-        {system: dict(zip(names, each.tolist(), strict=True)) for system, each in against.values().items()},
-        found,
-        level,
-        settings,
-        sentences,
-        shown=shown_names,
-        notes=notes,
-        losses=losses(evidence, list(directions.values())),
-    )
+    same = dict.fromkeys(pairs_of(list(results)), 0)
+    return compared_items(kind, results, against, same, level, interval, notes)

@@ -42,7 +42,7 @@ _LENGTH = 8
 """Bytes before the header that say how long it is."""
 _LONGEST_HEADER = 100_000_000
 """Bytes of a header, as the format has it."""
-_LIBRARIES = ("torch", "transformers", "sentence-transformers", "numpy", "tokenizers")
+LIBRARIES = ("torch", "transformers", "sentence-transformers", "numpy", "tokenizers")
 """Parts of an encoder's identity that change vectors by rounding alone."""
 
 
@@ -82,7 +82,7 @@ class StoredBaseline:
             return []
         theirs, ours = plain(self.encoder), plain(identity)
         different = [key for key in {**theirs, **ours} if theirs.get(key) != ours.get(key)]
-        decisive = [key for key in different if key not in _LIBRARIES]
+        decisive = [key for key in different if key not in LIBRARIES]
         if decisive:
             decisive = ["encoder"] if "encoder" in decisive else decisive  # all else follows from it
             told = ", ".join(f"{key} {shown(theirs.get(key))}, not {shown(ours.get(key))}" for key in decisive)

@@ -181,7 +181,7 @@ def _run(setup: Setup) -> Findings:
     found = {}
     for case in CASES:
         keys = [f"{case.name}/{number}" for number in range(scale.runs if case.equal else scale.real)]
-        found[case.name] = spread_steps(steps, keys, work, setup.jobs, case.what)
+        found[case.name] = list(spread_steps(steps, keys, work, setup.jobs, case.what).values())
     return Findings([_table(found, scale)], _drawing(found), _verdict(found), settings)
 
 
