@@ -271,6 +271,22 @@ def test_ranks_share_places_where_nothing_is_sure():
     assert ring.verdict[0] == "No system is closest to people: each of a, b and c is beaten by another."
 
 
+def test_side_numbers_decide_no_rank():
+    """b is surely closer by a number that no table shows: whoever reads the table sees a win everywhere."""
+    found = {
+        "score": Difference(0.5, 0.4, 0.6, 0.001, 0.001, 0.001),
+        "side": Difference(-0.5, -0.6, -0.4, 0.001, 0.001, 0.001),
+    }
+    values = {"a": {"score": 0.5, "side": 0.1}, "b": {"score": 0.0, "side": 0.6}}
+    directions = dict.fromkeys(found, "higher")
+    whole = Comparison("pairs", rc.Results(), directions, values, {("a", "b"): found}, 0.05, {})
+    assert whole.ranks == {"a": 1, "b": 1} and "each in its own way" in whole.verdict[0]
+    few = Comparison("pairs", rc.Results(), directions, values, {("a", "b"): found}, 0.05, {}, shown=["score"])
+    assert few.deciding == ["score"] and few.closer("b", "a") == ["side"]
+    for compared in (few, few.all_rows()):  # showing more rows changes no rank
+        assert compared.ranks == {"a": 1, "b": 2} and compared.verdict[0].startswith("a is closest to people; b is")
+
+
 def test_the_other_way_round():
     found = comparison((0.5, 0.01), (0.9, 0.01), (0.4, 0.01)).differences
     there, back = found["a", "b"]["score"], found["b", "a"]["score"]

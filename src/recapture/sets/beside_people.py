@@ -168,13 +168,13 @@ def _of_result(metric: str, result: Result) -> Iterable[Off]:
 
 
 def overshoots(results: SetResults, system: str, other: str, number: str) -> bool:
-    """Whether a system's parts score better than the human band, and lie further from people's mean than the other's:
-    "better" than people is not closer to them.
+    """Whether a system's parts score better than people's mean, and lie further from it than the other's: "better" than
+    people is not closer to them.
     """
     own, others = ({each.number: each for each in _offs(results, name, None)} for name in (system, other))
     if number not in own or number not in others:
         return False
-    return own[number].halves > 1 and own[number].halves >= abs(others[number].halves)
+    return own[number].halves > 0 and own[number].halves >= abs(others[number].halves)
 
 
 def blind(results: SetResults) -> list[str]:

@@ -76,6 +76,8 @@ class Comparison(Paged):
         By system and number, all systems at one size.
     differences : Differences
         {(a, b): {number: Difference}}, see `Difference`.
+    deciding : list of str
+        The numbers that ranks and the verdict rest on.
     results : Results
         Each system against people: see `evaluate`, `evaluate_pairs` or `evaluate_contexts`.
     alike : dict
@@ -117,6 +119,7 @@ class Comparison(Paged):
         self._notes = list(notes)
         self._losses, self._half_bands = dict(losses or {}), dict(half_bands or {})
         self._sentences, self._shown = list(sentences), list(numbers if shown is None else shown)
+        self._deciding = list(self._shown)
         self._unseen, self._how = unseen, ".all_rows()"
 
     @property
@@ -145,9 +148,19 @@ class Comparison(Paged):
     def _overshoots(self, a: str, b: str, name: str) -> bool:
         return isinstance(self.results, SetResults) and overshoots(self.results, a, b, name)
 
+    @property
+    def deciding(self) -> list[str]:
+        """The numbers that ranks and the verdict rest on: those that tables show unless asked for more, for a reader to
+        check. Side numbers (one half of a mean, say) stand beside and decide nothing.
+        """
+        return list(self._deciding)
+
+    def _wins(self, a: str, b: str) -> list[str]:
+        return [name for name in self.closer(a, b) if name in self._deciding]
+
     def beats(self, a: str, b: str) -> bool:
-        """Whether a is closer to people than b by some number, and b than a by none."""
-        return a != b and bool(self.closer(a, b)) and not self.closer(b, a)
+        """Whether a is closer to people than b by some number that decides, and b than a by none."""
+        return a != b and bool(self._wins(a, b)) and not self._wins(b, a)
 
     def losses(self, than: str, tolerance: float = 0.0) -> dict[str, dict[str, Loss]]:
         """How much worse every other system is than one of them, number by number, tested on that side alone.
@@ -302,13 +315,13 @@ class Comparison(Paged):
         rest = [name for name in self.systems if name not in first]
         percent = f"{self.level:.0%}".replace("%", " %")
         within = pairs_of(first)
-        crossed = [(a, b) for a, b in within if self.closer(a, b) and self.closer(b, a)]
+        crossed = [(a, b) for a, b in within if self._wins(a, b) and self._wins(b, a)]
         apart = [(a, b) for a, b in within if not self.tied(a, b)]
         closest = f"{_joined(first)} are closest to people" if rest else "no system is closest to people"
         if crossed:
             a, b = crossed[0]
-            said = f"{closest}, each in its own way: {a} by {_listed(self.closer(a, b))}, {b} by "
-            said += _listed(self.closer(b, a))
+            said = f"{closest}, each in its own way: {a} by {_listed(self._wins(a, b))}, {b} by "
+            said += _listed(self._wins(b, a))
         elif any(self.beats(a, b) or self.beats(b, a) for a, b in apart):
             said = f"no system is closest to people: each of {_joined(first)} is beaten by another"
         elif apart:
@@ -327,7 +340,7 @@ class Comparison(Paged):
     def _beaten(self, name: str) -> str:
         by = [other for other in self.systems if self.beats(other, name)]
         best = next((other for other in self.clusters[0] if other in by), by[0])
-        number = min(self.closer(best, name), key=lambda each: self.differences[best, name][each].adjusted)
+        number = min(self._wins(best, name), key=lambda each: self.differences[best, name][each].adjusted)
         found = self.differences[best, name][number]
         much = f"{number} {signed(-found.value)}, p {short_p(found.adjusted)}"
         return f"{name} is further away than {_joined(by)} ({much})"
@@ -353,6 +366,7 @@ class Comparison(Paged):
             ],
             "ranks": self.ranks,
             "clusters": self.clusters,
+            "deciding": self.deciding,
             "alike": [{"a": a, "b": b, "numbers": numbers} for (a, b), numbers in self.alike.items()],
         }
         of_results = self.results.report()
