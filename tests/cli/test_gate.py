@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from itertools import product
@@ -71,7 +72,7 @@ def test_limits_on_numbers(folder, capsys):
     assert f"bad.npy has precision-recall.precision {whole:.4f}, which is below" in said(capsys)[-1]
     assert run([*sets, "--fail-if", f"precision-recall.precision < {whole}"]) == 0
     assert run([*sets, "--fail-if", f"precision <= {whole}"]) == 1
-    assert run([*sets, "--fail-if", "mmd.value>=0.1", "--fail-if", "recall > 1"]) == 1
+    assert run([*sets, "--fail-if", "mmd.value>=0.1", "--fail-if", "recall > 0.999"]) == 1
     assert said(capsys)[-1].count("bad.npy has mmd") == 1
     # Of the baseline nothing is asked.
     assert run([*sets, "--baseline", "bad.npy", "--fail-if", "mmd > 0.1"]) == 0
@@ -167,6 +168,22 @@ def test_names_of_numbers():
     for wrong in (3, {"mmd": 1}, []):
         with pytest.raises(rc.InputError, match="condition"):
             conditions(wrong, None)
+
+
+def test_limits_that_a_number_cannot_reach_are_refused():
+    """Shares lie between 0 and 1, distances above 0: percents would always fail a build, or never."""
+    people, old, new = np.random.default_rng(0).standard_normal((3, 40, 4))
+    compared = rc.compare(people, {"old": old, "new": new}, "precision-recall,frechet", ceiling=False)
+    for condition, words in {
+        "recall < 90": "precision-recall.recall is from 0 to 1: 'precision-recall.recall < 90' always holds",
+        "recall > 90": "precision-recall.recall is from 0 to 1: 'precision-recall.recall > 90' never holds",
+        "recall < 0": "precision-recall.recall is from 0 to 1: 'precision-recall.recall < 0' never holds",
+        "recall > -1": "precision-recall.recall is from 0 to 1: 'precision-recall.recall > -1' always holds",
+        "frechet < -1": "frechet is never below 0: 'frechet < -1' never holds",
+    }.items():
+        with pytest.raises(rc.InputError, match=re.escape(words)):
+            compared.gate(condition)
+    assert not compared.gate(["recall <= 0", "frechet > 1000"]).failed
 
 
 def test_a_number_that_is_not_there_cannot_be_judged(folder):

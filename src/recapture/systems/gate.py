@@ -127,6 +127,8 @@ def _short_names(known: Sequence[str]) -> list[str]:
 def gate_of(compared: Comparison | SavedSets, fail_if: Any, baseline: str | None, tolerance: float) -> Gate:
     worse_fails, given = conditions(fail_if, baseline)
     limits = [each.named(compared.numbers) for each in given]
+    for limit in limits:
+        _check_reach(compared, limit)
     if baseline is not None:
         compared.check_system(baseline)
     systems = [name for name in compared.systems if name != baseline]
@@ -151,6 +153,30 @@ def gate_of(compared: Comparison | SavedSets, fail_if: Any, baseline: str | None
         passed.append(f"none is surely worse than {baseline}" + ("" if told else " (too few items to call any worse)"))
     passed += ["no number is beyond its limit"] if limits else []
     return Gate(False, f"passed: {' and '.join(passed)}", worse, beyond)
+
+
+def _check_reach(compared: Comparison | SavedSets, limit: Limit) -> None:
+    """Refuse a limit beyond what a number can be, such as one meant for percents: it would always fail, or never."""
+    reach = _range(compared, limit.number)
+    if reach is None:
+        return
+    low, high = reach
+    beyond = limit.limit > high or limit.limit < low
+    if beyond or (limit.sign == "<" and limit.limit == low) or (limit.sign == ">" and limit.limit == high):
+        always = limit.holds(low) and limit.holds(high)
+        ends = f"from {low:g} to {high:g}" if math.isfinite(high) and math.isfinite(low) else f"never below {low:g}"
+        raise InputError(f"{limit.number} is {ends}: {str(limit)!r} {'always' if always else 'never'} holds")
+
+
+def _range(compared: Comparison | SavedSets, number: str) -> tuple[float, float] | None:
+    """The least and the most that a number can be, where its results say so."""
+    metric, _, name = number.partition(".")
+    for by_metric in compared.results.values():
+        result = by_metric.get(metric) if isinstance(by_metric, Mapping) else None
+        if result is not None and (len(result.ranges) == 1 or name in result.ranges):
+            found: tuple[float, float] = result.ranges[name if name in result.ranges else next(iter(result.ranges))]
+            return found
+    return None
 
 
 def _losses(numbers: Mapping[str, Loss]) -> str:
