@@ -182,6 +182,8 @@ def test_what_is_missing_is_said(folder, capsys):
 def test_only_what_goes_with_saved_results(folder, capsys):
     assert run(["compare", "good.json", "poor.json", "--metrics", "rouge"]) == 2
     assert "good.json is taken for saved results, which --metrics does not go with" in capsys.readouterr().err
+    assert run(["compare", "human.txt", "model.txt"]) == 2
+    assert "name human texts with -r, others with -c" in capsys.readouterr().err
     assert run(["compare", "good.json", "poor.json", "--output", "good.json"]) == 2
     assert "it is an input" in capsys.readouterr().err
     assert run(["compare", "good.json", "poor.json", "--report", "page.html", "-o", "out.json", "--level", "0.1"]) == 0

@@ -202,6 +202,10 @@ _WITH_RESULTS = ("results", "level", "interval", "seed", "form", "output", "repo
 
 
 def _check_alone(context: click.Context) -> None:
+    for path in context.params["results"]:
+        if not path.lower().endswith(".json"):
+            taken = f"{path} is taken for saved results, which end in .json"
+            raise InputError(f"{taken}: name human texts with -r, others with -c")
     for parameter in context.command.params:
         source = context.get_parameter_source(parameter.name or "")
         if parameter.name not in _WITH_RESULTS and source is click.core.ParameterSource.COMMANDLINE:
