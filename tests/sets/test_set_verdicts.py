@@ -176,6 +176,25 @@ def test_better_than_people_is_not_closer_to_people():
     assert compared.ranks == {"like": 1, "typical": 2}
 
 
+def test_what_goes_unseen_is_not_promised_where_it_was_not_simulated():
+    """Labellings of pairs swap texts that say the same, and hardly move a number: damage to parts drawn one by one
+    would look enormous beside that. Numbers of clusterings move with the size of parts.
+
+    """
+    rng = np.random.default_rng(3)
+    people = drawn(rng, 60)
+    same = people + 0.05 * rng.standard_normal(people.shape)
+    said = "What goes unseen at this size was not simulated: that is done for"
+    paired = rc.evaluate(people, {"same": same}, "mmd", pvalue=99, paired=True)
+    assert f"{said} texts that stand by themselves alone." in paired.verdict and paired.smallest_found is None
+    compared = rc.compare(people, {"same": same, "also": same[:, ::-1]}, "mmd", paired=True, ceiling=False)
+    assert f"{said} texts that stand by themselves alone." in compared.verdict
+    clustered = rc.evaluate(people, {"same": drawn(rng, 60)}, "prd", pvalue=99, options={"prd": {"clusterings": 1}})
+    assert f"{said} numbers of neighbours and kernels alone." in clustered.verdict
+    alone = rc.evaluate(people, {"same": drawn(rng, 60)}, "mmd", pvalue=99)
+    assert not any("not simulated" in sentence for sentence in alone.verdict)
+
+
 # Forms
 
 NASTY = "<b>\x1b[31m|`_%\nx"

@@ -13,7 +13,7 @@ import numpy as np
 from ..report.report import not_compared, short, short_p
 from ..report.result import Result
 from .declaration import METRICS, row_name
-from .unseen import TOO_FEW, SmallestFound, sentence
+from .unseen import SmallestFound, sentence
 
 if TYPE_CHECKING:
     from .table import SetResults
@@ -188,7 +188,7 @@ def _unseen(results: SetResults, level: float) -> list[str]:
     if results.people is None or not results.any_difference or _smallest_possible(results) >= level:
         return []
     found = smallest_told(results, level)
-    return [TOO_FEW if found is None else sentence(found, "would have been told from people")]
+    return [results.people.silence if found is None else sentence(found, "would have been told from people")]
 
 
 def smallest_told(results: SetResults, level: float = LEVEL) -> SmallestFound | None:

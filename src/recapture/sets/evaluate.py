@@ -354,7 +354,8 @@ def evaluate_prepared(
         reference.values if prepared.identity is None else next(iter(prepared.texts.values()))
     )
     if _asked(pvalue) and results.samples is not None:
-        results.people = People(with_defaults(jobs, seed), reference.ordered, seed)
+        together = prepared.groups.reference is not None or bool(prepared.groups.candidates)
+        results.people = People(with_defaults(jobs, seed), reference.ordered, seed, together=together)
     while pairs:
         name = next(iter(pairs))
         pair = pairs.pop(name)  # its neighbourhoods are not kept while others are measured

@@ -41,6 +41,8 @@ _LEAST = 10
 _RESAMPLES = 200
 """Of topics, for the range of the answer."""
 TOO_FEW = "What goes unseen at this size cannot be said: there are too few human texts to simulate from."
+OTHERS = "What goes unseen at this size was not simulated: that is done for numbers of neighbours and kernels alone."
+TOGETHER = "What goes unseen at this size was not simulated: that is done for texts that stand by themselves alone."
 _STREAM, _RANGE = 21, 22
 """Streams of random numbers."""
 _BLOCK = 256
@@ -141,20 +143,36 @@ def _forgotten() -> None:
 class People:
     """People's texts behind a result, for simulations; a pickled or copied result leaves them behind."""
 
-    def __init__(self, jobs: Sequence[Job], reference: PointSet, seed: int) -> None:
-        """jobs: with all parameters; reference: in order of content."""
-        self.seed = seed
+    def __init__(self, jobs: Sequence[Job], reference: PointSet, seed: int, *, together: bool = False) -> None:
+        """jobs: with all parameters; reference: in order of content; together: whether texts are paired, or of groups.
+
+        Labellings of such texts move numbers far less (those of pairs swap texts that say the same), while damage to
+        parts of people's texts, which are drawn one by one, moves them as ever: together they would promise too much.
+        """
+        self.seed, self._together = seed, together
         self._jobs, self._reference = list(jobs), reference
         self._known: dict[int, Shifts | None] = {}
 
+    @property
+    def silence(self) -> str:
+        """What is said where there are no shifts."""
+        return TOGETHER if self._together else TOO_FEW if any(map(_simulated, self._jobs)) else OTHERS
+
     def shifts(self, size: int) -> Shifts | None:
         """For systems of this size."""
+        if self._together:
+            return None
         if size not in self._known:
             self._known[size] = damage_shifts(self._jobs, self._reference, size=size, seed=self.seed)
         return self._known[size]
 
     def __reduce__(self) -> tuple[Any, tuple[()]]:
         return _forgotten, ()
+
+
+def _simulated(job: Job) -> bool:
+    """Not numbers of clusterings: they move with size, and steeply where parts are small. Others may show as much."""
+    return not (job[0].costly_labellings or job[0].depends_on_pool)
 
 
 def damage_shifts(jobs: Sequence[Job], people: PointSet, *, size: int, seed: int) -> Shifts | None:
@@ -179,7 +197,7 @@ class _Parts:
 
     def shifts(self, jobs: Sequence[Job]) -> Shifts | None:
         least = min(self._reference, self._size)
-        chosen = [job for job in jobs if not job[0].costly_labellings and fits_labels(*job, least)]
+        chosen = [job for job in jobs if _simulated(job) and fits_labels(*job, least)]
         shares = np.array([share for share in SHARES if share * self._size >= 1])
         if not chosen or least < _LEAST:
             return None

@@ -281,7 +281,7 @@ class Comparison(Paged):
     @property
     def verdict(self) -> list[str]:
         """At most five sentences, from tested facts."""
-        unseen = [] if self._unseen is None else unseen_between(self._smallest(self._unseen))
+        unseen = [] if self._unseen is None else unseen_between(self._smallest(self._unseen), self._unseen.silence)
         return [self._closest(), *self._sentences, *unseen][:5]
 
     @property

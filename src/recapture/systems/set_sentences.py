@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from ..sets.beside_people import blind, set_sentences
 from ..sets.table import SetResults
-from ..sets.unseen import TOO_FEW, SmallestFound, sentence
+from ..sets.unseen import SmallestFound, sentence
 
 
 def sentences_on(results: SetResults, level: float) -> list[str]:
     return [*set_sentences(results, level), *blind(results)]
 
 
-def unseen_between(found: SmallestFound | None) -> list[str]:
+def unseen_between(found: SmallestFound | None, silence: str) -> list[str]:
+    """silence: what is said where nothing was found."""
     if found is None:
-        return [TOO_FEW]
+        return [silence]
     return [sentence(found, "would have been found further from people than one without that")]

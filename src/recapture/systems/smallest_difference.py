@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..sets.unseen import FOUND, People, Shifts, SmallestFound
+from ..sets.unseen import FOUND, TOO_FEW, People, Shifts, SmallestFound
 from .evidence import Evidence, PairOfSystems, reach_of
 
 _DRAWS = 10_000
@@ -123,6 +123,11 @@ class SmallestDifference:
         self._people, self._reaches, self._twins, self._size = people, dict(reaches), dict(twin_reaches), size
         self._names, self._directions = list(names), list(directions)
         self._found: SmallestFound | None = None
+
+    @property
+    def silence(self) -> str:
+        """What is said where nothing can be found."""
+        return TOO_FEW if self._people is None else self._people.silence
 
     def found(self, shown: Sequence[str], pairs: Sequence[PairOfSystems], best: Sequence[str]) -> SmallestFound | None:
         """None where there is nothing to simulate from. pairs: those with the best ranks; best: systems of rank 1.
