@@ -161,7 +161,7 @@ def test_numpy_scalars_give_the_same_results():
 
 
 @pytest.mark.slow
-def test_numpy_scalars_give_the_same_results_on_models(tiny_bert):
+def test_numpy_scalars_give_the_same_results_on_models(tiny_bert, loaded_once):
     known = set(NAMES)
     found = [door for door in doors(tiny_bert) if f"{door.name} {door.parameter}" not in known]
     assert {"layer", "layers", "k", "temperature", "ngram"} <= {door.parameter for door in found}

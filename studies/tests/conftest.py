@@ -6,4 +6,4 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from folders import data_folder, own_cache  # noqa: F401 - fixtures for all tests here
-from tiny_models import tiny_bert  # noqa: F401
+from tiny_models import loaded_once, tiny_bert  # noqa: F401

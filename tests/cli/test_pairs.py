@@ -206,6 +206,7 @@ def test_intervals(files, capsys):
     assert "no interval for numbers of the whole corpus, which are no means: length" in shown.out
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_models(files, capsys, tiny_bert):
     """All metrics on models in one run, against evaluate_pairs; measures and temperatures are columns."""
