@@ -3,10 +3,16 @@
 import sys
 from pathlib import Path
 
+from hypothesis import HealthCheck, settings
+
 sys.path.insert(0, str(Path(__file__).parent))
 
 from folders import data_folder, own_cache  # noqa: F401 - fixtures for tests in all folders
 from tiny_models import default_masked_model, loaded_once, minilm, tiny_bert  # noqa: F401
+
+# How fast the machine is, and what else it does, decides about no test.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 
 def pytest_collection_modifyitems(items):

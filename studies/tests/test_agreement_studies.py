@@ -232,7 +232,7 @@ def cells(findings, table):
 
 
 @pytest.fixture
-def quick(data, tiny_bert):
+def quick(data, tiny_bert, loaded_once):
     return Setup(data, quick=True, encoder=str(tiny_bert), model=str(tiny_bert))
 
 
@@ -568,6 +568,6 @@ def test_real_data_to_text(data_folder):
 @pytest.mark.no_cover
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
-def test_quick_form_on_real_data(name, data_folder, tiny_bert, cache):
+def test_quick_form_on_real_data(name, data_folder, tiny_bert, loaded_once, cache):
     setup = Setup(data_folder, quick=True, encoder=str(tiny_bert), model=str(tiny_bert))
     assert find_study(name).run(setup).verdict
