@@ -323,7 +323,6 @@ def test_data_to_text_against_scipy(data, cache):
     assert text["Fluency s"] == shown(np.mean(singles))
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 def test_measures_that_are_functions_of_one_sum_rank_alike(data, tiny_bert, cache):
     """alpha, Rényi, AB at one half and Fisher-Rao all fall as the sum of square roots of p q grows."""
@@ -507,7 +506,6 @@ def only(part, *tasks):
     return Part(part.name, part.references, part.systems, tasks, part.about, part.human)
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 def test_real_translations(data_folder, cache):
     """sacrebleu 2.6's own correlations on this data, as its README states them (cs-en, text as stored)."""
@@ -528,7 +526,6 @@ def test_real_translations(data_folder, cache):
     assert not any("&apos;" in text or text.endswith(" .") for text in sample.references)
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 def test_real_summaries(data_folder, cache):
     """rouge-score's correlations on this data, as its README states them: ROUGE-1, -2, -L recall, -2 F1."""
@@ -565,7 +562,6 @@ def test_real_data_to_text(data_folder):
         assert [list(part.systems)[at] for at, _ in missing] == ["Baseline-FORGE2020"]
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_quick_form_on_real_data(name, data_folder, tiny_bert, loaded_once, cache):

@@ -154,7 +154,6 @@ def test_one_sentence_over_and_over_is_the_farther_from_people_by_triangles(data
     assert "The " not in shown  # ids and lengths, never the sentences
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 def test_central_on_real_data(data_folder):
     """Section 3.1 and Figure 4 of the paper: one central sentence wins by METEOR and loses by triangle ranks."""
@@ -229,7 +228,6 @@ def test_decoding_counts_votes_and_repeats(data):
     assert list(claims_of("decoding", findings)) == ["section-3.1/one-text-is-best", "figure-4/variety-improves-trm"]
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 def test_decoding_on_real_votes(data_folder):
     """150 prompts with four voices each, as the folder's card says."""

@@ -156,7 +156,6 @@ def test_the_papers_numbers_agree_with_each_other():
     assert all(max(by.values()) <= (1, 1, 1) for by in DEFAULT_K.values())
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 def test_real_ratings(data_folder):
     """The data's README: 21 systems, 4,693 references; BLEU of slug 66.2, tgen 65.9, tnt1 65.6; BLEU v win rate .295

@@ -202,7 +202,6 @@ def test_scores_can_be_made_elsewhere(quick, tmp_path):
 # Real data
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 def test_real_map(data_folder, own_cache):
     """The data's README: ROUGE-2 F1 .870, stored MoverScore .858, with people, abstractive systems."""

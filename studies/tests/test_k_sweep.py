@@ -48,7 +48,6 @@ def test_one_sentence_a_source(data):
     assert found.title == "XNLI, no partners"
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 def test_real_premises_and_documents_stay_whole(data_folder):
     """XNLI numbers pairs so that three follow each other for a premise; the rule under test goes by order of lines."""

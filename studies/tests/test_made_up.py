@@ -31,6 +31,7 @@ def test_the_same_texts_every_time(tmp_path):
             assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list_studies())
 def test_a_newcomer_needs_no_data_and_everything_is_written(name, tmp_path, capsys, monkeypatch, tiny_bert, own_cache):

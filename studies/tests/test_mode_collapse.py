@@ -208,7 +208,6 @@ def test_which_sentences_full_and_quick_forms_use():
     assert few.candidate["g3"] == side["g3"][:96]
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 def test_five_real_genres_fill_sets_of_the_papers_size(data_folder):
     """Section 4.1: 4,000 v 4,000 sentences of five topics; nobody is on both sides, and any draw can be filled."""

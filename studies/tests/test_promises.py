@@ -66,7 +66,6 @@ def test_quick_form(data, own_cache, monkeypatch):
     assert [each.table.rows for each in again.tables] == [each.table.rows for each in findings.tables]
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 def test_documents_of_the_brown_corpus(data_folder, own_cache):
     """Real documents, word counts: 20 sentences of a document, since those of 5 would hardly tell which it is."""

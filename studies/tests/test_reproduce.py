@@ -43,7 +43,6 @@ def test_false_alarms_stay_within_chance_on_made_up_scenes(data, own_cache):
     assert "None is beyond chance" in findings.verdict[0]
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 def test_real_human_sentences(data_folder, own_cache):
     """The same on real sentences: 40 splits and 40 pairs of scenes, word counts instead of sentence vectors."""

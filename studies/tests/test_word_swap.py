@@ -72,7 +72,6 @@ def test_a_bag_of_words_sees_nothing(data, own_cache):
     check_blind(find_study("word-swap").run(Setup(data, quick=True, encoder="bag-of-words")))
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 def test_a_bag_of_words_sees_nothing_in_real_sentences(data_folder, own_cache):
     check_blind(find_study("word-swap").run(Setup(data_folder, quick=True, encoder="bag-of-words")))
