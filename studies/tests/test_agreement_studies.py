@@ -260,6 +260,7 @@ def test_quick_form_writes_everything(name, quick, tmp_path, cache):
     assert sorted(cache.iterdir()) == before
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_translations_against_sacrebleu_and_scipy(quick, data, cache):
     from sacrebleu.metrics import BLEU, CHRF
@@ -357,6 +358,7 @@ def test_summaries_against_rouge_score_and_scipy(data, cache):
     assert cells(findings, "ext-text-level")["rouge rouge2_recall"]["kendall"] == shown(np.nanmean(singles))
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_command_line_scores_what_it_is_told(data, tmp_path, cache, capsys):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")

@@ -407,6 +407,7 @@ def varied(rng, count):
     return ["abcdefghijklmnopqrst"[:length] for length in rng.binomial(20, 0.5, count)]
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_analytic_p_values_of_contexts(toys):
     """As those of each context alone; contexts too small for good ones are counted in a warning."""

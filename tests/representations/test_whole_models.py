@@ -230,6 +230,7 @@ def test_warnings_of_python_are_passed_on() -> None:
     assert said == ["half of the weights are zero", "a number is no number"]
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 @pytest.mark.usefixtures("default_masked_model", "minilm")
 def test_sound_models_load_in_silence() -> None:
@@ -329,6 +330,7 @@ def test_code_of_a_folder_is_never_run(use: str, known: bool, plain: bool, folde
     assert not (tmp_path / "mark").exists()
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 @pytest.mark.usefixtures("yes", "default_masked_model")
 def test_code_of_a_folder_named_like_the_default_encoder(
