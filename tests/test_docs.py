@@ -71,7 +71,6 @@ def run_line(line, capsys):
     return ran.returncode, ran.stderr
 
 
-@pytest.mark.traced
 @pytest.mark.slow
 @EACH_PAGE
 def test_console_blocks_run(page, folder, capsys, request):
