@@ -10,7 +10,12 @@ import pytest
 def own_cache(tmp_path_factory):
     """No test reads or writes the cache of the person who runs the tests."""
     before = os.environ.get("RECAPTURE_CACHE")
-    os.environ["RECAPTURE_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+    cache = tmp_path_factory.mktemp("cache")
+    if "PYTEST_XDIST_WORKER" in os.environ:  # what studies keep serves all processes of this run, as it does users
+        steps = tmp_path_factory.getbasetemp().parent / "steps"
+        steps.mkdir(exist_ok=True)
+        (cache / "studies").symlink_to(steps)
+    os.environ["RECAPTURE_CACHE"] = str(cache)
     yield
     if before is None:
         del os.environ["RECAPTURE_CACHE"]
