@@ -415,6 +415,8 @@ def test_a_share_of_pairs_is_not_called_a_correlation():
     assert str(rc.correlate(metric, human, "text", ["pearson", "acc-eq"])).count("agreement with human") == 1
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_stored_scores_of_realsumm(data_folder):
     """The data's README prints, for the scores that the authors stored, Pearson / Kendall at the system level."""
     printed = {

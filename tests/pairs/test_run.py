@@ -220,6 +220,8 @@ def test_empty_texts_in_lexical_metrics():
     assert math.isnan(rc.cross_entropy(["", "a"], ["", "a"]).forward_scores[0])  # of sets, not of pairs
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_empty_texts_in_metrics_with_models(minilm):
     pytest.importorskip("recapture_weights")
     results = rc.evaluate_pairs(REFERENCES, CANDIDATES, WITH_MODELS, offline=True)["candidate"]
