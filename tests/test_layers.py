@@ -50,12 +50,17 @@ def statements(node: ast.AST, kind: str = "now") -> Iterator[tuple[ast.AST, str]
 
 
 @functools.cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
 def imports() -> list[Import]:
     known = modules()
     found = []
     for name, path in known.items():
         package = name.split(".") if path.stem == "__init__" else name.split(".")[:-1]
-        for node, kind in statements(ast.parse(path.read_text(encoding="utf-8"))):
+        for node, kind in statements(tree(path)):
             if isinstance(node, ast.ImportFrom) and node.level:
                 base = [part for part in package[: len(package) - node.level + 1] if part]
                 base += node.module.split(".") if node.module else []
@@ -138,9 +143,6 @@ def test_no_two_files_of_one_name_in_the_studies():
 
 def test_no_two_classes_of_one_name():
     defined = Counter(
-        node.name
-        for path in PACKAGE.rglob("*.py")
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.ClassDef)
+        node.name for path in PACKAGE.rglob("*.py") for node in tree(path).body if isinstance(node, ast.ClassDef)
     )
     assert [name for name, times in defined.items() if times > 1] == []
