@@ -133,7 +133,7 @@ def test_every_kind_of_function_has_doors():
     assert {f"mmd {name}" for name in ("balance", "ceiling", "interval", "pvalue", "seed")} <= known
 
 
-LONG_AT = ("compare", "diagnose", "mauve", "prd", "evaluate mauve", "evaluate prd")
+LONG_AT = ("compare_metrics", "mauve", "prd", "evaluate mauve", "evaluate prd")
 """Functions, and numbers that ask for many draws: named, as a clock would choose otherwise on a busy machine."""
 DRAWS = ("interval", "pvalue", "ceiling", "seed")
 
