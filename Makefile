@@ -17,12 +17,14 @@ $(VENV)/.ready: pyproject.toml weights/pyproject.toml studies/pyproject.toml con
 	  -e ".[models,offline,parquet,bench,dev]" -e ./weights -e ./studies
 	touch $@
 
-demo: $(VENV)/.ready  ## score three small candidate sets against a reference set
-	$(BIN)/recapture score --offline \
+demo: $(VENV)/.ready  ## which of three small systems is closest to people, and a page about it
+	mkdir -p build
+	$(BIN)/recapture compare --offline \
 	  --reference examples/demo/human.txt \
 	  --candidate examples/demo/good.txt \
 	  --candidate examples/demo/collapsed.txt \
-	  --candidate examples/demo/scrambled.txt
+	  --candidate examples/demo/scrambled.txt \
+	  --report build/demo.html
 
 # Tests run in one process per core, so each computes on one: more threads than cores only wait for each other.
 quick quick-studies test: export OMP_NUM_THREADS = 1

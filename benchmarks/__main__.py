@@ -8,7 +8,7 @@ import numpy as np
 NAMES = (
     "neighbours", "memory", "word_counts", "frechet", "capture", "cache",
     "triangles", "relabelling", "permutations", "mauve", "meteor", "cider",
-    "small", "words", "bertscore", "transport", "infolm", "which_texts",
+    "small", "words", "bertscore", "transport", "infolm", "which_texts", "pages",
 )  # fmt: skip
 CHECKS = ("agreement",)
 """No timings, but simulations whose figures stand in docs: they run by name alone."""

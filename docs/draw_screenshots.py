@@ -18,6 +18,8 @@ from chromium import Tab, browser, found  # noqa: E402
 from recapture.cli.app import run  # noqa: E402
 
 DEMO = ROOT / "examples" / "demo"
+_LARGEST = 150_000
+"""Bytes of a picture: they travel with every clone."""
 SYSTEMS = ("good", "collapsed", "scrambled")
 _POINT = """(() => { const box = document.getElementById('map-over').getBoundingClientRect();
 const map = JSON.parse(document.getElementById('data').textContent).map, place = map.side.indexOf(2);
@@ -71,9 +73,17 @@ def main(folder: Path) -> None:
         left, top, wide, tall = _box(tab, "#map")
         written.append(folder / "report-map.png")
         tab.screenshot(written[-1], x=left - 20, y=top - 10, width=wide + 40, height=tall + 20)
+        tab.run("document.querySelectorAll('.group')[1].open = true")  # the collapsed system's lists
+        for name, section, tallest in (("report-texts", "#texts", 1700), ("report-curves", "#curves", 1080)):
+            left, top, wide, tall = _box(tab, section)
+            written.append(folder / f"{name}.png")
+            tab.screenshot(written[-1], x=left - 20, y=top - 10, width=wide + 40, height=min(tallest, tall) + 20)
         for path in written:
             _small(path)
-            print(f"wrote {path} ({path.stat().st_size:,} bytes)")
+            size = path.stat().st_size
+            print(f"wrote {path} ({size:,} bytes)")
+            if size > _LARGEST:
+                raise SystemExit(f"{path.name} is larger than {_LARGEST:,} bytes")
 
 
 if __name__ == "__main__":

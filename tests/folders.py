@@ -1,4 +1,4 @@
-"""Fixtures for the tests of all packages here: a cache of their own, and real data where there is some."""
+"""For the tests of all packages here: a cache of their own, real data where there is some, what is traced."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,12 @@ import pytest
 def own_cache(tmp_path_factory):
     """No test reads or writes the cache of the person who runs the tests."""
     before = os.environ.get("RECAPTURE_CACHE")
-    os.environ["RECAPTURE_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+    cache = tmp_path_factory.mktemp("cache")
+    if "PYTEST_XDIST_WORKER" in os.environ:  # what studies keep serves all processes of this run, as it does users
+        steps = tmp_path_factory.getbasetemp().parent / "steps"
+        steps.mkdir(exist_ok=True)
+        (cache / "studies").symlink_to(steps)
+    os.environ["RECAPTURE_CACHE"] = str(cache)
     yield
     if before is None:
         del os.environ["RECAPTURE_CACHE"]
@@ -25,3 +30,13 @@ def data_folder():
     if not folder or not Path(folder).is_dir():
         pytest.skip("RECAPTURE_DATA names no folder of evaluation data")
     return Path(folder)
+
+
+def leave_slow_ones_untraced(items, folder):
+    """Slow tests are not traced for coverage, as loops take several times as long where each line is noted. They show
+    that numbers are right; that branches are reached is for quick tests to show, and for those slow ones that are
+    marked `traced`, as they are the only ones to reach some."""
+    for item in items:
+        marks = {mark.name for mark in item.iter_markers()}
+        if item.path.is_relative_to(folder) and "slow" in marks and "traced" not in marks:
+            item.add_marker("no_cover")

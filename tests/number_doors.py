@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,6 +34,18 @@ OTHERS = ["the cat sat near the mat", "a small dog ran", "the bird slept"]
 SCORES, OTHER_SCORES, RATINGS = _RANDOM.integers(0, 9, (3, 4, 5)).astype(float)
 CONTEXTS = [{"id": "1", "references": TEXTS, "candidates": OTHERS}]
 NGRAMS = {("the",): 2, ("the", "cat"): 1}
+
+_KEPT = tempfile.TemporaryDirectory(prefix="recapture-doors-")
+"""Files that some functions read or write; removed when Python ends."""
+SAVED = [Path(_KEPT.name, f"{name}.json") for name in ("one", "two")]
+for _path, _texts in zip(SAVED, (TEXTS, OTHERS), strict=True):
+    _path.write_text(rc.evaluate_pairs(TEXTS, {_path.stem: _texts}, "chrf,rouge").to_json(arrays=True))
+
+
+def lengths(texts: list[str]) -> np.ndarray:
+    """An encoder that learns nothing."""
+    return np.array([[len(text), text.count("a")] for text in texts], float)
+
 
 NUMBER = re.compile(r"\b(int|float|Pvalue)\b")
 GIVEN: dict[str, Any] = {
@@ -72,6 +85,8 @@ OWN: dict[str, dict[str, Any]] = {
         "metrics": "rouge-l",
         "resume": False,
     },
+    "compare_saved": {"paths": SAVED},
+    "save_baseline": {"path": f"{_KEPT.name}/kept.safetensors", "system": CANDIDATE, "metrics": "density-coverage"},
     "aggregate": {"metric": "rouge-l"},
     "triangle_rank": {"distance": "rouge-l"},
     "encode": {"encoder": "bag-of-words", "cache": False},
@@ -113,7 +128,7 @@ FITTING |= {
 }
 """Numbers that a parameter may have and that fit into 8 bits, where the default is none or would take long."""
 ABOUT_RESULTS = {"Result", "Results", "Table", "ScoreMatrix", "Context", "InputError", "OptionError", "Journal"}
-ABOUT_RESULTS |= {"Comparison", "Diagnosis", "Page"}
+ABOUT_RESULTS |= {"Comparison", "Diagnosis", "Gate", "Page"}
 """Classes that are not made from a caller's parameters."""
 ON_MODELS = {"bertscore", "infolm", "moverscore", "prd_words", "mark_evaluate_words", "precision_recall_words"}
 NOT_HERE = {"model_info", "read", "read_contexts", "read_scores"}
@@ -185,6 +200,8 @@ def _of_function(name: str, function: Callable[..., Any], model: Path | None) ->
         arguments = {key: value for key, value in fixed.items() if key != parameter_name}
         if parameter_name == "seed" and name in ("evaluate", *_set_functions()):
             arguments |= {"pvalue": 20}
+        if parameter_name == "batch_size" and name == "save_baseline":
+            arguments |= {"reference": TEXTS * 2, "system": OTHERS * 2, "encoder": lengths, "metrics": "mmd"}
         if parameter_name == "batch_size" and name.startswith(
             ("evaluate", "compare", "diagnose")
         ):  # of texts that are encoded

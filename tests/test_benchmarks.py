@@ -47,6 +47,14 @@ def test_words_run(capsys, monkeypatch):
     assert "me-words / encoder" in capsys.readouterr().out
 
 
+@pytest.mark.slow
+def test_pages_run(capsys):
+    from benchmarks import pages
+
+    pages.main(400)
+    assert "inspect: size, of 5 MB" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     "file", sorted(Path(__file__).parent.parent.glob("benchmarks/*.py")), ids=lambda file: file.stem
 )

@@ -12,7 +12,7 @@ import recapture
 
 PACKAGE = Path(recapture.__file__).parent
 # Where the name to import is not the name to install.
-IMPORTED_AS = {"pot": "ot", "rouge-score": "rouge_score", "huggingface-hub": "huggingface_hub"}
+IMPORTED_AS = {"pot": "ot", "rouge-score": "rouge_score", "huggingface-hub": "huggingface_hub", "opentsne": "openTSNE"}
 
 
 def declared():
@@ -44,7 +44,7 @@ def imported(trees):
             names |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
             names.add(node.module.partition(".")[0])
-        nodes += ast.iter_child_nodes(node)
+        nodes += [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)]
     return names
 
 

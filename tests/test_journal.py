@@ -40,6 +40,8 @@ def test_lines_without_a_checksum_as_older_versions_wrote_them_are_made_again(tm
     assert rc.Journal(path).finished() == {"first": [3]}
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_no_flipped_bit_changes_a_value(tmp_path):
     """Every bit of a file in turn: what is found is what was kept, or nothing; nothing is raised."""
     path = tmp_path / "work.jsonl"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -33,27 +34,43 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def imports() -> Iterator[Import]:
+def statements(node: ast.AST, kind: str = "now") -> Iterator[tuple[ast.AST, str]]:
+    """All statements inside, each with the kind that an import there would have: what is inside of `if TYPE_CHECKING`
+    is for type checkers, also in a function."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):  # no import stands in an expression
+            continue
+        own = kind
+        if isinstance(node, ast.If) and child in node.body and ast.unparse(node.test) == "TYPE_CHECKING":
+            own = "types"
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and kind == "now":
+            own = "lazy"
+        yield child, own
+        yield from statements(child, own)
+
+
+@functools.cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def imports() -> list[Import]:
     known = modules()
+    found = []
     for name, path in known.items():
-        tree = ast.parse(path.read_text(encoding="utf-8"))
         package = name.split(".") if path.stem == "__init__" else name.split(".")[:-1]
-        kinds: dict[ast.AST, str] = {}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-                kinds |= dict.fromkeys((inner for line in node.body for inner in ast.walk(line)), "types")
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                kinds = {**dict.fromkeys((inner for line in node.body for inner in ast.walk(line)), "lazy"), **kinds}
-        for node in ast.walk(tree):
+        for node, kind in statements(tree(path)):
             if isinstance(node, ast.ImportFrom) and node.level:
                 base = [part for part in package[: len(package) - node.level + 1] if part]
                 base += node.module.split(".") if node.module else []
                 for alias in node.names:
                     whole = ".".join([*base, alias.name])
-                    yield Import(name, whole if whole in known else ".".join(base), kinds.get(node, "now"))
+                    found.append(Import(name, whole if whole in known else ".".join(base), kind))
             elif isinstance(node, (ast.Import, ast.ImportFrom)):
                 names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names]
                 assert not any(each.split(".")[0] == "recapture" for each in names), f"{name} imports by whole names"
+    return found
 
 
 def layers() -> list[set[str]]:
@@ -73,7 +90,6 @@ def folder(module: str) -> str:
 
 
 MODULES = modules()
-IMPORTS = list(imports())
 HEIGHT = {name: height for height, layer in enumerate(layers()) for name in layer}
 
 
@@ -88,7 +104,7 @@ def test_nothing_imports_upwards(kind):
     """Neither when a module is imported, nor at first use, nor for type checkers."""
     upwards = [
         f"{one.importer} -> {one.imported}"
-        for one in IMPORTS
+        for one in imports()
         if one.kind == kind
         and unit(one.importer) in HEIGHT
         and unit(one.importer) != unit(one.imported)
@@ -100,7 +116,7 @@ def test_nothing_imports_upwards(kind):
 @pytest.mark.parametrize("kinds", [{"now"}, {"now", "lazy", "types"}])
 def test_no_cycle_between_folders(kinds):
     edges = defaultdict(set)
-    for one in IMPORTS:
+    for one in imports():
         # The public names of the whole package come from everywhere.
         if one.kind in kinds and folder(one.importer) != folder(one.imported) and folder(one.importer):
             edges[folder(one.importer)].add(folder(one.imported))
@@ -127,9 +143,6 @@ def test_no_two_files_of_one_name_in_the_studies():
 
 def test_no_two_classes_of_one_name():
     defined = Counter(
-        node.name
-        for path in PACKAGE.rglob("*.py")
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.ClassDef)
+        node.name for path in PACKAGE.rglob("*.py") for node in tree(path).body if isinstance(node, ast.ClassDef)
     )
     assert [name for name, times in defined.items() if times > 1] == []

@@ -29,6 +29,7 @@ WRONG = [
 WRONG += [np.zeros((0, 4)), np.zeros((2, 3)), np.array(["a", "b"]), np.array(None), range(3), 1j]
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 @pytest.mark.parametrize("function", every_parameter())
 def test_wrong_kinds_are_refused_with_a_sentence(function, tmp_path, monkeypatch):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,6 +51,28 @@ PARTS += ["##m", "##t", "##ba", "##lo", "##mi", "##tu"]
 def need_models() -> None:
     for library in ("torch", "transformers"):
         pytest.importorskip(library, reason="needs recapture[models]")
+
+
+_LOADED: dict[tuple[str, str, str], tuple[Any, list[str]]] = {}
+
+
+@pytest.fixture
+def loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Models come from their folder once and then as copies: for tests with hundreds of calls, of which loading (see
+    tests/representations) would take most of the time. Not for tests that change a folder."""
+    need_models()
+    from recapture.representations import masked_model, pieces, words
+    from recapture.representations.loading import load_pretrained
+
+    def load(kind: str, weights: Any, purpose: str, **options: Any) -> tuple[Any, list[str]]:
+        key = kind, str(weights.folder), repr(sorted(options.items()))
+        if key not in _LOADED:
+            _LOADED[key] = load_pretrained(kind, weights, purpose, **options)
+        made, missing = _LOADED[key]
+        return copy.deepcopy(made), list(missing)
+
+    for module in (masked_model, pieces, words):
+        monkeypatch.setattr(module, "load_pretrained", load)
 
 
 @pytest.fixture(scope="session")

@@ -91,8 +91,11 @@ if TYPE_CHECKING:
     from .similarity.diversity import self_bleu as self_bleu
     from .systems.answer import compare as compare
     from .systems.comparison import Comparison as Comparison
+    from .systems.gate import Gate as Gate
     from .systems.of_contexts import compare_contexts as compare_contexts
     from .systems.of_pairs import compare_pairs as compare_pairs
+    from .systems.saved_results import compare_saved as compare_saved
+    from .systems.stored_baseline import save_baseline as save_baseline
     from .texts import read as read
     from .texts.context_files import Context as Context
     from .texts.context_files import read_contexts as read_contexts
@@ -133,8 +136,11 @@ _HOME = {
     "mark_evaluate_sweep": "sets.metrics.mark_evaluate",
     "compare": "systems.answer",
     "Comparison": "systems.comparison",
+    "Gate": "systems.gate",
     "compare_contexts": "systems.of_contexts",
     "compare_pairs": "systems.of_pairs",
+    "compare_saved": "systems.saved_results",
+    "save_baseline": "systems.stored_baseline",
     "read": "texts",
     "read_contexts": "texts.context_files",
     "aggregate": "contexts.metrics.aggregate",

@@ -36,6 +36,8 @@ class Output:
     """Whether tables show it; what they leave out is in JSON and CSV."""
     aspect: Literal["", "fidelity", "variety"] = ""
     """One side of closeness: are candidates like references (fidelity), or are all kinds of references there?"""
+    notices: str = ""
+    """What moves it, in plain words: tables with few rows say this of each."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -232,7 +232,7 @@ def cells(findings, table):
 
 
 @pytest.fixture
-def quick(data, tiny_bert):
+def quick(data, tiny_bert, loaded_once):
     return Setup(data, quick=True, encoder=str(tiny_bert), model=str(tiny_bert))
 
 
@@ -260,6 +260,7 @@ def test_quick_form_writes_everything(name, quick, tmp_path, cache):
     assert sorted(cache.iterdir()) == before
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_translations_against_sacrebleu_and_scipy(quick, data, cache):
     from sacrebleu.metrics import BLEU, CHRF
@@ -324,9 +325,10 @@ def test_data_to_text_against_scipy(data, cache):
 
 
 @pytest.mark.slow
-def test_measures_that_are_functions_of_one_sum_rank_alike(quick, cache):
+def test_measures_that_are_functions_of_one_sum_rank_alike(data, tiny_bert, cache):
     """alpha, Rényi, AB at one half and Fisher-Rao all fall as the sum of square roots of p q grows."""
-    text = cells(find_study("webnlg").run(quick), "text-level")
+    setup = Setup(data, quick=True, metrics=("infolm",), model=str(tiny_bert))
+    text = cells(find_study("webnlg").run(setup), "text-level")
     for column in text["infolm alpha"]:
         if column.endswith((" s", " k")):
             assert len({text[f"infolm {name}"][column] for name in ("alpha", "renyi", "ab", "fisher_rao")}) == 1
@@ -356,6 +358,7 @@ def test_summaries_against_rouge_score_and_scipy(data, cache):
     assert cells(findings, "ext-text-level")["rouge rouge2_recall"]["kendall"] == shown(np.nanmean(singles))
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_command_line_scores_what_it_is_told(data, tmp_path, cache, capsys):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
@@ -563,6 +566,6 @@ def test_real_data_to_text(data_folder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
-def test_quick_form_on_real_data(name, data_folder, tiny_bert, cache):
+def test_quick_form_on_real_data(name, data_folder, tiny_bert, loaded_once, cache):
     setup = Setup(data_folder, quick=True, encoder=str(tiny_bert), model=str(tiny_bert))
     assert find_study(name).run(setup).verdict

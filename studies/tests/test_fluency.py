@@ -57,6 +57,7 @@ def test_win_rates_see_order_alone():
     assert sum(won[name] * counts[name] for name in won) == pytest.approx(sum(counts.values()) / 2)
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_made_up_people_and_metrics_agree(findings, data):
     """Disorder grows from system to system: people's shares fall, and so must precision and cross-entropy's order."""
@@ -70,6 +71,7 @@ def test_made_up_people_and_metrics_agree(findings, data):
         assert low <= float(own[name]["r"]) <= high
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_numbers_are_those_of_the_metrics_and_scipy(findings, data):
     import recapture as rc
@@ -110,6 +112,7 @@ def test_best_setting_and_claims(findings):
     assert paper["ME quality"]["paper, best K"] == ".917, .911, .976"
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_drawn_references(data):
     """One reference of every input; the same rows for every system; means over draws."""
@@ -125,6 +128,7 @@ def test_drawn_references(data):
     assert scorer.scores("drawn")["ME quality"][1][1] == pytest.approx(np.mean(each), abs=1e-15)
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_a_second_run_reads_what_was_kept(data, findings, monkeypatch):
     import recapture as rc

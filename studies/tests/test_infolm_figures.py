@@ -40,6 +40,7 @@ def human_of(setup, kind):
     return next(part for part in summaries(setup, kind)).human
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["metric-map", "score-distributions", "calibration"])
 def test_everything_is_written(name, quick, tmp_path):
@@ -55,6 +56,7 @@ def test_everything_is_written(name, quick, tmp_path):
 # metric-map
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_the_map_is_a_matrix_of_correlations(quick):
     findings = find_study("metric-map").run(quick)
@@ -168,6 +170,7 @@ def test_paths_of_curves():
     assert np.mean([path(rng.normal(size=11)) for _ in range(500)]) > 3
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_temperatures_are_those_of_the_metric(quick):
     import recapture as rc

@@ -146,6 +146,7 @@ def test_sets_that_never_meet_converge_to_one_all_the_same():
     assert found["score"]["petersen"] == [0] * 40
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_quick_form(data, own_cache):
     findings = find_study("k-sweep").run(Setup(data, quick=True, encoder="bag-of-words"))

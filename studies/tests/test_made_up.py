@@ -1,5 +1,6 @@
 """Every study's quick form runs with nothing but the program, and says that its texts are made up."""
 
+import csv
 import json
 import xml.etree.ElementTree as ElementTree
 
@@ -30,9 +31,10 @@ def test_the_same_texts_every_time(tmp_path):
             assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list_studies())
-def test_a_newcomer_needs_no_data(name, tmp_path, capsys, monkeypatch, tiny_bert, own_cache):
+def test_a_newcomer_needs_no_data_and_everything_is_written(name, tmp_path, capsys, monkeypatch, tiny_bert, own_cache):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     monkeypatch.delenv("RECAPTURE_DATA", raising=False)
     study = find_study(name)
@@ -42,11 +44,18 @@ def test_a_newcomer_needs_no_data(name, tmp_path, capsys, monkeypatch, tiny_bert
         arguments += ["--encoder", str(tiny_bert) if study.masked or not study.pools else "bag-of-words"]
     assert run(arguments) == 0
     shown = capsys.readouterr()
+    assert {f"{name}.md", f"{name}.json", f"{name}.svg"} <= {path.name for path in tmp_path.iterdir()}
     content = json.loads((tmp_path / f"{name}.json").read_text())
-    assert content["quick"] is True
+    assert next(iter(content.items())) == ("schema", 2)
+    assert content["study"] == name and content["quick"] is True and content["verdict"]
+    assert all(paragraph in shown.out for paragraph in content["verdict"])
+    for table, rows in content["tables"].items():
+        with (tmp_path / f"{name}-{table}.csv").open() as stream:
+            assert list(csv.DictReader(stream)) == rows
     if study.data:
         assert "made up" in shown.err and content["made_up"] is True
         assert "texts were made up" in (tmp_path / f"{name}.md").read_text()
+    assert (tmp_path / f"{name}.svg").read_text().startswith("<?xml")
     ElementTree.fromstring((tmp_path / f"{name}.svg").read_text())  # a picture that can be read
     assert (tmp_path / f"{name}.svg").stat().st_size < 100_000
 

@@ -83,6 +83,7 @@ def tables(findings, name):
     return [dict(zip(grid.heads, row, strict=True)) for row in grid.rows]
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_genres_far_apart(data, own_cache):
     """No sphere reaches another genre, so recall is at most the share of genres left, and coverage too."""

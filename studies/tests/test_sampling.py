@@ -204,6 +204,7 @@ def forced(tmp_path_factory):
     return folder
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_what_theory_forces(forced, monkeypatch):
     _, tables, claims = findings_of(forced)
@@ -229,6 +230,7 @@ def test_what_theory_forces(forced, monkeypatch):
     assert findings_of(forced)[1] == tables
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_made_up_samples_of_two_models(tmp_path):
     drawn_texts.build(tmp_path)

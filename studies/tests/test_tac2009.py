@@ -125,6 +125,7 @@ def test_agreement_by_topic_against_scipy():
     assert "of 3 topics at most 1 are left out" in tac2009_view.dropped({"m": found}, list(found))
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_the_study_against_a_plain_loop(data, tiny_bert, own_cache):
     """Every summary scored against every reference in a call of its own, scipy's coefficients, topic by topic."""
@@ -226,6 +227,7 @@ def test_claims_on_the_order_of_metrics():
     assert "TAC 2009 is not here" in pearson.data
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_without_the_data_it_cannot_be_told(data, tiny_bert, tmp_path, own_cache, capsys):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")

@@ -98,6 +98,7 @@ def _by_hand(data, pair, vectors):
     return stats.pearsonr(human, scores)[0]
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_other_sentence_encoders_against_a_plain_loop(data, tiny_bert, own_cache):
     setup = Setup(data, quick=True, encoder=str(tiny_bert))
@@ -116,6 +117,7 @@ def test_other_sentence_encoders_against_a_plain_loop(data, tiny_bert, own_cache
         assert found["mark-evaluate quality", "max pooling"][pair] == pytest.approx(_by_hand(data, pair, pooled))
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_the_study_has_the_rows_and_the_script_makes_what_they_need(data, tiny_bert, tmp_path, monkeypatch):
     """What the script of many cores makes is found by the study: nothing of it is made again."""

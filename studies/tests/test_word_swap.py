@@ -67,6 +67,7 @@ def check_blind(findings):
     assert held["schnabel"] == "holds in part" and held["single-numbers"] == "does not hold"
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_a_bag_of_words_sees_nothing(data, own_cache):
     check_blind(find_study("word-swap").run(Setup(data, quick=True, encoder="bag-of-words")))
@@ -88,6 +89,7 @@ def disorder(texts):
     return rows
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_an_encoder_that_sees_all_of_it(data, own_cache):
     """Only sentences that stay in order can lie in a reference's sphere: precision is at most their share."""

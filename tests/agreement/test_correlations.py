@@ -67,19 +67,19 @@ def test_bootstrap_is_that_of_plain_loops(level, coefficient, missing):
     """The same draws of inputs, one resample after another, by scipy. Means count over the inputs that count in the
     data."""
     metric, human = made(5, 8, missing, seed=3)
-    (draws,) = input_draws(8, 40, seed=5)
+    (draws,) = input_draws(8, 20, seed=5)
     whole = np.isfinite(metric + human).all(axis=0)
     expected = []
     for columns in draws:
         kept = np.flatnonzero(whole[columns])
         lost = level == "system" and not len(kept)
         expected.append(np.nan if lost else plainly(metric[:, columns], human[:, columns], level, coefficient, kept))
-    found = bootstrap([BootstrapCase(metric, human, level, coefficient)], 8, 40, seed=5)[0]
+    found = bootstrap([BootstrapCase(metric, human, level, coefficient)], 8, 20, seed=5)[0]
     np.testing.assert_allclose(found, expected, atol=1e-12)
     known = np.array(expected)[~np.isnan(expected)]
-    result = rc.correlate(metric, human, level, coefficient, interval=0.8, over="inputs", resamples=40, seed=5)
+    result = rc.correlate(metric, human, level, coefficient, interval=0.8, over="inputs", resamples=20, seed=5)
     assert result.interval == pytest.approx(tuple(np.percentile(known, [10, 90])), abs=1e-12)
-    assert "for these systems and other inputs: percentiles of 40 bootstrap resamples of inputs, seed 5" in str(result)
+    assert "for these systems and other inputs: percentiles of 20 bootstrap resamples of inputs, seed 5" in str(result)
     assert result.settings["interval_method"] == "percentiles"
 
 
@@ -415,6 +415,8 @@ def test_a_share_of_pairs_is_not_called_a_correlation():
     assert str(rc.correlate(metric, human, "text", ["pearson", "acc-eq"])).count("agreement with human") == 1
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_stored_scores_of_realsumm(data_folder):
     """The data's README prints, for the scores that the authors stored, Pearson / Kendall at the system level."""
     printed = {

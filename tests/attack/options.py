@@ -23,6 +23,7 @@ NUMBERS = ["0", "1", "2", "3", "7", "-1", "0.5", "0.95", "1.5", "nan", "inf", "1
 NAMES = ["a", "a|b", "a\\b", "é", "=1+1", "\x1b]0;x\x07", "x" * 300, "<b>", "", "a b", "a,b"]
 QUICK = {
     "score": ["mark-evaluate", "precision-recall", "density-coverage", "mmd", "frechet", "mauve", "prd"],
+    "compare": ["mark-evaluate", "precision-recall", "density-coverage", "mmd"],
     "pairs": ["bleu", "chrf", "meteor", "rouge", "ter", "cider", "cross-entropy"],
     "contexts": ["trm-meteor", "trm-sentence-bleu", "meteor", "cider"],
     "correlate": ["bleu"],
@@ -30,6 +31,9 @@ QUICK = {
 """Metrics by command that need no model."""
 BASE = {
     "score": ["-r", "REFERENCE", "-c", "CANDIDATE"],
+    "compare": ["-r", "REFERENCE", "-c", "CANDIDATE", "-c", "REFERENCE"],
+    "inspect": ["-r", "REFERENCE", "-c", "CANDIDATE"],
+    "baseline": ["-r", "REFERENCE", "-c", "CANDIDATE", "-o", "kept.safetensors"],
     "pairs": ["-r", "human.txt", "-c", "model.txt"],
     "contexts": ["contexts.jsonl"],
     "correlate": ["scores.jsonl", "--human", "human"],
@@ -42,6 +46,8 @@ PLACES = ["-", "--", "*.txt", ".", "/", "/dev/null", "no/such/file.txt", "empty.
 GOOD = {
     "output": ["out.md", "out.json", "out.csv", "out.tex", "out.html", "human.txt", "model.jsonl", "words.vec"],
     "per_item": ["items.jsonl", "items.csv", "model.txt"],
+    "per_text": ["rows.jsonl", "rows.csv", "model.txt"],
+    "report": ["page.html", "page.txt", "human.txt"],
     "form": ["table", "json", "json", "csv", "latex", "html", "markdown"],
     "field": ["text", "id"],
     "reference_field": ["text", "id"],
@@ -59,7 +65,7 @@ GOOD = {
     "device": ["cpu", "quantum"],
     "input_format": ["lines", "jsonl", "csv", "json"],
     "reference_format": ["lines", "jsonl"],
-    "level": ["system", "text", "global", "system,text"],
+    "level": ["system", "text", "global", "system,text", "0.1"],
     "coefficient": ["pearson", "kendall", "spearman,pearson"],
     "test": ["williams", "bootstrap", "permutation"],
     "over": ["systems", "items", "both"],
@@ -156,7 +162,11 @@ def line(rng: random.Random, command: click.Command, given: list[Path]) -> list[
     if rng.random() < 0.1 and arguments:
         arguments[rng.randrange(len(arguments))] = rng.choice([*NUMBERS, *NAMES, *PLACES])
     names = {word for option in options for word in option.opts}
-    if name == "embed" or (texts and name == "score") or ("--encoder" in names and rng.random() < 0.1):
+    if (
+        name == "embed"
+        or (texts and name in ("score", "compare", "inspect", "baseline"))
+        or ("--encoder" in names and rng.random() < 0.1)
+    ):
         arguments += ["--encoder", rng.choice(["bag-of-words", "bag-of-words", "words.vec", "nobody/nothing"])]
     return arguments + [word for word in ("--offline", "--no-cache") if word in names]
 

@@ -88,7 +88,7 @@ def test_sentences_where_little_can_be_told():
     found = rc.diagnose(reference, candidate)
     assert len(found.invented) == 0 and found.invented.least == 10
     said = "the 10 furthest; fewer than 10 cannot be told from chance at this size"
-    assert said in found.invented.said and f"Invented: {said}." in found.verdict and said in str(found)
+    assert said in found.invented.said and f"Invented: none for sure; {said}." in found.verdict and said in str(found)
     furthest = [row.score for row in found.invented.shown]
     assert len(furthest) == 10 and furthest == sorted(furthest, reverse=True)
     few = rc.diagnose(reference[:5], candidate[:3])

@@ -10,8 +10,6 @@ from scipy.stats import fisher_exact
 import recapture as rc
 from recapture.blame.exact_tests import more_often, more_or_less_often
 from recapture.blame.phrases import LONGEST, NGrams, log_odds
-from recapture.blame.plane import principal_plane
-from recapture.geometry.clusters import ClusterRows
 
 
 def test_exact_tests_by_enumeration():
@@ -122,32 +120,10 @@ def test_typical_words_and_phrases_used_too_often():
     assert any("boat" in " ".join(topic.ngrams) for topic in seldom)
 
 
-@pytest.mark.parametrize("shape", [(60, 5), (20, 40), (1, 3), (50, 1)])
-def test_the_map_is_the_plane_of_most_variance(shape):
-    """NumPy's singular values of the centred samples, repeats included."""
-    rng = np.random.default_rng(4)
-    values = (rng.standard_normal(shape) * 0.8 ** np.arange(shape[1])).astype(np.float32)
-    values = np.concatenate([values, values[: shape[0] // 3]])
-    rows = ClusterRows.of(values).centred()
-    plane = principal_plane(rows)
-    centred = values - values.mean(axis=0)
-    left, size, _ = np.linalg.svd(centred, full_matrices=False)
-    expected = np.zeros((len(values), 2))
-    expected[:, : min(2, len(size))] = (left * size)[:, :2]
-    for axis in range(2):
-        one, other = plane[:, axis], expected[:, axis]
-        ratio = np.linalg.norm(one) / max(np.linalg.norm(other), 1e-12)
-        if np.linalg.norm(other) > 1e-6:
-            power = math.log2(ratio)  # rows were scaled by a power of two
-            assert abs(power - round(power)) < 1e-4
-            assert abs(one @ other) == pytest.approx(np.linalg.norm(one) * np.linalg.norm(other), rel=1e-4)
-    np.testing.assert_array_equal(plane, principal_plane(rows))
-
-
 def test_the_map_of_word_counts_with_many_columns(monkeypatch):
-    from recapture.blame import plane
+    from recapture.geometry import principal_plane
 
-    monkeypatch.setattr(plane, "_NUMBERS", 500)
+    monkeypatch.setattr(principal_plane, "_NUMBERS", 500)
     reference = [f"cat dog {word}" for word in "abcdefghijklm"]
     candidate = [f"tax law {word}" for word in "abcdefghijklm"]
     found = rc.diagnose(reference, candidate, encoder="bag-of-words")

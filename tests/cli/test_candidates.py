@@ -203,7 +203,7 @@ def test_an_ending_without_a_form_is_refused(inputs, capsys, command, name):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("name, start", [("x", " "), ("x.txt", " "), ("x.JSON", "{"), ("x.csv", ""), ("x.tex", "%")])
+@pytest.mark.parametrize("name, start", [("x", ""), ("x.txt", ""), ("x.JSON", "{"), ("x.csv", ""), ("x.tex", "%")])
 def test_endings_that_have_one(inputs, capsys, command, name, start):
     call(capsys, *COMMANDS[command], "-o", name)
     written = Path(name).read_text()

@@ -29,7 +29,12 @@ PAIRS = {"id": "pairs", "references": ["a", "a"], "candidates": ["b", "b"]}
 APART = {"id": 7, "references": ["a", "b"], "candidates": ["c", "d"]}
 SMALL = {"id": "small", "references": ["a", "b"], "candidates": []}
 
-TABLE = """\
+SENTENCE = (
+    "Nothing was tested: no p-value was asked for; the means below do not tell candidates from people by themselves."
+)
+
+TABLE = f"{SENTENCE}\n\n"
+TABLE += """\
  metric     number         mean   contexts   left out
  ────────────────────────────────────────────────────
  trm-same   value    ↓   1.3333          2          1
@@ -38,7 +43,8 @@ TABLE = """\
 3 contexts; ↑ higher is better, ↓ lower is better
 """
 
-MARKDOWN = """\
+MARKDOWN = f"- {SENTENCE}\n\n"
+MARKDOWN += """\
 | metric | number |  | mean | contexts | left out |
 |---|---|---|---:|---:|---:|
 | trm-same | value | ↓ | 1.3333 | 2 | 1 |
@@ -47,7 +53,8 @@ MARKDOWN = """\
 3 contexts; ↑ higher is better, ↓ lower is better
 """
 
-LATEX = r"""% 3 contexts; ↑ higher is better, ↓ lower is better
+LATEX = f"% {SENTENCE}\n"
+LATEX += r"""% 3 contexts; ↑ higher is better, ↓ lower is better
 % needs \usepackage{booktabs}
 \begin{tabular}{lllrrr}
 \toprule
@@ -115,7 +122,10 @@ def test_golden_texts(files, capsys, form, expected):
 def test_p_values_in_the_table(files, capsys):
     """HMP of 1/3 and 1 is 2 / (3 + 1); no p reaches .05."""
     out = contexts(capsys, *BOTH, "--pvalue", "--format", "md").out
-    heads, _, ranks, same, _, *caption = out.splitlines()
+    verdict, table = out.split("\n\n", 1)
+    assert "not told from people by any of 2 numbers over 2 contexts" in verdict
+    assert "With 2 contexts of so few texts nothing can be told" in verdict  # p is never below 1/3
+    heads, _, ranks, same, _, *caption = table.splitlines()
     assert heads == (
         "| metric | number |  | mean | relabelled | contexts | left out | HMP | HMP corrected | Fisher | p ≤ level "
         "| after BH | after Holm |"

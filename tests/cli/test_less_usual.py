@@ -100,32 +100,37 @@ def test_a_full_disk_is_a_sentence(folder, capsys, monkeypatch):
         run(["list"])
 
 
-WRITTEN = {"output", "per_item", "report"}
+WRITTEN = {"output", "per_item", "per_text", "report"}
 NO_FILE = {
     "name", "metrics", "k", "field", "input_format", "reference_field", "reference_format", "pooling", "device",
     "batch_size", "offline", "truncate", "no_cache", "balance", "sample", "interval", "pvalue", "no_ceiling", "group",
     "paired", "seed", "form", "arrays", "id_field", "over_references", "measure", "temperature", "alpha", "beta", "idf",
     "layer", "layers", "batch_tokens", "references_field", "candidates_field", "ties", "directed", "no_resume", "level",
     "coefficient", "lower_is_better", "higher_is_better", "over", "test", "accuracy", "soft_ties", "matrix",
-    "system_field", "item_field", "where", "average", "resamples", "series",
+    "system_field", "item_field", "where", "average", "resamples", "series", "every",
+    "rows", "digits", "transpose", "intervals", "fail_if", "tolerance", "clusters", "context_group",
 }  # fmt: skip
+COMMANDS = ["score", "compare", "compare --pairs", "compare --contexts", "inspect", "baseline"]
 
 
-@pytest.mark.parametrize("name", ["score", "pairs", "contexts", "correlate", "embed"])
+@pytest.mark.parametrize("name", [*COMMANDS, "pairs", "contexts", "correlate", "embed"])
 def test_whatever_an_option_names_is_never_written(name):
     """Every option either names no file, or is known to the check of --output as one that is read."""
     import click
 
     from recapture.cli.app import app
+    from recapture.cli.compare import KINDS
     from recapture.cli.options import _read_by
 
-    command = app.commands[name]
+    own, _, kind = name.partition(" ")
+    command = KINDS.get(kind, app.commands[own])
+    flags = {option.name for option in command.params if getattr(option, "is_flag", False)}
     for option in command.params:
         several = option.nargs == -1 or option.multiple
         context = click.Context(command)
         context.params = {option.name: ("human.txt",) if several else "human.txt"}
         read = list(_read_by(context))
-        if option.name in WRITTEN | NO_FILE or (name, option.name) == ("correlate", "human"):
+        if option.name in WRITTEN | NO_FILE | flags or (name, option.name) == ("correlate", "human"):
             assert read == [], option.name
             assert option.name in WRITTEN or not (option.metavar or "").startswith("FILE"), option.name
         elif option.name != "candidate":  # which may be a pattern or a folder, and is given by its files

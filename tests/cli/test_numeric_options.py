@@ -44,6 +44,7 @@ COMMANDS = {
     "compare": [*SIDES, "-c", "human.txt", "--encoder", "bag-of-words", "--metrics", "mmd", "--no-ceiling"],
     "compare --pairs": [*SIDES, "-c", "human.txt", "--metrics", "chrf"],
     "compare --contexts": ["several.jsonl", *FIELDS, "--metrics", "rouge-l"],
+    "baseline": [*SIDES, "--encoder", "bag-of-words", "--metrics", "mmd", "-o", "kept.safetensors"],
     "correlate": ["scores.jsonl", "--human", "human", "--higher-is-better", "bleu", "--resamples", "9"],
     "embed": ["human.txt", "--encoder", "bag-of-words", "-o", "vectors.npy"],
     "cache": [],

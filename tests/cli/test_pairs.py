@@ -17,7 +17,10 @@ REFERENCES = ["red fish", "old dog"]
 A = ["red fish", "old"]
 B = ["fish", ""]
 
-TABLE = """\
+SENTENCE = "Which of these 2 is closest to people was not tested here: recapture compare tests that."
+
+TABLE = f"{SENTENCE}\n\n"
+TABLE += """\
  metric    number        a.txt    b.txt
  ──────────────────────────────────────
  overlap   share    ↑   0.7500   0.2500
@@ -29,7 +32,8 @@ b.txt, overlap extra: the mean of 1 of 2 items, the others have no score
 ↑ higher is better, ↓ lower is better
 """
 
-MARKDOWN = """\
+MARKDOWN = f"- {SENTENCE}\n\n"
+MARKDOWN += """\
 | candidate | overlap share ↑ | overlap extra ↑ | length ↑ |
 |---|---:|---:|---:|
 | a.txt | 0.7500 | 0.5000 | 3.0000 |
@@ -42,7 +46,8 @@ MARKDOWN = """\
 - b.txt: 1 of 2 texts of candidate is empty: scored worst (length)
 """
 
-LATEX = r"""% items: 2; references: 2 (1 an item)
+LATEX = f"% {SENTENCE}\n"
+LATEX += r"""% items: 2; references: 2 (1 an item)
 % b.txt, overlap extra: the mean of 1 of 2 items, the others have no score
 % ↑ higher is better, ↓ lower is better
 % b.txt: 1 of 2 texts of candidate is empty: scored worst, left out of the mean of extra (overlap)
@@ -206,6 +211,7 @@ def test_intervals(files, capsys):
     assert "no interval for numbers of the whole corpus, which are no means: length" in shown.out
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_models(files, capsys, tiny_bert):
     """All metrics on models in one run, against evaluate_pairs; measures and temperatures are columns."""

@@ -35,7 +35,13 @@ def score(capsys, *arguments, code=0):
 
 BOTH = ("-r", "human.npy", "-c", "model_1.npy", "-c", "copy.npy", "--metrics", "precision-recall", "--no-ceiling")
 
-TABLE = """\
+SENTENCES = [
+    "How close to people these are cannot be said: there is neither a p-value nor a human band beside them.",
+    "Which of these 2 is closest to people was not tested here: recapture compare tests that.",
+]
+
+TABLE = "".join(f"{sentence}\n" for sentence in SENTENCES)
+TABLE += """
  metric             number          model_1.npy   copy.npy
  ─────────────────────────────────────────────────────────
  precision-recall   precision   ↑        0.4200     1.0000
@@ -56,7 +62,8 @@ WARNINGS = [
     "[precision-recall]",
 ]
 
-MARKDOWN = """\
+MARKDOWN = "".join(f"- {sentence}\n" for sentence in SENTENCES)
+MARKDOWN += """
 | candidate | precision ↑ | recall ↑ |
 |---|---:|---:|
 | model_1.npy | 0.4200 | 0.9100 |
@@ -69,7 +76,8 @@ MARKDOWN = """\
 MARKDOWN += "".join(f"- {warning}\n" for warning in WARNINGS)
 
 LATEX = (
-    r"""% reference: 200 samples; candidates: 150, 200; vectors: vectors as given; k: precision-recall 3
+    "".join(f"% {sentence}\n" for sentence in SENTENCES)
+    + r"""% reference: 200 samples; candidates: 150, 200; vectors: vectors as given; k: precision-recall 3
 % vectors that the reference has too: copy.npy 200 of 200
 % ↑ higher is better, ↓ lower is better
 """
@@ -248,7 +256,7 @@ def test_fields_formats_and_names_of_their_own(tmp_path, monkeypatch, capsys):
     assert "standard input is read as plain lines, but they look like JSON" in shown.err
 
 
-ENDINGS = [("t.json", "{"), ("t.csv", "candidate,"), ("t.md", "|"), ("t.tex", "%"), ("t", " metric")]
+ENDINGS = [("t.json", "{"), ("t.csv", "candidate,"), ("t.md", "- How close"), ("t.tex", "%"), ("t", "How close")]
 
 
 @pytest.mark.parametrize("name, start", ENDINGS)

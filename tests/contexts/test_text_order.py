@@ -61,6 +61,8 @@ def same(one, other):
         )
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_every_metric_with_drawn_labellings():
     contexts = some_contexts()
     one = scored(contexts, TESTED, pvalue=30, interval=0.9)

@@ -135,6 +135,8 @@ def test_all_texts_equal(n, m):
     assert printed.value == printed.range[1] == (2 if m == 1 else 4) and printed.pvalue == 1
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(contexts(), st.randoms(use_true_random=False))
 def test_the_order_of_texts_within_a_side_changes_nothing(context, random):

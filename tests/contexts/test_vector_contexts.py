@@ -26,6 +26,8 @@ def alone(metric, reference, candidate):
     return metric.measure(pair, **parameters).values
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", list_metrics())
 def test_every_partition_by_itself(name, kind):

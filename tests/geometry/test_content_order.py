@@ -94,6 +94,8 @@ def test_matrices_come_out_alike_from_any_order(name, matrix, n):
         np.testing.assert_array_equal(other[np.ix_(order, order)], expected)
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_all_small_graphs_come_out_alike():
     """Every graph on five texts: as many forms as there are graphs but for the names of their points (OEIS A000088)."""
     edges = list(itertools.combinations(range(5), 2))

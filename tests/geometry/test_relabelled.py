@@ -142,6 +142,7 @@ def test_candidates_that_surround_all_references():
     assert_brute_force(points, labels, found, some=(0, 1, 65))
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data(), dimensions=st.integers(1, 3), k=st.integers(1, 3), seed=st.integers(0, 99))
 def test_equals_brute_force_on_anything(data, dimensions, k, seed):

@@ -52,6 +52,8 @@ def said(result):
     return {name: part for name, part in result.to_dict().items() if name not in ("signature", "warnings")}
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [metric.name for metric in METRICS.choose(None)])
 def test_every_metric_gives_the_same_from_texts_and_from_arrays(name, both_ways):
     """Arrays of whole numbers take the engine's other route; their own tests hold it to brute force."""
@@ -75,6 +77,8 @@ def test_clusters_of_rows_made_where_needed_are_the_same(name, size, monkeypatch
     assert said(of_texts) == said(of_arrays)
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [60, 700], ids=["fewer than words", "more than words"])
 @pytest.mark.parametrize("kept", [0, 2**25])
 def test_frechet_distances_under_labellings_without_an_array(size, kept, monkeypatch):

@@ -10,13 +10,17 @@ from test_page_structure import NASTY, everything
 import recapture as rc
 from chromium import browser, found
 from recapture.page.map_data import MapSamples, map_of
-from recapture.page.page_parts import TextMap
+from recapture.page.page_parts import TextLists, TextMap
+from recapture.report.report import beginning
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.traced,
     pytest.mark.skipif(found() is None, reason="no Chromium is installed (Debian: apt-get install chromium)"),
 ]
 TEXTS = ["a red boat", "a blue boat", "the old library", NASTY[0], NASTY[5], "nets on the pier", NASTY[4], "bread"]
+
+LONG = "the old library " * 20 + NASTY[0]
 
 
 @pytest.fixture(scope="module")
@@ -37,12 +41,14 @@ def page(tmp_path_factory):
     shown = TextMap(
         ["human", "model"], np.repeat([0, 1], 4), x.ravel(), y.ravel(), TEXTS, np.array([4, 5, 6, 7, 0, 1, 2, 3]),
         np.full(8, 0.5), {"flag": ["lost", "", "", "", "invented", "", "", ""]},
+        layout="as it is", layouts={"turned round": (-x.ravel(), -y.ravel())},
     )  # fmt: skip
     rows = [["b", "0.5"], ["a", "-1e-3"], ["c", "10"], ["d", "2 [1, 3]"]]
     path = tmp_path_factory.mktemp("pages") / "page.html"
     parts = everything(NASTY[0])
     rc.Page("A page", parts.verdict, parts.systems, "", parts.forests, parts.planes,
-            [rc.Table(["name", "score"], rows, title="Numbers")], shown).write(path)  # fmt: skip
+            [rc.Table(["name", "score"], rows, title="Numbers")], shown,
+            [rc.Table(["index", "text"], [["1", beginning(LONG, 60)]], left=2, title="Lost")]).write(path)  # fmt: skip
     return path
 
 
@@ -134,6 +140,57 @@ def test_the_map_answers_to_the_keyboard(opened):
     assert "No text is chosen" in told(opened)
 
 
+def test_texts_are_coloured_by_their_flag(opened):
+    chosen = "document.getElementById('map-colour')"
+    opened.run(f"{chosen}.value = 'flag'; {chosen}.dispatchEvent(new Event('change'))")
+    names = "[...document.querySelectorAll('#map-legend bdi')].map((each) => each.innerText)"
+    assert opened.run(names) == ["none", "invented", "lost"]
+    across, down = place(opened, 0, 1)  # the invented text, which is human 0's opposite
+    script = f"""(() => {{ const at = document.getElementById('map-points'), box = at.getBoundingClientRect();
+        const scale = at.width / box.width, x = ({across} - box.left) * scale, y = ({down} - box.top) * scale;
+        return [...at.getContext('2d').getImageData(x, y, 1, 1).data].slice(0, 3); }})()"""
+    red, green, blue = opened.run(script)
+    assert blue > red + 60 and blue > green  # the first colour is a blue; those without a flag are grey
+    opened.run(f"{chosen}.value = ''; {chosen}.dispatchEvent(new Event('change'))")
+    assert opened.run(names) == ["human", "model"]
+
+
+def test_whole_texts_open_by_key(opened):
+    seen = "document.querySelector('.text p').checkVisibility()"
+    assert not opened.run(seen)
+    opened.run("document.querySelector('.text summary').focus()")
+    opened.press("Enter")
+    assert opened.run(seen) and opened.run("document.querySelector('.text p').innerText") == LONG
+    opened.press("Enter")
+    assert not opened.run(seen)
+
+
+def test_who_hears_the_page_finds_every_part(opened):
+    """What browsers tell screen readers: landmarks, names of pictures, tables, controls and the map."""
+    opened.send("Accessibility.enable")
+    nodes = opened.send("Accessibility.getFullAXTree")["nodes"]
+    told_of = [(each.get("role", {}).get("value"), each.get("name", {}).get("value", "")) for each in nodes]
+    roles = {role for role, _ in told_of}
+    assert {"main", "banner", "navigation", "contentinfo", "region", "table", "columnheader", "rowheader"} <= roles
+    named = ("button", "searchbox", "combobox", "checkbox", "link", "image", "img", "table", "region", "application")
+    assert [each for each in told_of if each[0] in named and not each[1].strip()] == []
+    assert ("application", "Map of texts") in told_of and ("table", "Numbers") in told_of
+    opened.send("Accessibility.disable")
+
+
+def test_another_layout_puts_texts_elsewhere(opened):
+    def change(to):
+        opened.run(f"document.getElementById('map-layout').value = '{to}'")
+        opened.run("document.getElementById('map-layout').dispatchEvent(new Event('change'))")
+
+    change("turned round")
+    opened.mouse("mouseMoved", *place(opened, 0, 1))
+    assert NASTY[0] in told(opened)  # the text that stood at the other end
+    change("")
+    opened.mouse("mouseMoved", *place(opened, 3, 0))
+    assert NASTY[0] in told(opened)
+
+
 def column(tab, index):
     return tab.run(f"[...document.querySelectorAll('#tables tbody tr')].map((row) => row.cells[{index}].innerText)")
 
@@ -192,11 +249,31 @@ def test_dark_mode_phones_and_contrast(opened, page):
     assert len(papers) == 2
 
 
+def test_long_names_and_long_tables_stay_in_their_place(tab, tmp_path):
+    name = "a_system_whose_name_holds_everything_about_it-step-10000.txt"
+    rows = [[f"{name} - {name}", "mmd", str(at)] for at in range(200)]
+    table = rc.Table([name, "number", f"in {name}"], rows, left=2, title=name)
+    parts = everything(name)
+    lists = [TextLists(f"{name}: lost 0", [name], [table])]
+    rc.Page(name, [name], [name, "b"], name, parts.forests, parts.planes, [table], parts.map, lists, parts.curves,
+            command=name).write(tmp_path / "long.html")  # fmt: skip
+    for width in (390, 1280):
+        tab.look(width, 800)
+        tab.open(tmp_path / "long.html")
+        assert tab.run("document.documentElement.scrollWidth") <= width
+        assert tab.run("document.querySelector('#tables .scroll').offsetHeight") < 800
+        tab.run("document.querySelector('#tables .scroll').scrollTop = 3000")
+        head, frame = (
+            f"document.querySelector('#tables {each}').getBoundingClientRect().top" for each in ("th", ".scroll")
+        )
+        assert abs(tab.run(head) - tab.run(frame)) < 3  # what the columns are is still seen
+
+
 def test_without_scripts_all_is_there_to_be_read(tab, page):
     tab.open(page, scripts=False)
     seen = "(name) => [...document.querySelectorAll(name)].filter((each) => each.getClientRects().length).length"
     assert tab.run(f"({seen})('.still')") == 1  # the map as a picture
-    assert tab.run(f"({seen})('table')") == 1 and tab.run(f"({seen})('.card svg')") >= 2
+    assert tab.run(f"({seen})('table')") == 2 and tab.run(f"({seen})('.card svg')") >= 2
     assert tab.run(f"({seen})('button, canvas, input')") == 0  # nothing that would not work
 
 

@@ -14,10 +14,9 @@ import pytest
 
 import recapture as rc
 from recapture.cli.app import run
-from recapture.geometry.sparse_rows import SparseRows
 from recapture.page import map_data
 from recapture.page.axes import Axis, tick_words
-from recapture.page.map_data import MapSamples, map_of, map_of_records, principal_plane
+from recapture.page.map_data import MapSamples, map_of, map_of_records
 from recapture.page.page_parts import (
     Card,
     Curve,
@@ -28,9 +27,11 @@ from recapture.page.page_parts import (
     Plane,
     Point,
     Stroke,
+    TextLists,
     TextMap,
     page_of,
 )
+from recapture.report.report import beginning
 
 NASTY = (
     "</script><script>alert(1)</script>",
@@ -92,7 +93,10 @@ def everything(words="harmless"):
         ],
         [rc.Table(["a", "b"], [[words, "0.5"], ["two", "0.25"]], [words], title=words)],
         shown,
-        [rc.Table(["index", "text"], [["1", words]], left=2, title="Lost")],
+        [
+            rc.Table(["index", "text"], [["1", words]], left=2, title="Lost"),
+            TextLists(words, [words], [rc.Table(["index", "text"], [["1", beginning(f"{words} " * 60, 60)]], left=2)]),
+        ],
         [Curve(words, words, words, [Stroke(words, [0, 1, 2], [1, 0.5, 0], 0)], note=words)],
         [Picture(words, "<svg xmlns='http://www.w3.org/2000/svg'/>", words)],
         [words],
@@ -110,7 +114,7 @@ def test_sections_stand_in_their_order_and_headings_in_theirs():
     assert page.startswith("<!doctype html>") and ("html", "lang", "en") in seen.attributes
     counted = Counter(seen.tags)
     assert [counted[tag] for tag in ("h1", "main", "header", "nav", "footer")] == [1] * 5
-    assert counted["caption"] == counted["table"] == 2  # every table says what it is
+    assert counted["caption"] == counted["table"] == 3  # every table says what it is
     levels = [int(tag[1]) for tag in seen.tags if re.fullmatch(r"h\d", tag)]
     assert levels[0] == 1 and 2 in levels
     ids = [value for _, name, value in seen.attributes if name == "id"]
@@ -142,10 +146,10 @@ def test_nothing_is_fetched_and_only_our_script_runs():
 
 @pytest.mark.parametrize("words", NASTY, ids=range(len(NASTY)))
 def test_texts_appear_as_text(words):
-    """The page of such words has the elements of a page of harmless ones, and the words are there to be read."""
+    """The page of such words has the elements of a page of harmless ones as long, and the words can be read."""
     page = everything(words).to_html()
     page.encode("utf-8")  # half characters would not be written
-    seen, plain = Seen(page), Seen(everything().to_html())
+    seen, plain = Seen(page), Seen(everything("h" * len(words)).to_html())
     assert seen.tags == plain.tags
     assert [(tag, name) for tag, name, _ in seen.attributes] == [(tag, name) for tag, name, _ in plain.attributes]
     assert not re.search("[\x00-\x08\x0e-\x1f\u202e\u2028]", page)
@@ -195,25 +199,19 @@ def test_axes_have_ticks_that_differ(values):
     assert all(-0.5 <= axis.at(tick) <= 100.5 for tick in ticks)
 
 
-def test_principal_plane_is_that_of_the_singular_values():
-    """numpy.linalg.svd of centred rows, which the module does not use; word counts by the same rule."""
-    from scipy.sparse import csr_array
-
-    rng = np.random.default_rng(3)
-    rows = rng.standard_normal((300, 12)) * np.linspace(4, 0.5, 12)
-    counts = rng.poisson(0.4 * np.linspace(3, 0.1, 30), (200, 30)).astype(np.float32)
-    for given, whole in ((rows, rows), (SparseRows(csr_array(counts)), counts.astype(float))):
-        plane, share = principal_plane(given)
-        centred = whole - whole.mean(axis=0)
-        _, sizes, turn = np.linalg.svd(centred)
-        assert np.abs(plane) == pytest.approx(np.abs(centred @ turn[:2].T), abs=2e-2)
-        assert share == pytest.approx((sizes[:2] ** 2).sum() / (sizes**2).sum(), abs=1e-4)
-        again, _ = principal_plane(given)
-        assert np.array_equal(plane, again)
+def test_nearest_of_clumps_far_apart_is_the_nearest():
+    """By differences in float64: products of such coordinates in float32 would lose what tells neighbours apart."""
+    rng = np.random.default_rng(0)
+    clumps = 1e4 * rng.standard_normal((5, 1, 3))
+    people, model = ((clumps + 0.01 * rng.standard_normal((5, 20, 3))).reshape(-1, 3) for _ in range(2))
+    drawn = map_of(MapSamples({"human": people, "model": np.concatenate([model, model[:7]])}, None))
+    apart = np.linalg.norm(people[:, None] - model[None], axis=2)
+    assert (drawn.nearest[:100] == 100 + apart.argmin(axis=1)).all()  # of equal ones the first
+    assert (drawn.nearest[100:] == np.concatenate([apart.argmin(axis=0), apart.argmin(axis=0)[:7]])).all()
+    assert drawn.distance[:100] == pytest.approx(apart.min(axis=1))
 
 
-def test_nearest_on_the_other_side_is_the_nearest(monkeypatch):
-    monkeypatch.setattr(map_data, "_TILE", 7)  # several tiles
+def test_nearest_on_the_other_side_is_the_nearest():
     rng = np.random.default_rng(0)
     sets = {name: rng.standard_normal((size, 3)) + 5 for name, size in (("human", 20), ("a", 15), ("b", 9))}
     shown = map_of(MapSamples(sets, None))
@@ -234,6 +232,7 @@ def test_many_texts_are_thinned_and_said_to_be():
     assert MapSamples.kept({"a": np.zeros((map_data.KEPT + 1, 1))}, None) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["a plain sentence of usual length. " * 9, "漢字の長い文章です。" * 30, "\x00<&>" * 80]
 )
@@ -241,7 +240,9 @@ def test_twenty_thousand_texts_are_below_five_megabytes(text):
     count = 20_000
     rng = np.random.default_rng(0)
     shown = TextMap(["human", "a"], np.arange(count) % 2, rng.random(count), rng.random(count), [text] * count,
-                    rng.integers(0, count, count), rng.random(count))  # fmt: skip
+                    rng.integers(0, count, count), rng.random(count),
+                    {"cluster": [f"{at % 12}: some typical words" for at in range(count)]},
+                    layouts={"another": (rng.random(count), rng.random(count))})  # fmt: skip
     page = rc.Page("many", map=shown).to_html()
     assert len(page.encode()) < 5_000_000
     assert "texts are cut after" in page
@@ -270,9 +271,11 @@ def test_the_page_of_a_comparison_holds_what_it_says(compared, tmp_path):
     assert {"verdict", "numbers", "plane", "tables", "map", "curves", "how"} <= {
         value for tag, name, value in seen.attributes if (tag, name) == ("section", "id")
     }
-    assert compared.to_html() == compared._repr_html_() and "<table>" in compared.to_html()  # for notebooks, as before
+    assert "<table>" in compared.to_html() and "<style>" in compared._repr_html_()  # for other pages, for notebooks
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_of_many_systems_the_best_is_drawn_against_all_others():
     rng = np.random.default_rng(5)
     systems = {f"s{at}": rng.standard_normal((30, 2)) + at for at in range(7)}
@@ -281,6 +284,15 @@ def test_of_many_systems_the_best_is_drawn_against_all_others():
     assert [line.label for line in card.lines] == [f"s0 - s{at}" for at in range(1, 7)]
     assert "the table has every pair" in parts.forests[-1].caption[-1]
     assert len(parts.tables[0].rows) == 21
+
+
+def test_names_of_many_systems_do_not_hide_each_other():
+    """Seven systems have their names in the plane; those of eight stand in the legend alone."""
+    for count, there in ((7, 2), (8, 1)):
+        points = [Point(f"system {at}", at, at % 3, at) for at in range(count)]
+        page = rc.Page("p", systems=[each.label for each in points], planes=[Plane("p", "x", "y", points)])
+        seen = Seen(page.to_html())
+        assert sum(words == "system 5" for words in seen.text) == there
 
 
 def test_copies_of_results_leave_the_samples_behind(compared):
@@ -304,6 +316,7 @@ def test_systems_in_their_order_are_curves_against_the_human_band(compared, tmp_
             page_of(compared, series=wrong)
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_every_result_has_a_page():
     """Pairs, contexts, agreement; and a result that only has a report."""
@@ -311,7 +324,7 @@ def test_every_result_has_a_page():
 
     class Plain(Reported):
         def report(self):
-            return Report("texts", [rc.Table(["a"], [["b"]])], ["a note"], more={"verdict": ["It is so."]})
+            return Report("texts", [rc.Table(["a"], [["b"]])], ["a note"], verdict=["It is so."])
 
     pairs = rc.evaluate_pairs(["a cat", "a dog"], {"x": ["a cat", "two dogs"]}, ["bleu", "rouge"], interval=0.95)
     one = rc.Context("one", ["a b c", "a b d", "c d"], ["a b c", "b c d"])
@@ -325,6 +338,26 @@ def test_every_result_has_a_page():
     ):
         text = "".join(Seen(page_of(result).to_html()).text)
         assert words in text
+
+
+def test_the_page_of_agreement_opens_with_what_was_told():
+    """Scores that are the ratings agree with 1; a metric that says the opposite is told from it by every test."""
+    people = np.arange(48.0).reshape(8, 6) % 17 + np.arange(8)[:, None] * 4
+    noise = np.random.default_rng(1).standard_normal((8, 6))
+    scores = {"same": people, "noise": noise}
+    ways = dict.fromkeys(("same", "noise", "a", "b"), "higher")
+
+    def page(given, **options):
+        own = {name: ways[name] for name in given}
+        return page_of(rc.correlate(given, {"people": people}, "text", directions=own, **options))
+
+    untested = page(scores)
+    assert untested.verdict[0].startswith("same has the highest pearson with people (text level): 1.000")
+    assert untested.verdict[-1] == "Whether any metric agrees better than another was not tested."
+    tested = page(scores, tests="permutation")
+    assert "that is more than noise (adjusted p below 0.05, permutation test)" in tested.verdict[0]
+    tied = page({"a": people, "b": people * 2}, tests="permutation")
+    assert tied.verdict[0].startswith("a and b have the highest") and "no other metric is told" in tied.verdict[0]
 
 
 SCORE = ["score", "-r", "human.npy", "-c", "model.npy", "--metrics", "mmd", "--no-ceiling"]
@@ -356,12 +389,16 @@ def test_the_command_writes_its_page(files, capsys):
         (["--report", "folder.html"], "it is a directory"),
         (["--report", "out.html", "--output", "out.html", "--format", "json"], "both name out.html"),
         (["--report", "out.html", "--series", "1,two"], "--series takes"),
+        (["-c", "other.npy", "--report", "out.html", "--series", "1,nan"], "--series takes"),
         (["-c", "other.npy", "--report", "out.html", "--series", "1"], "takes 2 numbers"),
         (["--series"], "--report"),
         (["--report", "out.html", "--series"], "two systems or more"),
     ],
 )
-def test_bad_targets_are_one_sentence_and_nothing_is_written(files, capsys, options, words):
+def test_bad_targets_are_one_sentence_before_the_work_and_nothing_is_written(
+    files, capsys, monkeypatch, options, words
+):
+    monkeypatch.setattr("recapture.cli.score.read_sets", None)
     (files / "folder.html").mkdir()
     before = sorted(path.name for path in files.iterdir())
     assert run([*SCORE, *options]) == 2
@@ -375,6 +412,25 @@ def test_an_input_is_never_overwritten_by_a_page(files, capsys):
     command = ["score", "-r", "human.html", "-c", "human.html", "--encoder", "bag-of-words", "--report", "human.html"]
     assert run(command) == 2
     assert "it is an input" in capsys.readouterr().err
+
+
+def test_whole_texts_stand_behind_their_beginnings():
+    """In a terminal they fill the width, on a page they open, and what is copied for a spreadsheet has all of them."""
+    text = "once upon a time " * 30 + "<b>the end</b>"
+    table = rc.Table(
+        ["index", "text", "near", "score"], [["1", beginning(text, 60), "short", "0.5"]], left=3, repeated=1
+    )
+    assert table.rows[0][1] == text[:57] + "..." and table.rows[0][1].whole == text
+    for width in (60, 80, 160):
+        lines = table.to_table(width).splitlines()
+        assert width - 12 <= max(map(len, lines)) <= width and "once upon a time" in lines[2]
+    assert text.strip() in table.to_csv() and "the end" not in table.to_markdown()
+    page = rc.Page("t", lists=[table]).to_html()
+    seen = Seen(page)
+    assert [tag for tag in seen.tags if tag in ("details", "summary")] == ["details", "summary"]
+    assert text in seen.text and text[:97] + "..." in seen.text
+    many = beginning("a\nb", 60)
+    assert many == "a b" and many.whole == "a\nb" and beginning("a b", 60).whole == ""
 
 
 def test_texts_with_known_places_make_a_map():
@@ -399,6 +455,21 @@ def test_texts_with_known_places_make_a_map():
     assert 'id="map-colour"' in page and 'id="texts"' in page
 
 
+def test_plots_of_compared_contexts_have_the_numbers_of_the_table():
+    """Means by hand over the contexts in which both systems have two candidates, not over each one's own."""
+    people = [[f"a cat sat on mat {n}", f"the cat sleeps on mat {n}"] for n in range(6)]
+    good, poor = people, [[f"mat {n}", f"two dogs {n}"] if n else ["a cat sat on mat 0"] for n in range(6)]
+    compared = rc.compare_contexts(people, {"good": good, "poor": poor}, "trm-rouge-l,rouge-l", resume=False)
+    cards = {card.title: card for card in page_of(compared).forests[0].cards}
+    assert list(cards) == list(compared.numbers)
+    (name,) = [each for each in cards if each.startswith("trm-rouge-l")]
+    for line in cards[name].lines:
+        own = compared.results[line.label].contexts
+        scores = [record["scores"]["trm-rouge-l"]["value"] for record in own[1:]]
+        assert line.value == pytest.approx(np.mean(scores)) == pytest.approx(compared.values[line.label][name])
+
+
+@pytest.mark.traced
 @pytest.mark.slow
 def test_systems_compared_on_items_and_contexts_have_their_pages(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -429,6 +500,7 @@ def test_systems_compared_on_items_and_contexts_have_their_pages(tmp_path, monke
         assert "Differences between systems" in text and "in order" in text
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_lists_of_texts_and_their_map_are_on_the_page_of_inspect(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -171,7 +171,8 @@ def test_parameters_are_checked_before_anything_is_prepared(calls, monkeypatch):
 
 def test_tables_show_main_numbers_and_name_their_metric(calls):
     results = rc.evaluate_pairs(["a b", "c"], ["a", "c"], "overlap,rouge")
-    heads = results.to_markdown().splitlines()[0]
+    verdict, _, heads, *_ = results.to_markdown().splitlines()
+    assert verdict.startswith("- Nothing was tested") and verdict[2:] == results.verdict[0]
     assert heads == "| candidate | overlap share ↑ | overlap extra ↑ | rouge1 ↑ | rouge2 ↑ | rougeL ↑ |"
     assert "rouge has 6 further numbers: see json, csv or the scores of items" in str(results)
     assert "rouge1_recall" in results.to_csv() and "rouge1_recall" in results.to_json()
@@ -220,6 +221,8 @@ def test_empty_texts_in_lexical_metrics():
     assert math.isnan(rc.cross_entropy(["", "a"], ["", "a"]).forward_scores[0])  # of sets, not of pairs
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_empty_texts_in_metrics_with_models(minilm):
     pytest.importorskip("recapture_weights")
     results = rc.evaluate_pairs(REFERENCES, CANDIDATES, WITH_MODELS, offline=True)["candidate"]

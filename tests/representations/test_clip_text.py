@@ -122,6 +122,7 @@ def text_vectors(folder: Path, texts: list[str], cut: bool = False) -> np.ndarra
     return np.array(rows)
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 @pytest.mark.parametrize("batch_size", [1, 32])
 def test_texts_become_the_towers_vectors(clip: Path, tiny_clip: Path, batch_size: int, no_network: list[str]) -> None:

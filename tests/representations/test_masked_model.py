@@ -178,6 +178,7 @@ def whole_logits(folder: Path, ids: list[int], place: int, mask: int) -> np.ndar
     return answer
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_logits_are_the_whole_models(folders: Callable[[str], Path], family: str) -> None:

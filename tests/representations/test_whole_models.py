@@ -230,6 +230,7 @@ def test_warnings_of_python_are_passed_on() -> None:
     assert said == ["half of the weights are zero", "a number is no number"]
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 @pytest.mark.usefixtures("default_masked_model", "minilm")
 def test_sound_models_load_in_silence() -> None:
@@ -329,6 +330,7 @@ def test_code_of_a_folder_is_never_run(use: str, known: bool, plain: bool, folde
     assert not (tmp_path / "mark").exists()
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 @pytest.mark.usefixtures("yes", "default_masked_model")
 def test_code_of_a_folder_named_like_the_default_encoder(
@@ -720,10 +722,11 @@ def test_a_hub_that_never_answers(hub: tuple[str, list[Any]], tmp_path: Path) ->
         "import time, huggingface_hub, huggingface_hub.utils\n"
         "from huggingface_hub import snapshot_download\n"
         "from recapture.representations.locate import find_weights\n"
-        "began = time.monotonic()\n"
+        "pauses, pause = [], time.sleep\n"
+        "time.sleep = lambda seconds: (pauses.append(seconds), pause(seconds))\n"
         "try: find_weights('owner/thing')\n"
         "except ValueError as error: print(type(error).__name__, error)\n"
-        "print(time.monotonic() - began)"
+        "print(sum(pauses))"
     )
     surroundings = {"HF_ENDPOINT": address, "HF_HOME": str(tmp_path / "hub"), "RECAPTURE_HUB_TIMEOUT": "0.5"}
     done = subprocess.run(
@@ -733,14 +736,14 @@ def test_a_hub_that_never_answers(hub: tuple[str, list[Any]], tmp_path: Path) ->
         timeout=60,
         env={**os.environ, **surroundings, "HF_HUB_OFFLINE": "0", "RECAPTURE_OFFLINE": "0"},
     )
-    said, spent = done.stdout.splitlines()
+    said, paused = done.stdout.splitlines()
     assert "InputError no encoder called 'owner/thing'" in said
     assert "no answer within 0.5 seconds" in said
     assert done.stderr == ""  # the client's own lines on its repeats
-    # Each waits in vain once: with the 10 seconds that are usual, three make the half minute that is promised. The
-    # number holds on a busy machine, too; the time has room for the client's pauses, 1 second and longer ones.
+    # Each waits in vain once: with the 10 seconds that are usual, three make the half minute that is promised. Waits
+    # and the client's pauses between them (1 second and longer ones) are counted, not timed: the machine may be busy.
     assert 1 <= len(unanswered) <= 3
-    assert float(spent) < 10, len(unanswered)
+    assert 0.5 * len(unanswered) + float(paused) < 10, (len(unanswered), paused)
 
 
 def test_the_time_for_an_answer_is_a_number(hub_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,14 +112,17 @@ def test_bands_do_not_depend_on_balance():
 def test_one_part_of_a_held_out_human_set_is_inside():
     """40 human sets, each with a held-out one: the share of parts inside is 95 % on average, for every number.
 
-    The spread of that mean over 40 sets is below .025, so .86 to .99 is wide for a right band and far from a wrong one.
+    The spread of that mean over 40 sets is at most .026, so .86 to .99 is wide for a right band and far from a wrong
+    one. Metrics that cluster vary less from set to set: over 16 sets the spread of their means is .025, too.
     `recapture reproduce promises` has 300 of them.
     """
     inside = {}
+    quickly = [metric.name for metric in METRICS if not metric.depends_on_pool]
     for seed in range(40):
         rng = np.random.default_rng(seed)
         reference, held_out = rng.standard_normal((60, 6)), rng.standard_normal((30, 6))
-        results = rc.evaluate(reference, held_out, seed=seed)["candidate"]
+        metrics = None if seed < 16 else ",".join(quickly)
+        results = rc.evaluate(reference, held_out, metrics, seed=seed)["candidate"]
         for name, result in results.items():
             for number, share in result.inside.items():
                 inside.setdefault((name, number), []).append(share)
@@ -247,7 +250,7 @@ def test_metrics_that_cannot_be_computed_leave_the_others_alone():
     assert all(math.isnan(value) for value in missing.values.values())
     assert missing.warnings == ("not computed: k = 5 needs at least 6 samples a side, but reference has 5",)
     assert results["candidate"]["mmd"].value < 2
-    assert "density            ↑" in str(results) and "null" in results.to_json()
+    assert "density            ↑" in str(results.all_rows()) and "null" in results.to_json()
     with pytest.raises(InputError, match="k = 5 needs at least 6 samples a side"):
         rc.evaluate(reference, candidate, "density-coverage")
     with pytest.raises(InputError, match="k = 7 needs at least 8 samples a side"):
@@ -257,7 +260,7 @@ def test_metrics_that_cannot_be_computed_leave_the_others_alone():
 def test_tables_show_parts_beside_human_parts():
     reference, candidate = two_sets(80, 80)
     shown = str(rc.evaluate(reference, {"model": candidate}, "precision-recall"))
-    assert shown.startswith("On equal terms") and "Whole sets" in shown
+    assert "\n\nOn equal terms" in shown and "Whole sets" in shown
     assert "another part of it" in shown and "(40 samples)" in shown
     page = rc.evaluate(reference, {"model": candidate}, "precision-recall").to_markdown()
     assert page.count("| candidate | precision ↑ | recall ↑ |") == 2 and "\n| human | " in page

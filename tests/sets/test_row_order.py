@@ -74,6 +74,8 @@ def test_rows_in_another_order(metric, kind, draw):
             np.testing.assert_array_equal(plain.arrays[name][rows], again.arrays[name])
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 @EACH
 @KINDS
 def test_groups_in_another_order_and_by_other_labels(metric, kind):
@@ -149,6 +151,8 @@ def test_several_candidates_and_a_second_human_set(kind, grouped):
         assert result.pvalues == plain["c"][metric].pvalues
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_texts_in_another_order():
     """From texts on: what is learnt from them, and their vectors, do not hang on their order either."""
     rng = np.random.default_rng(0)
@@ -175,6 +179,8 @@ def test_the_kernel_width_of_many_samples(monkeypatch):
     assert one.value == pytest.approx(other.value, rel=1e-11)
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 @EACH
 def test_threads_and_tiles_draw_the_same(metric):
     reference, candidate = two_sets()

@@ -217,6 +217,8 @@ def by_the_letter(hypothesis, reference, matches, beam=BEAM):
     return min(((taken, distance, math.inf) for taken, distance, _ in paths), key=order)[0]
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_search_by_the_letter_for_words():
     # In the last pair the order of equal paths decides.
     for hypothesis, reference in [*sentences(250, 9, longest=14), (", and , dogs .", ", dogs . and ,")]:
@@ -232,6 +234,8 @@ def test_search_by_the_letter_for_words():
         assert tuple(align(*words)) == by_the_letter(there, here, matches), (hypothesis, reference)
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_search_by_the_letter_for_phrases():
     rng = random.Random(10)
     for _ in range(250):

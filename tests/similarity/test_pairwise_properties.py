@@ -116,6 +116,8 @@ def test_the_order_of_texts_permutes_the_matrix(declared, seed):
     assert np.array_equal(shuffled, square[np.ix_(order, order)])
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 @EACH
 @few
 @given(seed=SEEDS)

@@ -205,6 +205,7 @@ def test_command_refuses(files, capsys, arguments, said):
     assert len(printed.err.strip().splitlines()) == 1
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_people_are_closer_than_a_model_by_triangle_ranks():
     """Held-out people against ten seeds of one model, on real meanings with ten references or more: as in the

@@ -16,7 +16,6 @@ import struct
 import subprocess
 import sys
 import threading
-import time
 import zipfile
 from pathlib import Path
 
@@ -350,22 +349,28 @@ class TestFloods:
         assert (out, rest, child.returncode) == ("('one', 'two')\n", "", 0)
         assert "cannot carry npz" in refusal(pipe, format="npz")
 
-    def test_standard_input_that_is_silent(
-        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
-    ) -> None:
+    def test_standard_input_that_is_silent(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("recapture.progress._SHORT", 0.05)
         reading, writing = os.pipe()
+        said = threading.Event()
 
-        def late() -> None:
-            time.sleep(0.4)
+        class Stderr(io.StringIO):
+            def write(self, text: str) -> int:
+                written = super().write(text)
+                said.set()
+                return written
+
+        def late() -> None:  # however long a busy machine takes to say that it waits
+            said.wait(60)
             os.write(writing, b"one\n")
             os.close(writing)
 
-        with os.fdopen(reading) as stream:
-            monkeypatch.setattr(sys, "stdin", stream)
+        with os.fdopen(reading) as stream, monkeypatch.context() as patch:
+            patch.setattr(sys, "stdin", stream)
+            patch.setattr(sys, "stderr", told := Stderr())
             threading.Thread(target=late).start()
             assert read_samples("-").texts == ("one",)
-        assert "recapture: waiting for standard input" in capsys.readouterr().err
+        assert told.getvalue().startswith("recapture: waiting for standard input")
         monkeypatch.setattr(sys, "stdin", io.StringIO("one\n"))  # as in notebooks
         assert refusal("-") == "standard input cannot be read here"
 

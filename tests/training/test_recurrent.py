@@ -1,5 +1,6 @@
 """The recurrent sentence encoder: sentences, pairs, pieces, training that goes on, and what recapture makes of it."""
 
+import importlib.util
 import sys
 from pathlib import Path
 
@@ -7,7 +8,8 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("sentence_transformers")
+if importlib.util.find_spec("sentence_transformers") is None:  # looked for, not imported: that takes seconds
+    pytest.skip("needs recapture[models]", allow_module_level=True)
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import recapture as rc  # noqa: E402
@@ -31,7 +33,13 @@ def _takes_pieces():
     return isinstance(TransformersTokenizerWrapper(lambda text: {"input_ids": [2, 3]}).tokenize("a"), list)
 
 
-needs_pieces = pytest.mark.skipif(not _takes_pieces(), reason="this release of sentence-transformers reads one piece")
+@pytest.fixture
+def pieces_taken():
+    if not _takes_pieces():
+        pytest.skip("this release of sentence-transformers reads one piece")
+
+
+needs_pieces = pytest.mark.usefixtures("pieces_taken")
 
 
 def paragraphs(count, seed):

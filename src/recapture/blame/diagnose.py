@@ -9,12 +9,13 @@ import numpy as np
 
 from ..checks import MOST_OF_ANYTHING, check_count, check_number, check_seed, plain_arguments
 from ..errors import InputError
+from ..geometry.principal_plane import principal_plane
+from ..page.map_data import MapSamples
 from ..sets.evaluate import PreparedSets, prepare_sets
 from .diagnosis import Diagnosis
 from .doubles import doubles
 from .listing import TextList, doubles_list, told_list
 from .phrases import NGrams, Phrase
-from .plane import principal_plane
 from .reach import CUTS, Reached, reached
 from .sides import TwoSides
 from .topics import cluster_count, clustered
@@ -117,8 +118,15 @@ def diagnose(
             "truncate": truncate or None,
         },
     )
-    sides = _sides(prepared, candidate_name, seed)
-    return diagnose_sides(sides, level, wanted or cluster_count(sum(sides.sizes)), prepared)
+    return diagnose_prepared(prepared, candidate_name, level, wanted, seed)
+
+
+def diagnose_prepared(
+    prepared: PreparedSets, name: str, level: float, clusters: int | None = None, seed: int = 0
+) -> Diagnosis:
+    """The same for one candidate of sets that are prepared already, blind to sides."""
+    sides = _sides(prepared, name, seed)
+    return diagnose_sides(sides, level, clusters or cluster_count(sum(sides.sizes)), prepared)
 
 
 def diagnose_sides(sides: TwoSides, level: float, clusters: int, prepared: PreparedSets) -> Diagnosis:
@@ -144,7 +152,7 @@ def diagnose_sides(sides: TwoSides, level: float, clusters: int, prepared: Prepa
         "seed": sides.seed,
         "encoder": prepared.identity or "vectors as given",
     }
-    plane = principal_plane(topics.rows, sides.seed)
+    plane = principal_plane(topics.rows.values, topics.rows.weight, sides.seed).at[topics.rows.inverse]
     texts = _records(sides, (to_candidate, to_reference), lists, topics.label, plane)
     return Diagnosis(
         **lists,
@@ -156,15 +164,16 @@ def diagnose_sides(sides: TwoSides, level: float, clusters: int, prepared: Prepa
         names=sides.names,
         settings=settings,
         notes=[note for notes in prepared.notes.values() for note in notes],
+        samples=MapSamples.kept({"reference": sides.reference.values, "candidate": sides.candidate.values}, None),
     )
 
 
 def _sides(prepared: PreparedSets, name: str, seed: int) -> TwoSides:
     reference, candidate = prepared.reference, prepared.candidates[name]
+    of_reference = next(iter(prepared.texts))
     texts: list[list[str] | None] = [None, None]
-    if prepared.identity is not None:
-        texts = [list(each) for each in prepared.texts.values()]
-    of_reference, *_ = prepared.texts
+    if prepared.has_texts:
+        texts = [list(prepared.texts[each]) for each in (of_reference, name)]
     return TwoSides(
         reference,
         candidate,

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from ..files import whole_file
-from ..page.map_data import map_of_records
+from ..page.map_data import MapSamples, map_of_records
 from ..page.page_parts import Page, Paged
-from ..report.report import Report, Table, short, short_p
+from ..report.frame import Rows
+from ..report.report import Measured, NumberCell, Report, Table, beginning, short, short_p
 from .doubles import Rate
 from .listing import SHOWN, TextList, TextRow
 from .per_text import texts_file
 from .phrases import Phrase
 from .topics import Topic, listed_topics
 
+_COLUMNS = ("index", "text", "score", "pvalue", "adjusted", "nearest", "nearest_text", "distance")
+"""What rows of every list have."""
 _WORDS = 60
-"""Characters of a text in a table."""
+"""Characters of a text in a table that is no wider than it must be."""
+_WHOLE = 20_000
+"""Characters of a text on a page, where it is opened."""
 
 
 class Diagnosis(Paged):
@@ -65,11 +71,14 @@ class Diagnosis(Paged):
         names: tuple[str, str],
         settings: Mapping[str, Any],
         notes: Sequence[str],
+        samples: MapSamples | None = None,
     ) -> None:
+        """samples: the vectors of both sides, for layouts of the page's map (None: there are none)."""
         self.invented, self.lost, self.repeated, self.copied = invented, lost, repeated, copied
         self.clusters, self.phrases, self.rates = list(clusters), list(phrases), list(rates)
         self.texts, self.level, self.names = list(texts), level, names
         self.settings, self.notes = dict(settings), list(notes)
+        self._samples = samples
 
     @property
     def lists(self) -> dict[str, TextList]:
@@ -99,9 +108,10 @@ class Diagnosis(Paged):
         return texts_file(self.texts, path)
 
     def report(self) -> Report:
-        rows = {name: [row.record() for row in listed] for name, listed in self.lists.items()}
+        rows = {name: Rows((row.record() for row in listed), _COLUMNS) for name, listed in self.lists.items()}
         topics = [_topic_record(topic) for topic in self.clusters]
-        phrases, rates = [vars(each) for each in self.phrases], [vars(each) for each in self.rates]
+        phrases = Rows(map(vars, self.phrases), [each.name for each in fields(Phrase)])
+        rates = [vars(each) for each in self.rates]
         tables = [
             *(_list_table(name, listed) for name, listed in self.lists.items() if listed.shown),
             _topics_table(self.clusters, self.level),
@@ -110,8 +120,8 @@ class Diagnosis(Paged):
         ]
         results = {**rows, "clusters": topics, "phrases": phrases, "rates": rates}
         said = {name: {"said": listed.said, "least": listed.least} for name, listed in self.lists.items()}
-        more = {"verdict": self.verdict, "level": self.level, "lists": said, "names": list(self.names)}
-        return Report("texts", tables, self.notes, self.notes, results, results, self.settings, more)
+        more = {"level": self.level, "lists": said, "names": list(self.names)}
+        return Report("texts", tables, self.notes, self.notes, results, results, self.settings, more, self.verdict)
 
     def page_parts(self) -> Page:
         return Page(
@@ -119,22 +129,11 @@ class Diagnosis(Paged):
             self.verdict,
             [self.names[1]],
             f"{self.names[1]} beside {self.names[0]}",
-            map=map_of_records(self.texts, self.names),
+            map=map_of_records(self.texts, self.names, rows=None if self._samples is None else self._samples.rows),
             lists=self.report().tables,
             notes=self.notes,
             signature=self.settings,
         )
-
-    def to_table(self, width: int | None = None, color: bool = False) -> str:
-        return "\n".join(self.verdict) + "\n\n" + super().to_table(width, color)
-
-    def __str__(self) -> str:
-        return self.to_table()
-
-    __repr__ = __str__
-
-    def to_markdown(self) -> str:
-        return "\n".join(f"- {sentence}" for sentence in self.verdict) + "\n\n" + super().to_markdown()
 
 
 def _list_table(name: str, listed: TextList) -> Table:
@@ -144,12 +143,15 @@ def _list_table(name: str, listed: TextList) -> Table:
     caption = [listed.said, *([f"the first {len(rows)} different ones are shown"] if len(rows) < len(listed) else [])]
     if name in ("invented", "lost"):
         caption.append("score: distance from the other side, in units of people's median distance from each other")
-    return Table(heads, rows, caption, 3, title=name[0].upper() + name[1:], listed=True)
+    title = name.capitalize() if len(listed) else f"{name.capitalize()}: none for sure; the furthest"
+    return Table(heads, rows, caption, 3, repeated=1, title=title, listed=True, row_names=[(name,)] * len(rows))
 
 
 def _cells(row: TextRow, name: str) -> list[str]:
     near = row.nearest
-    score = f"{row.score:.0f}" if name == "repeated" else f"{row.score:.2f}"
+    score: str = NumberCell(f"{row.score:.2f}", Measured(row.score))
+    if name == "repeated":
+        score = f"{row.score:.0f}"
     return [
         str(row.index),
         shortened_text(row.text),
@@ -157,16 +159,13 @@ def _cells(row: TextRow, name: str) -> list[str]:
         score,
         short_p(row.pvalue),
         short_p(row.adjusted),
-        "-" if near is None else short(near.distance),
+        "-" if near is None else NumberCell(short(near.distance), Measured(near.distance)),
     ]
 
 
 def shortened_text(text: str | None) -> str:
     """The beginning of a text on one line; tables write escapes for what a terminal would obey."""
-    if text is None:
-        return "-"
-    line = " ".join(text[: 4 * _WORDS].split())
-    return line if len(line) <= _WORDS and len(text) <= 4 * _WORDS else line[: _WORDS - 3] + "..."
+    return "-" if text is None else beginning(text if len(text) <= _WHOLE else f"{text[:_WHOLE]}…", _WORDS)
 
 
 def _topics_table(topics: Sequence[Topic], level: float) -> Table:
@@ -185,7 +184,8 @@ def _topics_table(topics: Sequence[Topic], level: float) -> Table:
         f"{len(shown)} of {len(topics)} clusters of the texts of both sides; shares of each side's texts; p: exact, of "
         f"equal shares, adjusted by Holm; too often, too seldom: adjusted p at most {level:g}"
     ]
-    return Table(heads, rows, caption, 4, title="Too often, too seldom", listed=True)
+    names = [("clusters", *([topic.verdict] if topic.verdict else [])) for topic in shown]
+    return Table(heads, rows, caption, 4, repeated=2, title="Too often, too seldom", listed=True, row_names=names)
 
 
 def _phrases_table(phrases: Sequence[Phrase]) -> Table:
@@ -199,7 +199,7 @@ def _phrases_table(phrases: Sequence[Phrase]) -> Table:
     caption = ["texts that have it; p: exact, one-sided, adjusted by Holm over all phrases that enough texts have"]
     return Table(
         ["phrase", "candidate", "human", "p", "p adjusted"], rows, caption, 1, title="Phrases used too often",
-        listed=True,
+        listed=True, row_names=[("phrases",)] * len(rows),
     )  # fmt: skip
 
 
@@ -209,7 +209,8 @@ def _rates_table(rates: Sequence[Rate], settings: Mapping[str, Any]) -> Table:
         "human: reference texts that stand in other reference texts, each left out in turn; repeats: both sides at "
         f"{settings['size']:,} texts; p: one-sided, of no more than people"
     ]
-    return Table(["texts that", "candidate", "human", "p"], rows, caption, 1, title="Copied and repeated", listed=True)
+    heads, names = ["texts that", "candidate", "human", "p"], [("rates",)] * len(rows)
+    return Table(heads, rows, caption, 1, title="Copied and repeated", listed=True, row_names=names)
 
 
 def _topic_record(topic: Topic) -> dict[str, Any]:

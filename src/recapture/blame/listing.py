@@ -109,12 +109,10 @@ def told_list(sides: TwoSides, side: int, found: Reached, level: float, what: st
     furthest = [_row(sides, side, int(order[at]), found) for at in np.sort(different)[:SHOWN] if at < (told or total)]
     if told:
         said = f"{what}: {told:,} of {total:,} texts of {name}, of which {level:.0%} may be false alarms"
-    elif found.least > total:
-        said = f"{what}: the {len(furthest)} furthest; sets of this size are too small to tell any from chance"
     else:
-        said = (
-            f"{what}: the {len(furthest)} furthest; fewer than {found.least:,} cannot be told from chance at this size"
-        )
+        few = f"fewer than {found.least:,} cannot be told from chance at this size"
+        why = "sets of this size are too small to tell any from chance" if found.least > total else few
+        said = f"{what}: none for sure; the {len(furthest)} furthest; {why}"
     return TextList(rows, furthest, said, found.least)
 
 

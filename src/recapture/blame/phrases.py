@@ -8,7 +8,7 @@ out, and with them all longer ones that hold them, so that long texts cost littl
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -27,6 +27,8 @@ _TYPICAL = 3
 _PRIOR = 10.0
 """How many texts the prior of log-odds is worth."""
 _LISTED = 5
+_MOST_OF_THEM = 0.6
+"""Texts with a part of a phrase that have all of it, so that it stands for the part."""
 _LOOKED_AT = 10_000
 """Phrases used too often, of which those that say the same are left out."""
 
@@ -46,6 +48,17 @@ class Phrase:
     """Exact, one-sided: that the candidate has it as often as people."""
     adjusted: float
     """By Holm, over all phrases that enough texts have."""
+
+
+@dataclass(frozen=True)
+class TypicalPhrase:
+    """Words by which some texts are known among all others."""
+
+    words: str
+    score: float
+    """Log-odds against all other texts, in standard errors."""
+    shares: tuple[float, ...]
+    """Of the texts of each cluster, how many have it."""
 
 
 class _NGramsOfLength(NamedTuple):
@@ -119,25 +132,51 @@ class NGrams:
         return " ".join(self._vocabulary[word] for word in self._flat[start : start + length].tolist())
 
     def typical(self, cluster: np.ndarray, clusters: int) -> list[list[str]]:
+        """Of every cluster the n-grams by which its texts are best known, the best first: see `best_known`."""
+        return [[each.words for each in listed] for listed in self.best_known(cluster, clusters)]
+
+    def best_known(
+        self,
+        cluster: np.ndarray,
+        clusters: int,
+        listed: int = _LISTED,
+        lengths: tuple[int, int] = (1, _TYPICAL),
+        grown: bool = False,
+    ) -> list[list[TypicalPhrase]]:
         """Of every cluster the n-grams by which its texts are best known, the best first.
+
+        lengths: words of the shortest and the longest. grown: whether the whole phrase stands for a part of it, where
+        most of the cluster's texts that have the part have the phrase.
 
         Log-odds that a text of the cluster has an n-gram, against texts of all others, each with a prior that is worth
         some texts with the odds of all (Monroe, Colaresi and Quinn 2008), in units of their standard error.
         """
         size = np.bincount(cluster, minlength=clusters)
         found: list[list[tuple[float, int, int]]] = [[] for _ in range(clusters)]
-        for length, level in enumerate(self._levels[:_TYPICAL], 1):
+        counted: list[np.ndarray] = []
+        for length, level in enumerate(self._levels[: lengths[1]], 1):
             inside = np.bincount(level.gram * clusters + cluster[level.text], minlength=level.there * clusters)
-            inside = inside.reshape(level.there, clusters).astype(np.float64)
-            every = inside.sum(axis=1)
+            counted.append(inside.reshape(level.there, clusters).astype(np.float64))
+            if length < lengths[0]:
+                continue
+            every = counted[-1].sum(axis=1)
             for number in range(clusters):
-                z = log_odds(inside[:, number], size[number], every - inside[:, number], self.texts - size[number])
-                best = np.argsort(-z, kind="stable")[: 4 * _LISTED]
+                own = counted[-1][:, number]
+                z = log_odds(own, size[number], every - own, self.texts - size[number])
+                best = np.argsort(-z, kind="stable")[: 4 * listed]
                 found[number] += [(-float(z[gram]), length, int(gram)) for gram in best if z[gram] > 0]
-        return [
-            _without_parts([self.words(length, gram) for _, length, gram in sorted(listed)], _LISTED)
-            for listed in found
-        ]
+        best_of = []
+        for number, ranked in enumerate(map(sorted, found)):
+            named = {
+                self.words(length, gram): TypicalPhrase(
+                    self.words(length, gram), -less, tuple((counted[length - 1][gram] / np.maximum(size, 1)).tolist())
+                )
+                for less, length, gram in ranked
+            }
+            if grown:
+                named = {each.words: each for each in (_whole(each, named.values(), number) for each in named.values())}
+            best_of.append([named[words] for words in _without_parts(list(named), listed)])
+        return best_of
 
     def overused(self, unit: np.ndarray, is_candidate: np.ndarray, level: float) -> list[Phrase]:
         """Phrases that more of the candidate's units (groups of texts, or single ones) have than chance explains.
@@ -184,6 +223,13 @@ def log_odds(inside: np.ndarray, texts: int, outside: np.ndarray, others: int) -
         z = gap / np.sqrt(1 / have + 1 / lack + 1 / have_not + 1 / lack_not)
     known: np.ndarray = np.nan_to_num(z, nan=0.0, posinf=0.0, neginf=0.0)
     return known
+
+
+def _whole(part: TypicalPhrase, phrases: Iterable[TypicalPhrase], side: int) -> TypicalPhrase:
+    """The longest phrase around a part that most texts with the part have."""
+    enough = _MOST_OF_THEM * part.shares[side]
+    around = [each for each in phrases if f" {part.words} " in f" {each.words} " and each.shares[side] >= enough]
+    return max(around, key=lambda each: len(each.words))
 
 
 def _without_parts(phrases: Sequence[str], most: int) -> list[str]:

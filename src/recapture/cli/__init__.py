@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from typing import Any
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -19,9 +21,15 @@ def main(arguments: list[str] | None = None) -> None:
         code = run(arguments)
         end_at_once(code)
     except KeyboardInterrupt:
-        code = getattr(sys.modules.get(f"{__name__}.signals"), "exit_code", lambda: 130)()
-    getattr(sys.modules.get(f"{__name__}.signals"), "keep_exit_code", lambda: None)()
+        code = _of_signals("exit_code", lambda: 130)()
+    _of_signals("keep_exit_code", lambda: None)()
     sys.exit(code)
+
+
+def _of_signals(name: str, otherwise: Callable[[], Any]) -> Callable[[], Any]:
+    """A function of `signals`, which Ctrl-C may have kept from being loaded."""
+    found: Callable[[], Any] = getattr(sys.modules.get(f"{__name__}.signals"), name, otherwise)
+    return found
 
 
 def _open_what_is_closed() -> None:

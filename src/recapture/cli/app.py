@@ -13,6 +13,7 @@ import click
 from ..checks import shortened
 from ..errors import InputError
 from ..versions import VERSION
+from .baseline import baseline
 from .cache import cache
 from .compare import compare
 from .contexts import contexts
@@ -83,18 +84,20 @@ def _refusing(name: str, short: str, answer: str) -> click.Command:
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(VERSION, prog_name="recapture", message="%(prog)s %(version)s")
 def app() -> None:
-    """How close is a set of generated texts to a set of human ones?
+    """Which system writes most like people, how sure is that, and which texts show it?
 
     \b
     Examples:
-      recapture score --reference human.txt --candidate model.txt
-      recapture pairs --reference refs.txt --candidate model.txt
+      recapture compare -r human.txt -c a.txt -c b.txt --report compared.html
+      recapture inspect -r human.txt -c a.txt
+      recapture score -r human.txt -c a.txt
+      recapture pairs -r refs.txt -c a.txt
       recapture list
       recapture COMMAND --help
     """
 
 
-for command in (compare, score, inspect, pairs, contexts, correlate, embed, list_command, cache):
+for command in (compare, score, baseline, inspect, pairs, contexts, correlate, embed, list_command, cache):
     app.add_command(command)
 
 
@@ -107,8 +110,9 @@ def run(arguments: list[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
-            app.main(args=arguments, prog_name="recapture", standalone_mode=False)
+            code = app.main(args=arguments, prog_name="recapture", standalone_mode=False)
             sys.stdout.flush()
+            return code if isinstance(code, int) else 0  # a command that leaves with a code of its own
     except InputError as error:
         return _refuse(error.message + flags(error.options))
     except click.exceptions.NoArgsIsHelpError as error:

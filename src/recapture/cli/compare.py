@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -9,22 +10,21 @@ import click
 from ..errors import InputError
 from .compare_contexts import compare_contexts
 from .compare_pairs import compare_pairs
+from .gate_options import GATE, gate_options, gated, leave
 from .options import (
     FORMS,
     WithCandidates,
     candidate_files,
-    candidate_names,
     check_targets,
-    chosen_encoding,
     chosen_form,
     deliver,
-    encoding_options,
-    input_options,
     output_format,
+    read_and_encoded,
     report_options,
+    set_options,
     share_option,
 )
-from .score import read_sets
+from .score import check_kind, read_sets
 
 
 class Kinds(WithCandidates):
@@ -49,23 +49,19 @@ class Kinds(WithCandidates):
 KINDS = {"--pairs": compare_pairs, "--contexts": compare_contexts}
 
 
-@click.command(cls=Kinds)
+@click.command(cls=Kinds, short_help="Say which of several systems is closest to people, and how sure that is.")
+@click.argument("results", nargs=-1)
 @click.option("--pairs", is_flag=True, expose_value=False, help="Text by text, each against its own references.")
 @click.option("--contexts", is_flag=True, expose_value=False, help="Several texts a context against several of people.")
-@click.option("--reference", "-r", required=True, metavar="FILE", help="Human texts or vectors; - for stdin.")
-@click.option(
-    "--candidate", "-c", required=True, multiple=True, metavar="FILE...", help="One a system; files, patterns, folders."
-)
+@click.option("--reference", "-r", metavar="FILE", help="Human texts or vectors; - for stdin.")
+@click.option("--candidate", "-c", multiple=True, metavar="FILE...", help="One a system; files, patterns, folders.")
 @click.option("--name", multiple=True, metavar="NAME", help="What to call each system, in order (default: its file).")
 @click.option(
     "--metrics", metavar="NAMES", help="Comma-separated (default: a few that notice most; see recapture list)."
 )
 @click.option("--all", "every", is_flag=True, help="All metrics of two sets, and all of their numbers.")
 @click.option("--k", type=int, help="Neighbourhood size (default: each metric's own).")
-@input_options
-@click.option("--reference-field", metavar="NAME", help="The same for the reference, where it differs.")
-@click.option("--reference-format", metavar="NAME", help="How to read the reference (default: by its file name).")
-@encoding_options
+@set_options
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="N texts, chosen by --seed, of each set with more.")
 @share_option("--level", 0.05, "Of the tests")
 @share_option("--interval", 0.95, "Of differences")
@@ -77,17 +73,15 @@ KINDS = {"--pairs": compare_pairs, "--contexts": compare_contexts}
 @output_format(FORMS, default=None, default_text="by the ending of --output, else table")
 @click.option("--output", "-o", metavar="FILE", help="Write here instead of to stdout.")
 @report_options(series=True)
+@gate_options(stored=True)
 def compare(
-    reference: str,
+    results: tuple[str, ...],
+    reference: str | None,
     candidate: tuple[str, ...],
     name: tuple[str, ...],
     metrics: str | None,
     every: bool,
     k: int | None,
-    field: str | None,
-    input_format: str | None,
-    reference_field: str | None,
-    reference_format: str | None,
     encoder: str | None,
     sample: int | None,
     level: float,
@@ -101,7 +95,10 @@ def compare(
     output: str | None,
     report: str | None,
     series: bool | list[float],
-    **encoding: Any,
+    baseline: str | None,
+    fail_if: tuple[str, ...],
+    tolerance: float | None,
+    **given: Any,
 ) -> None:
     """Say which of several systems is closest to people, how sure that is, and what cannot be told.
 
@@ -112,33 +109,58 @@ def compare(
       recapture compare -r human.jsonl -c a.jsonl -c b.jsonl --field text --group prompt
       recapture compare --pairs -r refs.txt -c a.txt -c b.txt
       recapture compare --contexts -c a.jsonl -c b.jsonl
+      recapture compare -r human.txt -c new.txt --baseline old.txt --fail-if worse --fail-if "diversity < 0.8"
+      recapture compare a.json b.json
     \b
+    RESULTS are files that recapture score, pairs or contexts wrote with --output FILE.json (pairs and contexts with
+    --arrays): compared as far as they go, without the texts.
     With --pairs or --contexts there are other options: see recapture compare --pairs --help.
     """
-    from ..sets.declaration import METRICS
+    from ..sets.declaration import METRICS, row_metrics
     from ..systems.answer import compare as compare_systems
+    from ..systems.saved_results import compare_saved
+    from ..systems.stored_baseline import read_baseline
 
-    candidate = candidate_files(candidate, input_format)
-    check_targets(output, candidates=candidate, report=report)
+    gate = gated(baseline, fail_if, tolerance)
+    reading, encoding = read_and_encoded(given)
+    if results:
+        _check_alone(click.get_current_context())
+        check_targets(output, report=report)
+        form = chosen_form(form, output)
+        saved = compare_saved(results, level=level, interval=interval, seed=seed)
+        judged = gate.judge(saved, baseline)
+        deliver(saved, form, output, saved.notes, report=report, series=series)
+        leave(judged)
+        return
+    if not candidate:
+        raise InputError("Missing option '--candidate' / '-c'")
+    candidate, names, held = gate.with_baseline(candidate_files(candidate, given["input_format"]), name, stored=True)
+    kept = None if held is not None else baseline
+    if kept is None and len(candidate) < 2:
+        raise InputError("comparing takes two systems or more: -c twice, or --baseline")
+    _check_reference(reference, kept, {"--human": human, "--reference-field": given["reference_field"]})
+    check_targets(output, candidates=candidate, report=report, others=0 if kept is None else 1)
     form = chosen_form(form, output)
     if every and metrics:
         raise InputError("--all and --metrics name metrics both: leave out either")
+    check_kind(metrics, "recapture compare --pairs")
     chosen = [metric.name for metric in METRICS.choose(metrics)] if metrics or every else None
+    if kept is None:
+        gate.check_names(METRICS.choose(row_metrics() if chosen is None else chosen))
     sets = read_sets(
-        reference,
+        reference or "",
         candidate,
-        candidate_names(candidate, name),
+        names,
         human=human,
-        field=field,
-        input_format=input_format,
-        reference_field=reference_field,
-        reference_format=reference_format,
+        **reading,
         group=group,
         sample=sample,
         seed=seed,
     )
+    if kept is not None:
+        held = read_baseline(kept).name
     compared = compare_systems(
-        sets.references,
+        sets.references if kept is None else None,
         sets.candidates,
         chosen,
         encoder,
@@ -152,7 +174,40 @@ def compare(
         human_groups=sets.human_groups,
         paired=paired,
         seed=seed,
-        reference_name=sets.name,
-        **chosen_encoding(**encoding),
+        reference_name=sets.name or "reference",
+        baseline=kept,
+        **encoding,
     )
+    if sample is not None:
+        compared.settings["sample"] = {"size": sample, "seed": seed}
+    found = gate.judge(compared, held)
+    compared.show("--all, which measures all metrics")
     deliver(compared, form, output, compared.notes, report=report, series=series)
+    leave(found)
+
+
+def _check_reference(reference: str | None, stored: str | None, extra: Mapping[str, Any]) -> None:
+    """People's texts are in a file of their own or in the stored baseline, never in both."""
+    if stored is None:
+        if reference is None:
+            raise InputError("Missing option '--reference' / '-r' (a stored --baseline would bring human texts, too)")
+        return
+    for option, value in {"--reference": reference, **extra}.items():
+        if value is not None:
+            raise InputError(f"{stored} is a stored baseline, which brings human texts: leave out {option}")
+
+
+_WITH_RESULTS = ("results", "level", "interval", "seed", "form", "output", "report", "series", *GATE)
+"""What goes with saved results; all else is about texts that they do not hold."""
+
+
+def _check_alone(context: click.Context) -> None:
+    for path in context.params["results"]:
+        if not path.lower().endswith(".json"):
+            taken = f"{path} is taken for saved results, which end in .json"
+            raise InputError(f"{taken}: name human texts with -r, others with -c")
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if parameter.name not in _WITH_RESULTS and source is click.core.ParameterSource.COMMANDLINE:
+            first = context.params["results"][0]
+            raise InputError(f"{first} is taken for saved results, which {parameter.opts[0]} does not go with")

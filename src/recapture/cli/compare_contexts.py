@@ -10,6 +10,7 @@ import click
 from ..errors import InputError
 from ..texts.context_files import read_contexts, read_grouped
 from .contexts import metric_arguments, metric_options
+from .gate_options import gate_options, gated, leave
 from .options import (
     FORMS,
     WithCandidates,
@@ -65,6 +66,7 @@ class ContextFiles(NamedTuple):
 @output_format(FORMS, default=None, default_text="by the ending of --output, else table")
 @click.option("--output", "-o", metavar="FILE", help="Write here instead of to stdout.")
 @report_options(series=True)
+@gate_options()
 def compare_contexts(
     file: str | None,
     candidates_field: tuple[str, ...],
@@ -83,6 +85,9 @@ def compare_contexts(
     output: str | None,
     report: str | None,
     series: bool | list[float],
+    baseline: str | None,
+    fail_if: tuple[str, ...],
+    tolerance: float | None,
     **settings: Any,
 ) -> None:
     """Say which of several systems is closest to people, context by context, how sure that is, and what cannot be told.
@@ -102,10 +107,14 @@ def compare_contexts(
     from ..systems.of_contexts import compare_contexts as compare_systems
     from ..texts.group_labels import read_group_labels
 
-    files = candidate_files(candidate)
+    gate = gated(baseline, fail_if, tolerance)
+    files, held = candidate_files(candidate), baseline
+    if file is None:
+        files, chosen, held = gate.with_baseline(files, name)
+        name = tuple(chosen)
     fields = Fields(id_field, references_field, candidates_field)
     _check_inputs(file, files, reference, fields, group, field, context_group)
-    check_targets(output, candidates=files, report=report)
+    check_targets(output, candidates=files, report=report, others=0 if file is None else len(candidates_field))
     form = chosen_form(form, output)
     arguments = metric_arguments(metrics, **settings)
     if file is not None:
@@ -119,7 +128,10 @@ def compare_contexts(
         compared = compare_systems(
             inputs.references, inputs.systems, level=level, interval=interval, groups=groups, **arguments
         )
+        found = gate.judge(compared, held)
+        compared.show("")
         deliver(compared, form, output, compared.notes, report=report, series=series)
+    leave(found)
 
 
 def _check_inputs(

@@ -11,6 +11,7 @@ from ..texts.context_files import Context, read_contexts, read_grouped
 from .options import (
     FORMS,
     Command,
+    arrays_option,
     by_metric,
     check_stdin,
     check_targets,
@@ -22,6 +23,7 @@ from .options import (
     output_format,
     report_options,
     say,
+    with_arrays,
     word_options,
 )
 
@@ -120,6 +122,7 @@ def metric_arguments(
 @click.option("--output", "-o", metavar="FILE", help="Write the totals here instead of to stdout.")
 @report_options()
 @click.option("--per-item", metavar="FILE", help="Write every context's scores here, one JSON object a line.")
+@arrays_option("every context's scores, which recapture compare FILE.json FILE.json needs")
 def contexts(
     file: str | None,
     metrics: str | None,
@@ -136,6 +139,7 @@ def contexts(
     output: str | None,
     report: str | None,
     per_item: str | None,
+    arrays: bool,
     **settings: Any,
 ) -> None:
     """Score several candidates against several references, context by context.
@@ -167,6 +171,7 @@ def contexts(
         raise InputError(f"{useless[0]} goes with a file of contexts, not with two files of single texts")
     check_targets(output, per_item, [candidate] if candidate else [], report=report)
     form = chosen_form(form, output)
+    how = with_arrays(arrays, form)
     arguments = metric_arguments(metrics, **settings)
     listed: list[Context]
     if file is not None:
@@ -176,7 +181,7 @@ def contexts(
     with kept_until_the_end():  # finished contexts are safe until what is made of them is written
         results = evaluate_contexts(listed, pvalue=pvalue, interval=interval, **arguments)
         also = {per_item: results.to_jsonl()} if per_item else {}
-        deliver(results, form, output, results.notes, also, report=report)
+        deliver(results, form, output, results.notes, also, how, report=report)
 
 
 def _inputs(

@@ -6,38 +6,28 @@ from typing import Any
 
 import click
 
-from ..errors import InputError
 from .options import (
     FORMS,
     candidate_names,
     check_targets,
-    chosen_encoding,
     chosen_form,
     deliver,
-    encoding_options,
-    input_options,
     output_format,
+    read_and_encoded,
     report_options,
+    set_options,
+    share_option,
 )
 from .score import read_sets
 
 
-def _level(_: click.Context, parameter: click.Parameter, value: float) -> float:
-    if not 0 < value < 1:
-        raise InputError(f"--{parameter.name} takes a number between 0 and 1, not {value:g}")
-    return value
-
-
-@click.command()
+@click.command(short_help="Say which texts a candidate made up, lost, repeats and copied.")
 @click.option("--reference", "-r", required=True, metavar="FILE", help="Human texts or vectors; - for stdin.")
 @click.option("--candidate", "-c", required=True, metavar="FILE", help="Generated ones.")
 @click.option("--name", multiple=True, metavar="NAME", help="What to call the candidate (default: its file).")
-@input_options
-@click.option("--reference-field", metavar="NAME", help="The same for the reference, where it differs.")
-@click.option("--reference-format", metavar="NAME", help="How to read the reference (default: by its file name).")
-@encoding_options
+@set_options
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="N texts, chosen by --seed, of each set with more.")
-@click.option("--level", type=float, default=0.1, callback=_level, help="False alarms in the lists (default: 0.1).")
+@share_option("--level", 0.1, "False alarms in the lists")
 @click.option("--clusters", type=click.IntRange(1), help="Of the texts of both sides (default: one for 50 texts).")
 @click.option("--group", metavar="FIELD", help="Field that tells which texts belong together: document, prompt...")
 @click.option("--paired", is_flag=True, help="Text i of reference and candidate answer the same prompt.")
@@ -50,10 +40,6 @@ def inspect(
     reference: str,
     candidate: str,
     name: tuple[str, ...],
-    field: str | None,
-    input_format: str | None,
-    reference_field: str | None,
-    reference_format: str | None,
     encoder: str | None,
     sample: int | None,
     level: float,
@@ -65,7 +51,7 @@ def inspect(
     output: str | None,
     report: str | None,
     per_text: str | None,
-    **encoding: Any,
+    **given: Any,
 ) -> None:
     """Say which texts of a candidate nobody would write, which of people's it lost, what it repeats and what it copied.
 
@@ -81,6 +67,7 @@ def inspect(
     from ..blame.diagnose import diagnose
     from ..blame.per_text import check_texts_file
 
+    reading, encoding = read_and_encoded(given)
     check_targets(output, per_text, [candidate], "--per-text", report)
     form = chosen_form(form, output)
     if per_text:
@@ -91,10 +78,7 @@ def inspect(
         [candidate],
         [called],
         human=None,
-        field=field,
-        input_format=input_format,
-        reference_field=reference_field,
-        reference_format=reference_format,
+        **reading,
         group=group,
         sample=sample,
         seed=seed,
@@ -111,7 +95,7 @@ def inspect(
         seed=seed,
         reference_name=sets.name,
         candidate_name=called,
-        **chosen_encoding(**encoding),
+        **encoding,
     )
     if sample is not None:
         found.settings["sample"] = {"size": sample, "seed": seed}

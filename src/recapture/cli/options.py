@@ -31,6 +31,10 @@ Command = Callable[..., Any]
 TYPED = "recapture.typed"
 """Where a context keeps the words of the command line."""
 FORMS = ["table", "json", "csv", "md", "latex"]
+_SHAPE = "recapture.shape"
+"""Where a context keeps what `_shape_options` were given."""
+_PAGES = ("md", "latex")
+"""Forms whose tables can be laid out."""
 _ENDINGS = {".json": "json", ".csv": "csv", ".md": "md", ".tex": "latex", ".latex": "latex"}
 
 
@@ -62,6 +66,29 @@ def encoding_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def set_options(command: Command) -> Command:
+    """How sets are read and encoded; `read_and_encoded` parts the two."""
+    for option in (
+        encoding_options,
+        click.option(
+            "--reference-format", metavar="NAME", help="How to read the reference (default: by its file name)."
+        ),
+        click.option("--reference-field", metavar="NAME", help="The same for the reference, where it differs."),
+        input_options,
+    ):
+        command = option(command)
+    return command
+
+
+_OF_READING = ("field", "input_format", "reference_field", "reference_format")
+
+
+def read_and_encoded(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What `set_options` were given, but for the encoder: for `read_sets`, and for the library."""
+    encoding = {name: value for name, value in given.items() if name not in _OF_READING}
+    return {name: given[name] for name in _OF_READING}, chosen_encoding(**encoding)
 
 
 def interval_option(command: Command) -> Command:
@@ -132,21 +159,70 @@ def output_format(
         return name
 
     text = f"{', '.join(known[:-1])} or {known[-1]} (default: {default_text})."
-    return click.option("--format", "form", default=default, metavar="NAME", callback=check, help=text)
+    option = click.option("--format", "form", default=default, metavar="NAME", callback=check, help=text)
+
+    def add(command: Command) -> Command:
+        return option(_shape_options(command) if set(_PAGES) <= set(known) else command)
+
+    return add
+
+
+def _shape_options(command: Command) -> Command:
+    """--rows, --digits, --transpose and --intervals of tables in Markdown and LaTeX; `chosen_form` and `deliver` know
+    them, so no command has to.
+    """
+
+    def keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+        if value is not None and value is not False:
+            context.meta.setdefault(_SHAPE, {})[parameter.name] = value
+
+    kept: dict[str, Any] = {"expose_value": False, "callback": keep}
+    for option in (
+        click.option("--intervals", metavar="WHERE", **kept, help="beside (default), below, pm (±) or none."),
+        click.option("--transpose", is_flag=True, **kept, help="Rows as columns, columns as rows."),
+        click.option("--digits", type=click.IntRange(0, 15), metavar="N", **kept, help="Decimals of numbers."),
+        click.option("--rows", metavar="NAMES", **kept, help="With md, latex: numbers or metrics, comma-separated."),
+    ):
+        command = option(command)
+    return command
+
+
+def _shape(form: str) -> dict[str, Any]:
+    """How tables are laid out, where the form has such tables."""
+    context = click.get_current_context(silent=True)
+    given: dict[str, Any] = {} if context is None else context.meta.get(_SHAPE, {})
+    if given and form not in _PAGES:
+        named = " and ".join(f"--{name}" for name in given)
+        raise InputError(f"{named} lay out tables of --format md and latex, not {form}")
+    return given
+
+
+def arrays_option(what: str) -> Callable[[Command], Command]:
+    return click.option("--arrays", is_flag=True, help=f"With json: also {what}.")
+
+
+def with_arrays(arrays: bool, form: str) -> dict[str, Any]:
+    """What the method that writes the form is told."""
+    if arrays and form != "json":
+        raise InputError(f"--arrays goes with --format json, not {form}")
+    return {"arrays": True} if arrays else {}
 
 
 def report_options(series: bool = False) -> Callable[[Command], Command]:
-    """--report, and --series where systems may have an order; `Pages` collects both."""
+    """--report, and --series where systems may have an order; `deliver` takes both."""
 
     def order(_: click.Context, __: click.Parameter, text: str | None) -> bool | list[float]:
         if text in (None, ""):
             return text is not None
         try:
-            return [float(number) for number in str(text).split(",")]
+            numbers = [float(number) for number in str(text).split(",")]
         except ValueError:
+            numbers = [math.nan]
+        if not all(map(math.isfinite, numbers)):
             raise InputError(
                 f"--series takes nothing, or a number for each system such as 0.5,0.7,1, not {shortened(str(text))!r}"
-            ) from None
+            )
+        return numbers
 
     def add(command: Command) -> Command:
         if series:
@@ -163,12 +239,17 @@ def report_options(series: bool = False) -> Callable[[Command], Command]:
     return add
 
 
-def check_report(report: str | None, series: Any = False) -> None:
-    """The name promises a page, and no option is for a page that is not asked for."""
+def check_report(report: str | None, series: bool | list[float] = False, systems: int = 0) -> None:
+    """The name promises a page, no option is for a page that is not asked for, and systems have as many places in
+    their order as there are systems (0: not known yet).
+    """
     if report is not None:
         from ..page.page_parts import check_ending
+        from ..page.series import order_of
 
         check_ending(report)
+        if series is not False and systems:
+            order_of([""] * systems, series)
     elif series is not False:
         raise InputError("--series is for the page: name it with --report")
 
@@ -203,6 +284,15 @@ def terminal_width() -> int | None:
 
 def chosen_form(form: str | None, output: str | None) -> str:
     """The form that was asked for, or that of the file's ending; never a table under a name that promises another."""
+    chosen = _form(form, output)
+    if shape := _shape(chosen):
+        from ..report.arrangement import arrangement
+
+        arrangement(**shape)  # what can be refused is refused before the work
+    return chosen
+
+
+def _form(form: str | None, output: str | None) -> str:
     ending = Path(output or "").suffix.lower()
     if form not in (None, "table"):
         return str(form)
@@ -225,16 +315,17 @@ def check_targets(
     candidates: Sequence[str] = (),
     flag: str = "--per-item",
     report: str | None = None,
+    others: int = 0,
 ) -> None:
     """What is to be written can be, and is neither the other nor anything that this command reads.
 
     beside: a second file, which `flag` names. candidates: the files that --candidate means, where it may name patterns
-    and folders.
+    and folders. others: systems beside those.
     """
     if "-" in (output, beside, report):
         named = f"--output, {flag} and --report" if report else f"--output and {flag}"
         raise InputError(f"{named} name files; without --output results go to stdout")
-    check_report(report, click.get_current_context().params.get("series", False))
+    check_report(report, click.get_current_context().params.get("series", False), len(candidates) + others)
     inputs = [*_read_by(click.get_current_context()), *candidates]
     targets = {"--output": output, flag: beside, "--report": report}
     written = [path for path in targets.values() if path]
@@ -380,7 +471,7 @@ def deliver(
     if form == "table":
         width = None if output else terminal_width()
         how = {"width": width, "color": width is not None}
-    text = getattr(result, METHODS[form])(**(how or {}))
+    text = getattr(result, METHODS[form])(**{**(how or {}), **_shape(form)})
     files: dict[str, str | bytes] = {**(also or {}), **({output: text} if output else {})}
     if report:
         from ..page.page_parts import page_of

@@ -12,6 +12,7 @@ from .options import (
     FORMS,
     Command,
     WithCandidates,
+    arrays_option,
     by_metric,
     candidate_files,
     candidate_names,
@@ -26,6 +27,7 @@ from .options import (
     report_options,
     say,
     taking,
+    with_arrays,
     word_options,
 )
 
@@ -177,6 +179,7 @@ def pair_call(
 @click.option("--output", "-o", metavar="FILE", help="Write here instead of to stdout.")
 @report_options(series=True)
 @click.option("--per-item", metavar="FILE", help="Write every item's scores here, one JSON object a line.")
+@arrays_option("every item's scores, which recapture compare FILE.json FILE.json needs")
 def pairs(
     interval: float | None,
     form: str | None,
@@ -184,6 +187,7 @@ def pairs(
     per_item: str | None,
     report: str | None,
     series: bool | list[float],
+    arrays: bool,
     **given: Any,
 ) -> None:
     """Score every candidate text against its own references: the n-th lines of all files belong together.
@@ -204,9 +208,10 @@ def pairs(
     from ..pairs.evaluate import evaluate_pairs
 
     call = pair_call(form, output, per_item, report, **given)
+    how = with_arrays(arrays, call.form)
     results = evaluate_pairs(call.references, call.systems, interval=interval, **call.arguments)
     also = {per_item: results.to_jsonl(call.ids)} if per_item else {}
-    deliver(results, call.form, output, results.notes, also, report=report, series=series)
+    deliver(results, call.form, output, results.notes, also, how, report=report, series=series)
 
 
 def _options(chosen: Sequence[PairMetric], parameters: Mapping[str, Any], seed: int) -> dict[str, dict[str, Any]]:

@@ -16,19 +16,20 @@ from ..texts.sampling import sample_places
 from .options import (
     FORMS,
     WithCandidates,
+    arrays_option,
     candidate_files,
     candidate_names,
     check_stdin,
     check_targets,
-    chosen_encoding,
     chosen_form,
     deliver,
-    encoding_options,
     inference_options,
-    input_options,
     output_format,
+    read_and_encoded,
     report_options,
     say,
+    set_options,
+    with_arrays,
 )
 
 
@@ -59,7 +60,18 @@ def read_sets(
     sample: int | None,
     seed: int,
 ) -> SetFiles:
-    """The reference, every candidate by its name, and a second human set; with groups, and cut to a sample."""
+    """The reference, every candidate by its name, and a second human set; with groups, and cut to a sample.
+
+    reference: "" where it comes from elsewhere.
+    """
+    if not reference:
+        first, *others = candidates
+        read = read_sets(
+            first, others, names[1:], human=None, field=field, input_format=input_format,
+            reference_field=None, reference_format=input_format, group=group, sample=sample, seed=seed,
+        )  # fmt: skip
+        groups = None if read.reference_groups is None else {names[0]: read.reference_groups, **(read.groups or {})}
+        return SetFiles("", [], {names[0]: read.references, **read.candidates}, None, None, groups, None)
     files = [reference, *candidates, *([human] if human else [])]
     check_stdin(*files)
     if group is not None and "-" in files:
@@ -108,11 +120,9 @@ def read_sets(
     "--name", multiple=True, metavar="NAME", help="What to call each candidate, in order (default: its file)."
 )
 @click.option("--metrics", metavar="NAMES", help="Comma-separated (default: all; see recapture list).")
+@click.option("--all", "every", is_flag=True, help="Show all numbers in tables, not only a few that notice most.")
 @click.option("--k", type=int, help="Neighbourhood size (default: each metric's own).")
-@input_options
-@click.option("--reference-field", metavar="NAME", help="The same for the reference, where it differs.")
-@click.option("--reference-format", metavar="NAME", help="How to read the reference (default: by its file name).")
-@encoding_options
+@set_options
 @click.option(
     "--balance",
     type=click.IntRange(1),
@@ -129,7 +139,7 @@ def read_sets(
 @click.option("--paired", is_flag=True, help="Text i of reference and candidate answer the same prompt.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="For all that is drawn at random.")
 @output_format(FORMS, default=None, default_text="by the ending of --output, else table")
-@click.option("--arrays", is_flag=True, help="With json: also per-sample flags and curves.")
+@arrays_option("per-sample flags and curves")
 @click.option("--output", "-o", metavar="FILE", help="Write here instead of to stdout.")
 @report_options(series=True)
 def score(
@@ -137,11 +147,8 @@ def score(
     candidate: tuple[str, ...],
     name: tuple[str, ...],
     metrics: str | None,
+    every: bool,
     k: int | None,
-    field: str | None,
-    input_format: str | None,
-    reference_field: str | None,
-    reference_format: str | None,
     encoder: str | None,
     balance: int | None,
     sample: int | None,
@@ -157,12 +164,13 @@ def score(
     output: str | None,
     report: str | None,
     series: bool | list[float],
-    **encoding: Any,
+    **given: Any,
 ) -> None:
     """Score candidate sets against a reference set.
 
     Files hold one text a line, or are JSONL, JSON, CSV, TSV or Parquet (see --field), or hold ready vectors
     (.npy, .npz, .safetensors). Results go to stdout, messages to stderr.
+    The answer comes first; tables show the numbers that notice most, --all shows all, and JSON and CSV have all.
 
     \b
     Examples:
@@ -176,22 +184,21 @@ def score(
     from ..sets.declaration import METRICS
     from ..sets.evaluate import evaluate
 
-    candidate = candidate_files(candidate, input_format)
+    reading, encoding = read_and_encoded(given)
+    candidate = candidate_files(candidate, given["input_format"])
     check_targets(output, candidates=candidate, report=report)
     form = chosen_form(form, output)
-    if arrays and form != "json":
-        raise InputError(f"--arrays goes with --format json, not {form}")
-    _check_kind(metrics)
-    chosen = [metric.name for metric in METRICS.choose(metrics)]
+    how = with_arrays(arrays, form)
+    check_kind(metrics, "recapture pairs")
+    if every and metrics:
+        raise InputError("--all and --metrics both say which numbers to show: leave out either")
+    chosen = [metric.name for metric in METRICS.choose(metrics)] if metrics is not None else None
     sets = read_sets(
         reference,
         candidate,
         candidate_names(candidate, name),
         human=human,
-        field=field,
-        input_format=input_format,
-        reference_field=reference_field,
-        reference_format=reference_format,
+        **reading,
         group=group,
         sample=sample,
         seed=seed,
@@ -213,15 +220,15 @@ def score(
         human_groups=sets.human_groups,
         paired=paired,
         reference_name=sets.name,
-        **chosen_encoding(**encoding),
+        **encoding,
     )
+    results.show(None if every else results.shown, "--all")
     if sample is not None:
         results.state(sample={"size": sample, "seed": seed})
-    how = {"arrays": True} if arrays else {}
     deliver(results, form, output, results.notes, how=how, report=report, series=series)
 
 
-def _check_kind(metrics: str | None) -> None:
+def check_kind(metrics: str | None, elsewhere: str) -> None:
     """A metric of aligned texts is answered with the command that has it."""
     from ..pairs.declaration import METRICS as OF_PAIRS
     from ..sets.declaration import METRICS
@@ -229,4 +236,4 @@ def _check_kind(metrics: str | None) -> None:
     for name in (metrics or "").split(","):
         wanted = name.strip().lower().replace("_", "-")
         if wanted and wanted not in METRICS.all() and wanted in OF_PAIRS.all():
-            raise InputError(f"{wanted} compares every candidate with its own reference: recapture pairs has it")
+            raise InputError(f"{wanted} compares every candidate with its own reference: {elsewhere} has it")

@@ -26,6 +26,7 @@ def page_of_contexts(systems: Mapping[str, ContextResults], report: Report) -> P
     cited = (declared[metric].citation for metric, _ in totals if metric in declared)
     return Page(
         "Candidates against references, context by context",
+        report.verdict,
         systems=list(systems),
         subtitle=f"{max(map(len, systems.values()), default=0):,} contexts",
         forests=[Forest("", [_card(*key, own, list(systems)) for key, own in totals.items()], caption)],

@@ -22,6 +22,7 @@ from ..labellings.plans import Pvalue
 from ..pairs.evaluate import Shared
 from ..pairs.to_similarity import PairSimilarity, ready
 from ..progress import Progress
+from ..report.result import content_digest
 from ..similarity.scorer import Scorer, VectorScorer
 from ..texts.context_files import Context, given_contexts
 from ..versions import VERSION
@@ -139,8 +140,9 @@ def evaluate_contexts(
     loading = {"pooling": pooling, "device": device, "offline": offline, "truncate": truncate or None}
     of_words = {"model": model, "batch_tokens": batch_tokens}
     encoding = {"batch_size": batch_size, "cache": cache}
+    given = given_contexts(contexts)
     run = _Run(
-        given_contexts(contexts),
+        given,
         chosen,
         Settings(ties, directed, check_seed(seed)),
         Asked(pvalue, seed, nulls=False),
@@ -152,7 +154,8 @@ def evaluate_contexts(
     )
     records = run.score(resume)
     totals = totals_of(run.metrics, records, level)
-    return ContextResults(records, totals, {**run.signature(), "interval": level}, run.warnings())
+    people = content_digest([context.references for context in given])
+    return ContextResults(records, totals, {**run.signature(), "interval": level}, run.warnings(), people)
 
 
 class _Run:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -12,7 +11,20 @@ import numpy as np
 from ..declarations import Direction, Output
 from ..errors import InputError, nearest_names
 from ..page.page_parts import Page, Paged
-from ..report.report import ARROWS, HIGHER_LOWER, Report, Table, json_lines, short, short_p
+from ..report.report import (
+    ARROWS,
+    HIGHER_LOWER,
+    Measured,
+    NumberCell,
+    Report,
+    Table,
+    decimals,
+    json_lines,
+    names_of_number,
+    not_compared,
+    short,
+    short_p,
+)
 from .declaration import ContextMetric
 from .uncertainty import LEVEL, Combined, combined, pvalue_name, relabelled_name, smallest_name, student_interval
 
@@ -31,7 +43,10 @@ class ContextResults(Paged):
         totals: Sequence[Total],
         signature: Mapping[str, Any],
         warnings: Sequence[str] = (),
+        reference_content: str = "",
     ) -> None:
+        """reference_content: which human texts these results are of (`content_digest`); "" where nobody said."""
+        self.reference_content = reference_content
         self.contexts = list(contexts)
         self.totals = list(totals)
         self.signature = dict(signature)
@@ -79,14 +94,27 @@ class ContextResults(Paged):
 
         return sorted(scored, key=rank)[:count]
 
-    def report(self) -> Report:
+    def report(self, arrays: bool = False) -> Report:
         results = {
             "contexts": len(self.contexts),
             "totals": [total.to_dict() for total in self.totals],
             "left_out": self.left_out,
+            **({"records": self.contexts} if arrays else {}),
         }
         records = {"totals": [total.flat() for total in self.totals]}
-        return Report("contexts", [self._table()], self.notes, (), records, results, self.signature)
+        more = {"reference_content": self.reference_content} if self.reference_content else {}
+        return Report("contexts", [self._table()], self.notes, (), records, results, self.signature, more, self.verdict)
+
+    def to_json(self, *, arrays: bool = False) -> str:
+        """Full precision and the whole signature. arrays: also every context's scores."""
+        return self.report(arrays).to_json()
+
+    @property
+    def verdict(self) -> list[str]:
+        """The answer, in at most five sentences made from the contexts' p-values."""
+        from .context_sentences import verdict_of_contexts
+
+        return verdict_of_contexts(self.totals, self.signature)
 
     def page_parts(self) -> Page:
         from .context_page import page_of_contexts
@@ -105,11 +133,12 @@ class ContextResults(Paged):
         rows, previous = [], None
         for total in self.totals:
             arrow = ARROWS[total.direction]
-            mean = "-" if math.isnan(total.mean) else short(total.mean)
+            words = decimals(total.mean, None)
             if total.interval:
-                mean += " [" + ", ".join(map(short, total.interval)) + "]"
-            row = [total.metric if total.metric != previous else "", total.number, arrow, mean]
-            row += ["-" if total.relabelled is None else short(round(total.relabelled, 12))] if tested else []
+                words += " [" + ", ".join(map(short, total.interval)) + "]"
+            mean = NumberCell(words, Measured(total.mean, total.interval))
+            row: list[str] = [total.metric if total.metric != previous else "", total.number, arrow, mean]
+            row += [_relabelled(total)] if tested else []
             row += [f"{total.contexts:,}", f"{total.left_out:,}"]
             if tested:
                 p = total.pvalues
@@ -121,7 +150,8 @@ class ContextResults(Paged):
                 )
             rows.append(row)
             previous = total.metric
-        return Table(heads, rows, self._caption(tested), left=3)
+        names = [names_of_number(total.metric, total.number) for total in self.totals]
+        return Table(heads, rows, self._caption(tested), left=3, row_names=names)
 
     def _caption(self, tested: bool) -> list[str]:
         count = "1 context" if len(self.contexts) == 1 else f"{len(self.contexts):,} contexts"
@@ -171,7 +201,14 @@ class ContextSystems(dict[str, ContextResults], Paged):
             {"totals": rows},
             {system: report.results for system, report in reports.items()},
             next(iter(self.values())).signature,
+            next(iter(reports.values())).more,
+            self.verdict,
         )
+
+    @property
+    def verdict(self) -> list[str]:
+        """What can be said of systems that were not tested against each other."""
+        return [not_compared(len(self))]
 
     def page_parts(self) -> Page:
         from .context_page import page_of_contexts
@@ -260,6 +297,13 @@ def _total(
         float(np.mean([scores[relabelled_name(name)] for scores in scored])) if pvalues else None,
         metric.no_pvalue or None,
     )
+
+
+def _relabelled(total: Total) -> str:
+    if total.relabelled is None:
+        return "-"
+    value = round(total.relabelled, 12)
+    return NumberCell(short(value), Measured(value))
 
 
 def without_pvalues(reasons: Mapping[str, str]) -> list[str]:

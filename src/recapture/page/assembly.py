@@ -18,7 +18,7 @@ from .forest import forest_section
 from .map_picture import map_data, map_section
 from .page_parts import Page, Picture
 from .quality_plane import plane_picture
-from .table_section import copies, joined_tables
+from .table_section import copies, flat, joined_tables, list_section
 
 
 class Section(NamedTuple):
@@ -29,7 +29,7 @@ class Section(NamedTuple):
 
 def whole_page(page: Page) -> str:
     style, script = _resource("page.css"), _resource("page.js")
-    tables = [*page.tables, *page.lists]
+    tables = [*page.tables, *flat(page.lists)]
     sections = _sections(page)
     content = {"tables": copies(tables), "map": None if page.map is None else map_data(page.map)}
     # Nothing is fetched, and no script runs but ours: both are known by their digests.
@@ -79,7 +79,7 @@ def _sections(page: Page) -> list[Section]:
         Section("plane", "Fidelity and variety", joined(legend, _planes(page))) if page.planes else None,
         Section("tables", "Tables", joined_tables(page.tables, 0)) if page.tables else None,
         Section("map", "Map of texts", map_section(page.map)) if page.map is not None else None,
-        Section("texts", "Which texts", joined_tables(page.lists, len(page.tables))) if page.lists else None,
+        Section("texts", "Which texts", list_section(page.lists, len(page.tables))) if page.lists else None,
         Section("curves", "Curves", joined(legend, element("div", *map(curve_picture, page.curves), class_="cards")))
         if page.curves
         else None,

@@ -104,9 +104,10 @@ def box(x1: float, y1: float, x2: float, y2: float, class_: str) -> Html:
 
 
 def svg(width: float, height: float, said: str, *content: Html, class_: str = "picture") -> Html:
-    """A picture with the words that say what it shows."""
+    """A picture with the words that say what it shows; without words it only adorns, and nobody hears of it."""
+    heard = {"role": "img", "aria_label": said} if said else {"aria_hidden": "true"}
     return element(
-        "svg", *content, viewBox=f"0 0 {width:g} {height:g}", role="img", aria_label=said, class_=class_,
+        "svg", *content, viewBox=f"0 0 {width:g} {height:g}", **heard, class_=class_,
         xmlns="http://www.w3.org/2000/svg",
     )  # fmt: skip
 

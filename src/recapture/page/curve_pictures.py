@@ -21,6 +21,7 @@ def curve_picture(curve: Curve) -> Html:
     strokes = [_finite(stroke) for stroke in curve.strokes]
     xs = [value for stroke in strokes for value in stroke.x] + [each.x for each in curve.marks if finite(each.x)]
     ys = [value for stroke in strokes for value in stroke.y] + [*(curve.band or ()), *([0.0] if curve.filled else [])]
+    ys += [value for _, band in curve.bands for value in band]
     x = Axis(xs, _LEFT, _WIDTH - _RIGHT, 0.04)
     y = Axis(ys, _HEIGHT - _BOTTOM, _TOP, 0.06)
     if curve.filled:
@@ -29,6 +30,11 @@ def curve_picture(curve: Curve) -> Html:
     if curve.band is not None and finite(curve.band.low, curve.band.high):
         drawn.append(box(x.start, y.at(curve.band.low), x.end, y.at(curve.band.high), "band"))
         drawn.append(line(x.start, y.at(curve.band.mean), x.end, y.at(curve.band.mean), "human-mean"))
+    if curve.bands:
+        around = [(at, band.low) for at, band in curve.bands] + [(at, band.high) for at, band in curve.bands[::-1]]
+        drawn.append(element("polygon", points=_points(x, y, around), class_="band"))
+        means = [(at, band.mean) for at, band in curve.bands]
+        drawn.append(element("polyline", points=_points(x, y, means), class_="stroke human-mean"))
     drawn += frame(x, y, curve.x, curve.y, places=not curve.places)
     for at, name in curve.places:
         place = x.at(at)
@@ -38,7 +44,7 @@ def curve_picture(curve: Curve) -> Html:
     for stroke in strokes:
         if not len(stroke.x):
             continue
-        points = " ".join(f"{x.at(a):g},{y.at(b):g}" for a, b in zip(stroke.x, stroke.y, strict=True))
+        points = _points(x, y, list(zip(stroke.x, stroke.y, strict=True)))
         if curve.filled:
             ends = f"{x.at(stroke.x[0]):g},{y.at(0):g} {points} {x.at(stroke.x[-1]):g},{y.at(0):g}"
             shape = element("polygon", points=ends, class_=f"area {look(stroke.system)}")
@@ -57,6 +63,10 @@ def curve_picture(curve: Curve) -> Html:
     note = element("p", curve.note, class_="note") if curve.note else None
     head = element("figcaption", element("h4", curve.title), note)
     return element("figure", head, svg(_WIDTH, _HEIGHT, _spoken(curve), *drawn), class_="card")
+
+
+def _points(x: Axis, y: Axis, places: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{x.at(a):g},{y.at(b):g}" for a, b in places)
 
 
 def _anchor(x: Axis, place: float) -> str:

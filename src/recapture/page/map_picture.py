@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,16 @@ _LONGEST = 600
 def map_section(shown: TextMap) -> Html:
     """The picture, what works it (scripts alone make that visible), and what it says."""
     caption = element("ul", *(element("li", each) for each in (*shown.caption, *_cut(shown))), class_="caption")
-    colours = [element("option", "side", value="")] + [element("option", each, value=each) for each in shown.colours]
+    first = element("option", "system" if len(shown.sides) > 2 else "side", value="")
+    colours = [first, *(element("option", each, value=each) for each in shown.colours)]
     chooser = element("label", "Colour by ", element("select", *colours, id="map-colour"))
+    layouts = [element("option", shown.layout, value="")]
+    layouts += [element("option", each, value=each) for each in shown.layouts]
     controls = element(
         "div",
         element("label", "Search ", element("input", id="map-search", type="search", autocomplete="off")),
         chooser if shown.colours else None,
+        element("label", "Layout ", element("select", *layouts, id="map-layout")) if shown.layouts else None,
         element("button", "Zoom to selection", id="map-zoom", type="button"),
         element("button", "Whole map", id="map-whole", type="button"),
         element("button", "Clear", id="map-clear", type="button"),
@@ -61,7 +66,7 @@ def map_section(shown: TextMap) -> Html:
 
 
 def _still(shown: TextMap) -> Html:
-    x, y = _placed(shown)
+    x, y = _placed(shown.x, shown.y)
     count = len(x)
     some = np.arange(count) if count <= _STILL else np.linspace(0, count - 1, _STILL).round().astype(int)
     wide, tall = (_WIDTH - 24) / _GRID, (_HEIGHT - 24) / _GRID
@@ -83,13 +88,14 @@ def _still(shown: TextMap) -> Html:
 
 def map_data(shown: TextMap) -> dict[str, Any]:
     """What the script reads: numbers in a few digits, texts cut to what fits."""
-    x, y = _placed(shown)
+    x, y = _placed(shown.x, shown.y)
     longest = _fitting(shown)
     return {
         "sides": list(shown.sides),
         "side": np.asarray(shown.side).tolist(),
         "x": x.tolist(),
         "y": y.tolist(),
+        "layouts": {name: [each.tolist() for each in _placed(*at)] for name, at in shown.layouts.items()},
         "near": np.asarray(shown.nearest).tolist(),
         "far": [float(f"{value:.3g}") for value in np.asarray(shown.distance, np.float64).tolist()],
         "texts": [each if len(each) <= longest else each[: longest - 1] + "…" for each in shown.texts],
@@ -98,9 +104,9 @@ def map_data(shown: TextMap) -> dict[str, Any]:
     }
 
 
-def _placed(shown: TextMap) -> tuple[np.ndarray, np.ndarray]:
+def _placed(across: Any, up: Any) -> tuple[np.ndarray, np.ndarray]:
     """Whole numbers, across and down; both axes fill the picture."""
-    x, y = np.asarray(shown.x, np.float64), np.asarray(shown.y, np.float64)
+    x, y = np.asarray(across, np.float64), np.asarray(up, np.float64)
     if not len(x):
         return np.zeros(0, int), np.zeros(0, int)
     reach = [float(np.ptp(x)) or 1.0, float(np.ptp(y)) or 1.0]
@@ -112,7 +118,8 @@ def _placed(shown: TextMap) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _numbered(values: Any) -> dict[str, Any]:
-    names = list(dict.fromkeys(values))
+    # "" first, numbers as numbers: legends are read in this order.
+    names = sorted(set(values), key=lambda name: (int(found[0]) if (found := re.match(r"\d+", name)) else 0, name))
     place = {name: at for at, name in enumerate(names)}
     return {"names": names, "of": [place[value] for value in values]}
 

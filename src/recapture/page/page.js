@@ -89,7 +89,7 @@
     if (!by) return map.sides.map((name, at) => [name, at ? tone(`--c${(at - 1) % COLOURS}`) : tone("--people"), at ? (at - 1) % SHAPES : -1]);
     let named = -1;
     return by.names.map((name) => {
-      if (!name) return ["none", tone("--rule"), 0];
+      if (!name) return ["none", tone("--band-edge"), 0];
       named += 1;
       return [name, tone(`--c${named % COLOURS}`), named % SHAPES];
     });
@@ -121,9 +121,13 @@
   const seen = (place) => shown[map.side[place]];
   const picked = (place) => (!matched || matched.has(place)) && (!chosen || chosen.has(place));
   // Texts of one side at one place are drawn as one, the larger the more there are.
-  const many = new Map(), keyOf = (place) => (map.x[place] * (map.grid + 1) + map.y[place]) * 64 + map.side[place];
-  for (let place = 0; place < count; place += 1) many.set(keyOf(place), (many.get(keyOf(place)) || 0) + 1);
-  const grown = Uint8Array.from({ length: count }, (_, place) => Math.min(3, Math.floor(Math.log2(many.get(keyOf(place))) / 1.5)));
+  let grown = null;
+  const gather = () => {
+    const many = new Map(), keyOf = (place) => (map.x[place] * (map.grid + 1) + map.y[place]) * 64 + map.side[place];
+    for (let place = 0; place < count; place += 1) many.set(keyOf(place), (many.get(keyOf(place)) || 0) + 1);
+    grown = Uint8Array.from({ length: count }, (_, place) => Math.min(3, Math.floor(Math.log2(many.get(keyOf(place))) / 1.5)));
+  };
+  gather();
   // In mixed order, so that no side lies on top of the others.
   const mixed = (place) => Math.imul(place + 1, 2654435761) >>> 0;
   const order = Array.from({ length: count }, (_, place) => place).sort((a, b) => mixed(a) - mixed(b));
@@ -133,9 +137,11 @@
     pen.clearRect(0, 0, points.width, points.height);
     const stamps = kinds().map(([, colour, shape]) => [1, 1.5, 2.1, 2.8].map((times) => stamp(colour, shape, times * size)));
     grid = new Map();
+    const by = chooser && map.colours[chooser.value], none = by ? by.names.indexOf("") : -1; // texts with no flag lie below
+    const drawn = none < 0 ? order : [...order.filter((at) => by.of[at] === none), ...order.filter((at) => by.of[at] !== none)];
     for (const strong of [false, true]) {
       pen.globalAlpha = strong ? (count > 6000 ? 0.65 : 0.8) : 0.1;
-      for (const place of order) {
+      for (const place of drawn) {
         if (!seen(place) || picked(place) !== strong) continue;
         const x = across(place), y = down(place);
         if (x < -9 || y < -9 || x > wide + 9 || y > tall + 9) continue;
@@ -208,6 +214,7 @@
     const near = map.near[place], parts = [paragraph(map.sides[map.side[place]], place)];
     if (near >= 0) parts.push(paragraph(`nearest on the other side, ${map.sides[map.side[near]]}, distance ${map.far[place]}`, near));
     for (const [name, by] of Object.entries(map.colours)) {
+      if (name === "side") continue; // said already
       const words = by.names[by.of[place]];
       if (words) parts.push(make("p", `${name}: ${words}`, "who"));
     }
@@ -349,6 +356,14 @@
     });
     legend.replaceChildren(...parts);
   };
+  const layout = document.getElementById("map-layout"), first = [map.x, map.y];
+  if (layout) layout.addEventListener("change", () => {
+    [map.x, map.y] = layout.value ? map.layouts[layout.value] : first;
+    view = whole();
+    gather();
+    draw();
+    say(`layout: ${layout.selectedOptions[0].textContent}`);
+  });
   if (chooser) chooser.addEventListener("change", () => { keyed(); draw(); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { keyed(); draw(); });
   document.querySelector(".map").classList.add("map-on");

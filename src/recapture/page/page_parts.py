@@ -6,17 +6,21 @@ shapes follow `Page.systems`: a part names its system by its place there (None: 
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 
-from ..checks import shortened
+from ..checks import check_number, shortened
 from ..errors import InputError
 from ..files import whole_file
 from ..report.report import Report, Reported, Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NAN = float("nan")
 ENDINGS = (".html", ".htm")
@@ -112,6 +116,8 @@ class Curve:
     """Systems on the strokes, each with its own sign."""
     band: HumanBand | None = None
     """Of people, up."""
+    bands: Sequence[tuple[float, HumanBand]] = ()
+    """The same where it changes across: places and bands."""
     filled: bool = False
     """Whether the strokes are outlines of shares (histograms)."""
     places: Sequence[tuple[float, str]] = ()
@@ -138,9 +144,24 @@ class TextMap:
     colours: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """What else texts may be coloured by: a cluster's name, a flag; "" where a text has none."""
     caption: Sequence[str] = ()
-    axes: tuple[str, str] = ("first principal component", "second principal component")
+    layout: str = ""
+    """What x and y are called."""
+    layouts: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    """Other places of the same texts, by name: x and y."""
     of: int | None = None
     """How many texts there are, where not all are here."""
+    index: np.ndarray | None = None
+    """Of each text its place on its side, from 0."""
+
+
+@dataclass(frozen=True)
+class TextLists:
+    """Lists of texts that belong together, such as those of one system; a page opens them on demand."""
+
+    title: str
+    said: Sequence[str]
+    """What they hold, in sentences."""
+    tables: Sequence[Table]
 
 
 class Picture(NamedTuple):
@@ -187,7 +208,7 @@ class Page:
     planes: Sequence[Plane] = ()
     tables: Sequence[Table] = ()
     map: TextMap | None = None
-    lists: Sequence[Table] = ()
+    lists: Sequence[Table | TextLists] = ()
     curves: Sequence[Curve] = ()
     pictures: Sequence[Picture | tuple[str, str, str]] = ()
     """Each (title, SVG, what it shows)."""
@@ -235,10 +256,9 @@ def page_of(result: Reported, *, series: Series = False, command: str = "") -> P
 
 
 def _page_of_report(report: Report) -> Page:
-    verdict = report.more.get("verdict", ())
     return Page(
         report.kind[:1].upper() + report.kind[1:],
-        list(verdict),
+        list(report.verdict),
         tables=report.tables,
         notes=report.notes,
         signature=report.signature,
@@ -259,7 +279,7 @@ class Paged(Reported):
     def to_html(self, path: str | os.PathLike[str], *, series: Series = False) -> None: ...
 
     def to_html(self, path: str | os.PathLike[str] | None = None, *, series: Series = False) -> str | None:
-        """Write the page; without a path, tables for notebooks, every text escaped.
+        """Write the page; without a path, bare tables for a page of your own, every text escaped.
 
         Parameters
         ----------
@@ -273,3 +293,48 @@ class Paged(Reported):
             return self.report().to_html()
         page_of(self, series=series).write(path)
         return None
+
+    def plot(
+        self,
+        rows: str | Sequence[str] | None = None,
+        *,
+        what: Literal["numbers", "whole", "differences", "map"] | None = None,
+        series: Series = False,
+        width: float = 3.35,
+        height: float | None = None,
+    ) -> Figure:
+        """A picture for a paper, by matplotlib (`pip install "recapture[plot]"`).
+
+        Parameters
+        ----------
+        rows : str or sequence of str, optional
+            Which numbers, in this order (default: those of the tables), as for `to_latex`; or which systems.
+        what : {"numbers", "whole", "differences", "map"}, optional
+            Numbers with their intervals beside where human texts fall; numbers of whole sets, where those are of parts;
+            differences between systems; a map of texts. By default the first there is of: differences, numbers, map.
+        series : bool or sequence of float, default False
+            Whether the systems have an order, such as checkpoints or temperatures: numbers are then drawn as curves.
+            Numbers say where each system stands.
+        width : float, default 3.35
+            In inches: that of a column of a paper. From about 5 on panels stand side by side.
+        height : float, optional
+            In inches (default: as high as the rows ask for).
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            `figure.savefig("figure.pdf")` (or .svg, .png) needs no display; a notebook shows it.
+        """
+        try:
+            from .paper_figure import figure_of
+        except ImportError as error:
+            if (error.name or "").partition(".")[0] != "matplotlib":
+                raise
+            raise InputError('plot needs matplotlib: pip install "recapture[plot]"') from None
+        from .map_data import without_maps
+
+        width = check_number("width", width, 1, 100)
+        height = None if height is None else check_number("height", height, 0.5, 300)
+        with contextlib.nullcontext() if what == "map" else without_maps():
+            page = page_of(self if rows is None else self.all_rows())
+        return figure_of(page, what, rows, width, height, series, getattr(self, "shown", None))

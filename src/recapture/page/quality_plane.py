@@ -8,6 +8,10 @@ from .page_parts import Plane
 
 _WIDTH, _HEIGHT = 380, 320
 _LEFT, _RIGHT, _TOP, _BOTTOM = 54, 14, 12, 46
+_NAMED = 7
+"""Systems that have their names beside them: those of more would hide each other, and the legend has them."""
+_LONGEST = 44
+"""Characters of an axis's name."""
 
 
 def plane_picture(plane: Plane) -> Html:
@@ -34,7 +38,8 @@ def plane_picture(plane: Plane) -> Html:
             height += 12
         taken.append((at[0], height))
         name = words(at[0] + (10 if right else -10), height, clipped(point.label, 20), "start" if right else "end")
-        drawn.append(element("g", told, mark(point.system, *at, 5.5), name))
+        named = len(known) <= _NAMED and height < _HEIGHT - _BOTTOM
+        drawn.append(element("g", told, mark(point.system, *at, 5.5), name if named else None))
     listed = "; ".join(f"{point.label} {number(point.x)}, {number(point.y)}" for point in plane.points)
     head = element("figcaption", element("h4", plane.title))
     picture = svg(_WIDTH, _HEIGHT, f"{plane.title}, {plane.x} and {plane.y}: {listed}", *drawn)
@@ -52,9 +57,17 @@ def frame(x: Axis, y: Axis, across: str, up: str, places: bool = True) -> list[H
     for tick, shown in zip(ticks, tick_words(ticks), strict=True):
         at = y.at(tick)
         drawn += [line(x.start, at, x.end, at, "grid"), words(x.start - 6, at + 4, shown, "end", "tick")]
-    drawn.append(words((x.start + x.end) / 2, y.start + 38, across, "middle", "label"))
-    middle = round((y.start + y.end) / 2, 1)
+    drawn.append(words((x.start + x.end) / 2, y.start + 38, clipped(across, _LONGEST), "middle", "label"))
+    up, middle = clipped(up, _LONGEST), round((y.start + y.end) / 2, 1)
     drawn.append(
-        element("text", up, x=13, y=middle, text_anchor="middle", class_="label", transform=f"rotate(-90 13 {middle})")
+        element(
+            "text",
+            clipped(up, _LONGEST),
+            x=13,
+            y=middle,
+            text_anchor="middle",
+            class_="label",
+            transform=f"rotate(-90 13 {middle})",
+        )
     )
     return drawn

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..errors import InputError
@@ -14,19 +15,25 @@ def with_series(page: Page, series: Series) -> Page:
     if series is False:
         return page
     count = len(page.systems)
-    if count < 2:
-        raise InputError("a series is of two systems or more, which stand in their order")
-    where = [float(place) for place in range(count)] if series is True else [float(each) for each in series]
-    if len(where) != count or not all(map(math.isfinite, where)):
-        raise InputError(f"a series of {count} systems takes {count} numbers, one a system", options=["series"])
+    where, named = order_of(page.systems, series)
     cards = [
         card
         for forest in page.forests
         for card in forest.cards
         if not card.zero and [each.system for each in card.lines] == list(range(count))
     ]
-    named = series is True
     return replace(page, curves=[*(_curve(card, where, page, named) for card in cards), *page.curves])
+
+
+def order_of(systems: Sequence[str], series: Series) -> tuple[list[float], bool]:
+    """Where each system stands, and whether the places go by the systems' names."""
+    count = len(systems)
+    if count < 2:
+        raise InputError("a series is of two systems or more, which stand in their order")
+    where = [float(place) for place in range(count)] if series is True else [float(each) for each in series or ()]
+    if len(where) != count or not all(map(math.isfinite, where)):
+        raise InputError(f"a series of {count} systems takes {count} numbers, one a system", options=["series"])
+    return where, series is True
 
 
 def _curve(card: Card, where: list[float], page: Page, named: bool) -> Curve:

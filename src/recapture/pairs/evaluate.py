@@ -22,7 +22,7 @@ from ..checks import check_count, check_level, check_seed, is_one_of, is_torch, 
 from ..declarations import fill_docstring
 from ..errors import InputError, OptionError, nearest_names, shown
 from ..progress import Progress
-from ..report.result import Result
+from ..report.result import Result, content_digest
 from ..similarity.scorer import RULES, Rule
 from ..texts.objects import checked_entries, is_missing, samples_of
 from .declaration import (
@@ -497,6 +497,7 @@ def measured_pairs(
     ]
     singles = _score_pairs([job for job in jobs if isinstance(job.scorer, TextPairScorer)], texts)
     results = PairResults({name: {} for name in texts.systems})
+    results.reference_content = content_digest(texts.groups)
     counted: dict[str, dict[str, Mapping[str, Counted]]] = {name: {} for name in texts.systems}
     for job in jobs:
         for name, candidates in texts.systems.items():

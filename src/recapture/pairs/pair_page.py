@@ -22,7 +22,8 @@ def page_of_pairs(results: PairResults) -> Page:
     }
     return Page(
         "Every text against its own references",
-        systems=list(results),
+        results.verdict,
+        list(results),
         subtitle=results.caption()[0] if results else "",
         forests=forests_of(results, lambda metric, name: meanings.get((metric, name), "")),
         tables=report.tables,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..page.page_parts import Page, Paged
-from ..report.report import HIGHER_LOWER, json_lines
+from ..report.report import HIGHER_LOWER, json_lines, not_compared
 from ..report.result import Result, Results, model_name, neighbourhoods
 from .declaration import METRICS
 
@@ -38,6 +38,18 @@ class PairResults(Paged, Results):
             *self._unscored(shape["items"]),
             *_bootstrap(by_metric),
             HIGHER_LOWER,
+        ]
+
+    @property
+    def verdict(self) -> list[str]:
+        """What can be said without tests: that, and where they are."""
+        if not self:
+            return []
+        if len(self) > 1:
+            return [not_compared(len(self))]
+        return [
+            "Nothing was tested: a score against references has nothing human to stand beside; recapture compare tests "
+            "which of several systems is closer."
         ]
 
     def page_notes(self) -> list[str]:

@@ -13,15 +13,21 @@ import io
 import json
 import math
 import re
+import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from ..errors import InputError, visible
 from ..versions import VERSION
+from .frame import frame_of
+from .notebook import notebook_html
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 SCHEMA = 1
 """Of the JSON form: grows when a reader of the old one would misread the new one."""
@@ -31,7 +37,7 @@ ARROWS: dict[str | None, str] = {"higher": "↑", "lower": "↓", None: ""}
 _LATEX = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\n": " ", "\r": " ",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
-    "↑": r"$\uparrow$", "↓": r"$\downarrow$", "≤": r"$\le$",
+    "↑": r"$\uparrow$", "↓": r"$\downarrow$", "≤": r"$\le$", "±": r"$\pm$",
     **{character: "\\" + character for character in "&%$#_{}"},
 }  # fmt: skip
 _MARKDOWN = {
@@ -48,18 +54,98 @@ _RAW_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 """What a page would take as the beginning of a tag."""
 
+_LEAST_TEXT = 24
+"""Characters of a text in a narrow terminal."""
+
 Style = Literal["", "bold", "emphasis"]
+Intervals = Literal["beside", "below", "±"] | None
+"""Where the interval of a number stands: behind it, on a second line, as half of its width, or nowhere."""
 
 
 class Cell(str):
-    """A cell's words, which may stand out."""
+    """A cell's words, which may stand out; `below` are words on a second line, in forms that have one."""
 
     style: Style
+    below: str
 
-    def __new__(cls, words: str, style: Style = "") -> Cell:
+    def __new__(cls, words: str, style: Style = "", below: str = "") -> Cell:
         cell = super().__new__(cls, words)
-        cell.style = style
+        cell.style, cell.below = style, below
         return cell
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a cell's words were written from."""
+
+    value: float | None
+    """None where the cell has the interval alone."""
+    interval: tuple[float, float] | None = None
+    error: float | None = None
+    """A standard error, which stands behind a ± of its own."""
+    aside: str = ""
+    """What stands behind all numbers: a p-value, a share."""
+    band: bool = False
+    """Whether the interval is where single parts fall, (low to high), and not where the value may lie, [low, high]."""
+    signed: bool = False
+    """Whether a plus is written, too."""
+    apart: bool = False
+    """Whether the interval has a column of its own, unless it is asked for elsewhere."""
+
+
+_UNMEASURED = Measured(None)
+
+
+class NumberCell(Cell):
+    """A number as it is usually shown, and what it takes to show it otherwise."""
+
+    measured: Measured
+
+    def __new__(cls, words: str, measured: Measured = _UNMEASURED, style: Style = "") -> NumberCell:
+        """words: the number first, then what stands beside it."""
+        cell = super().__new__(cls, words, style)
+        assert isinstance(cell, NumberCell)
+        cell.measured = measured
+        return cell
+
+    def arranged(self, digits: int | None, intervals: Intervals) -> Cell:
+        """digits: decimals (None: as usual)."""
+        if digits is None and intervals == "beside":
+            return self
+        own = self.measured
+        beside = [] if own.interval is None or intervals is None else [self._between(digits)]
+        if own.value is None:
+            return Cell(" ".join(beside) or "-", self.style)
+        words = self.partition(" ")[0] if digits is None else decimals(own.value, digits, own.signed)
+        if own.apart and intervals == "beside":
+            beside = []
+        if intervals == "±":
+            beside = [self._around(digits)] if beside else []
+        elif own.error is not None:
+            error = self.partition(" ± ")[2].partition(" ")[0] if digits is None else decimals(own.error, digits)
+            words = f"{words} ± {error}"
+        beside += [own.aside] if own.aside else []
+        if intervals == "below":
+            return Cell(words, self.style, " ".join(beside))
+        return Cell(" ".join([words, *beside]), self.style)
+
+    def _between(self, digits: int | None) -> str:
+        own = self.measured
+        assert own.interval is not None
+        low, high = (decimals(end, digits, own.signed) for end in own.interval)
+        return f"({low} to {high})" if own.band else f"[{low}, {high}]"
+
+    def _around(self, digits: int | None) -> str:
+        """Half of the interval's width; both sides where the number does not stand in its middle."""
+        own = self.measured
+        assert own.interval is not None and own.value is not None
+        down, up = own.value - own.interval[0], own.interval[1] - own.value
+        if not (math.isfinite(down) and math.isfinite(up)) or min(down, up) < 0:
+            return self._between(digits)
+        below, above = decimals(down, digits), decimals(up, digits)
+        # Ends are rounded, too, so halves that differ in the last place alone are no news.
+        even = abs(down - up) <= 10.0 ** -(4 if digits is None else digits)
+        return f"± {decimals((down + up) / 2, digits)}" if even else f"(+{above}, -{below})"
 
 
 @dataclass(frozen=True)
@@ -86,6 +172,10 @@ class Table:
         The table's shape in Markdown and LaTeX, where it is another than in a terminal or a notebook.
     title : str, optional
         A line above, where several tables follow each other.
+    row_names, column_names : sequence of sequences of str, optional
+        What the rows, or the columns of numbers, go by where some of them are chosen (None: rows, by their words).
+    interval_column : int, optional
+        The column that has the intervals of the numbers on its left.
 
     Examples
     --------
@@ -107,6 +197,9 @@ class Table:
     listed: bool = False
     page: Table | None = None
     title: str = ""
+    row_names: Sequence[Sequence[str]] | None = None
+    column_names: Sequence[Sequence[str]] | None = None
+    interval_column: int | None = None
 
     def __post_init__(self) -> None:
         if not self.heads or any(len(row) != len(self.heads) for row in self.rows):
@@ -114,7 +207,7 @@ class Table:
 
     def to_table(self, width: int | None = None, color: bool = False) -> str:
         """For a terminal, in as many blocks as its width asks for."""
-        table = self._visible(lines=False)
+        table = self._visible(lines=False)._fitted(width)
         drawn = [table._drawn(columns, color) for columns in table._blocks(width)]
         if table.title:
             drawn[0] = f"{table.title}\n{drawn[0]}"
@@ -145,7 +238,7 @@ class Table:
             r"\toprule",
             " & ".join(map(latex, table.heads)) + r" \\",
             r"\midrule",
-            *(" & ".join(map(latex, row)) + r" \\" for row in table.rows),
+            *(line for row in table.rows for line in _latex_lines(row)),
             r"\bottomrule",
             r"\end{tabular}",
         ]
@@ -160,24 +253,39 @@ class Table:
         return f"<table><caption>{caption}</caption><tr>{heads}</tr>{body}</table>"
 
     def to_csv(self) -> str:
-        """The words as they are, but for what a spreadsheet or a terminal would obey (see `Report.to_csv`)."""
-        return _csv([self.heads, *self.rows])
+        """The words as they are, texts in full, but for what a spreadsheet or a terminal would obey (see
+        `Report.to_csv`)."""
+        return _csv([self.heads, *([whole_text(cell) or cell for cell in row] for row in self.rows)])
 
     def _visible(self, lines: bool = True) -> Table:
         """With escapes in the place of characters that a terminal or a page would obey; lines: see `visible`."""
 
-        def safe(words: str) -> str:
-            return words if words.isprintable() else visible(words, lines)
-
         def shown(cell: str) -> Cell:
-            return Cell(safe(cell), getattr(cell, "style", ""))
+            if isinstance(cell, TextCell):
+                return TextCell.of(_safe(cell, lines), _safe(cell.whole, lines))
+            return Cell(_safe(cell, lines), getattr(cell, "style", ""), _safe(getattr(cell, "below", ""), lines))
 
         return replace(
             self,
             heads=[shown(head) for head in self.heads],
             rows=[[shown(cell) for cell in row] for row in self.rows],
-            caption=[safe(line) for line in self.caption],
-            title=safe(self.title),
+            caption=[_safe(line, lines) for line in self.caption],
+            title=_safe(self.title, lines),
+        )
+
+    def _fitted(self, width: int | None) -> Table:
+        """With texts that are beginnings as long as there is room for beside the other columns."""
+        cut = [at for at in range(len(self.heads)) if any(whole_text(row[at]) for row in self.rows)]
+        if width is None or not cut:
+            return self
+        others = sum(3 + max(self._widths(at)) for at in range(len(self.heads)) if at not in cut)
+        room = max(_LEAST_TEXT, (width - others) // len(cut) - 3)
+
+        def fitted(cell: str) -> Cell:
+            return beginning(whole_text(cell) or cell, room)
+
+        return replace(
+            self, rows=[[fitted(cell) if at in cut else cell for at, cell in enumerate(row)] for row in self.rows]
         )
 
     def _blocks(self, width: int | None) -> list[list[int]]:
@@ -225,6 +333,32 @@ class Table:
         return "\n".join(line.rstrip() for line in stream.getvalue().splitlines() if line.strip())
 
 
+class TextCell(Cell):
+    """A cell that has the beginning of a text."""
+
+    whole: str
+    """All of it; "" where nothing is left out."""
+
+    @classmethod
+    def of(cls, words: str, whole: str) -> TextCell:
+        cell = cls(words)
+        cell.whole = whole
+        return cell
+
+
+def beginning(text: str, longest: int) -> TextCell:
+    """The beginning of a text on one line, with all of it behind."""
+    line = " ".join(text[: 4 * longest].split())
+    if len(line) <= longest and len(text) <= 4 * longest:
+        return TextCell.of(line, text if line != text else "")
+    return TextCell.of(line[: longest - 3] + "...", text)
+
+
+def whole_text(cell: str) -> str:
+    """The text that a cell has the beginning of; "" where it has all of it."""
+    return cell.whole if isinstance(cell, TextCell) else ""
+
+
 @dataclass(frozen=True)
 class Report:
     """The parts of a result: what every form is written from."""
@@ -244,19 +378,30 @@ class Report:
     """How all of it was made."""
     more: Mapping[str, Any] = field(default_factory=dict)
     """What else programs may want to know, by kind of result."""
+    verdict: Sequence[str] = ()
+    """The answer, in sentences: what every form but CSV, which is for programs, opens with."""
 
     def to_table(self, width: int | None = None, color: bool = False) -> str:
-        return "\n".join(table.to_table(width, color) for table in self.tables)
+        opening = [_wrapped(_one_line(_safe(sentence)), width) for sentence in self.verdict]
+        tables = "\n".join(table.to_table(width, color) for table in self.tables)
+        return "\n".join([*opening, "", tables]) if opening else tables
 
     def to_markdown(self) -> str:
-        return "\n".join(table.to_markdown() for table in self._alone())
+        opening = [f"- {_markdown(_one_line(_safe(sentence)))}" for sentence in self.verdict]
+        tables = "\n".join(table.to_markdown() for table in self._alone())
+        return "\n".join([*opening, "", tables]) if opening else tables
 
     def to_latex(self) -> str:
-        return "\n".join(table.to_latex() for table in self._alone())
+        """The verdict stands in comments: a table is put where the author's own words are."""
+        opening = "".join(f"% {_one_line(_safe(sentence))}\n" for sentence in self.verdict)
+        return opening + "\n".join(table.to_latex() for table in self._alone())
 
     def to_html(self) -> str:
-        notes = "".join(f"<li>{html.escape(visible(note))}</li>" for note in self.notes)
-        return "".join(table.to_html() for table in self.tables) + (f"<ul>{notes}</ul>" if notes else "")
+        verdict, notes = (
+            "".join(f"<li>{html.escape(visible(each))}</li>" for each in said) for said in (self.verdict, self.notes)
+        )
+        tables = "".join(table.to_html() for table in self.tables)
+        return (f"<ul>{verdict}</ul>" if verdict else "") + tables + (f"<ul>{notes}</ul>" if notes else "")
 
     def to_csv(self) -> str:
         """One table: what kind of row each is stands first where there are several kinds.
@@ -264,7 +409,7 @@ class Report:
         Words that a spreadsheet would take as a formula (they begin with = + - @ or a tab, and are no number) get an
         apostrophe in front; characters that a terminal would obey are written as escapes. JSON has both as they are.
         """
-        parts = list(self.records.items() if isinstance(self.records, Mapping) else self.records)
+        parts = self._parts()
         several = len({kind for kind, _ in parts}) > 1
         heads = dict.fromkeys(head for _, rows in parts for row in rows for head in row)
         lines = [
@@ -274,12 +419,30 @@ class Report:
         ]
         return _csv([[*(["kind"] if several else []), *heads], *lines])
 
+    def arranged(self, **how: Any) -> Report:
+        """The same with tables as they are asked for: see `Reported.to_latex`."""
+        from .arrangement import arranged, arrangement
+
+        return replace(self, tables=arranged(self.tables, arrangement(**how)))
+
+    def to_pandas(self, kind: str | None = None) -> DataFrame:
+        """The same rows as in CSV; kind: see `Reported.to_pandas`."""
+        return frame_of(self._parts(), kind)
+
+    def to_notebook(self) -> str:
+        """The answer, where there is one, and the tables."""
+        return notebook_html(self.verdict, self.tables, self.notes)
+
+    def _parts(self) -> list[tuple[str, Sequence[Mapping[str, Any]]]]:
+        return list(self.records.items() if isinstance(self.records, Mapping) else self.records)
+
     def to_json(self) -> str:
         """Full precision. JSON has no infinity: unbounded or infinite numbers are null."""
         content = {
             "schema": SCHEMA,
             "recapture": VERSION,
             "kind": self.kind,
+            **({"verdict": list(self.verdict)} if self.verdict else {}),
             "results": self.results,
             **self.more,
             "warnings": list(self.notes),
@@ -302,27 +465,61 @@ class Reported(ABC):
     def report(self) -> Report:
         """Its parts, from which every form is written."""
 
+    def all_rows(self) -> Reported:
+        """The same result, with every number in its tables."""
+        return self
+
     def __str__(self) -> str:
         return self.report().to_table()
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return self.report().to_html()
+        return self.report().to_notebook()
 
     def to_table(self, width: int | None = None, color: bool = False) -> str:
         """For a terminal of so many columns (None: as wide as it gets)."""
         return self.report().to_table(width, color)
 
-    def to_markdown(self) -> str:
-        return self.report().to_markdown()
+    def to_markdown(
+        self,
+        rows: str | Sequence[str] | None = None,
+        digits: int | None = None,
+        transpose: bool = False,
+        intervals: Intervals = "beside",
+    ) -> str:
+        """The parameters are those of `to_latex`; intervals below a number stand behind a line break (`<br>`)."""
+        return self._arranged(rows, digits=digits, transpose=transpose, intervals=intervals).to_markdown()
 
-    def to_latex(self) -> str:
-        """A booktabs table."""
-        return self.report().to_latex()
+    def to_latex(
+        self,
+        rows: str | Sequence[str] | None = None,
+        digits: int | None = None,
+        transpose: bool = False,
+        intervals: Intervals = "beside",
+    ) -> str:
+        """Tables in the style of booktabs.
+
+        Parameters
+        ----------
+        rows : str or sequence of str, optional
+            Which numbers, in this order (default: all): names of metrics, of numbers, or both (`mmd`, `diversity`,
+            `mark-evaluate.diversity`); one text with commas is several.
+        digits : int, optional
+            Decimals (default: four, fewer where a number is less sure). What would read 0 and is not keeps two digits.
+        transpose : bool, default False
+            Rows as columns and columns as rows.
+        intervals : {"beside", "below", "±"} or None, default "beside"
+            Behind the number, on a second line, as half of their width, or left out.
+        """
+        return self._arranged(rows, digits=digits, transpose=transpose, intervals=intervals).to_latex()
+
+    def _arranged(self, rows: str | Sequence[str] | None, **how: Any) -> Report:
+        # Rows are chosen from all there are, also where tables usually show some of them.
+        return (self if rows is None else self.all_rows()).report().arranged(rows=rows, **how)
 
     def to_html(self) -> str:
-        """A table for notebooks, every text escaped."""
+        """Bare tables for a page of your own, every text escaped."""
         return self.report().to_html()
 
     def to_csv(self) -> str:
@@ -332,6 +529,17 @@ class Reported(ABC):
     def to_json(self) -> str:
         """Full precision and the whole signature."""
         return self.report().to_json()
+
+    def to_pandas(self, kind: str | None = None) -> DataFrame:
+        """One row per number, in full precision, as a table of pandas (`pip install "recapture[pandas]"`).
+
+        Parameters
+        ----------
+        kind : str, optional
+            Where there are rows of several kinds (`differences` of a comparison, `lost` of a diagnosis): those of one
+            kind, with its own columns. By default all, with their kind in the first column.
+        """
+        return self.report().to_pandas(kind)
 
 
 FORMS = {"table": "to_table", "json": "to_json", "csv": "to_csv", "md": "to_markdown", "latex": "to_latex"}
@@ -361,6 +569,50 @@ def short_p(value: float) -> str:
     if value >= 1e-4:
         return f"{value:.2g}"
     return f"{value:.0e}" if value > 0 else "<1e-300"
+
+
+def _latex_lines(row: Sequence[str]) -> list[str]:
+    """A row, and a second one where cells have words below."""
+    lines = [" & ".join(map(latex, row)) + r" \\"]
+    below = [getattr(cell, "below", "") for cell in row]
+    if any(below):
+        lines.append(" & ".join(rf"{{\footnotesize {latex(words)}}}" if words else "" for words in below) + r" \\")
+    return lines
+
+
+def signed(value: float) -> str:
+    return "-" if math.isnan(value) else f"+{short(value)}" if value > 0 else short(value)
+
+
+def decimals(value: float, digits: int | None, plus: bool = False) -> str:
+    """With so many decimals (None: as usual); what would read 0 and is not keeps two digits that count."""
+    if math.isnan(value):
+        return "-"
+    if digits is None or math.isinf(value):
+        return signed(value) if plus else short(value)
+    words = f"{value:.{digits}f}"
+    if float(words) == 0:
+        words = f"{0:.{digits}f}" if value == 0 else f"{value:.2g}"
+    return f"+{words}" if plus and value > 0 else words
+
+
+def names_of_number(metric: str, number: str = "value") -> tuple[str, ...]:
+    """What a number may be called: by its metric, by itself, or by both."""
+    if number in ("value", ""):
+        return metric, f"{metric}.value"
+    return f"{metric}.{number}", f"{metric} {number}", number, metric
+
+
+def names_of_label(label: str) -> tuple[str, ...]:
+    """The same from how a number is written in one: mark-evaluate.diversity, mmd, bleu ↑."""
+    plain = label.rstrip(" ↑↓")
+    metric, _, number = plain.replace(".", " ", 1).partition(" ")
+    return tuple(dict.fromkeys((plain, *names_of_number(metric, number))))
+
+
+def not_compared(systems: int) -> str:
+    """What is said of systems that stand side by side without a test of one against another."""
+    return f"Which of these {systems} is closest to people was not tested here: recapture compare tests that."
 
 
 def plain(value: Any) -> Any:
@@ -397,7 +649,8 @@ def _json(content: Any, indent: int | None = None) -> str:
 
 def _markdown(cell: str) -> str:
     mark = {"bold": "**", "emphasis": "*"}.get(getattr(cell, "style", ""), "")
-    return mark + cell.translate(_MARKDOWN) + mark
+    below = getattr(cell, "below", "")
+    return mark + cell.translate(_MARKDOWN) + mark + (f"<br>{below.translate(_MARKDOWN)}" if below else "")
 
 
 def _html(cell: str) -> str:
@@ -409,9 +662,21 @@ def _rich(cell: str) -> str:
     return {"bold": "bold", "emphasis": "italic"}.get(getattr(cell, "style", ""), "")
 
 
+def _safe(words: str, lines: bool = True) -> str:
+    """Words that a terminal or a page may have as they are; lines: see `visible`."""
+    return words if words.isprintable() else visible(words, lines)
+
+
 def _one_line(words: str) -> str:
     """Names may hold line ends, which would end a comment."""
     return " ".join(words.split())
+
+
+def _wrapped(sentence: str, width: int | None) -> str:
+    """In lines of a terminal of this width, at the ends of words."""
+    if width is None:
+        return sentence
+    return textwrap.fill(sentence, max(20, width), break_long_words=False, break_on_hyphens=False)
 
 
 def _csv(rows: Iterable[Iterable[Any]]) -> str:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import html
+import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..declarations import Direction
 from ..errors import UnknownNameError, nearest_names, visible
-from .report import ARROWS, Report, Reported, Table, plain, short, short_p
+from .notebook import notebook_html
+from .report import ARROWS, Measured, NumberCell, Report, Reported, Table, names_of_number, plain, short, short_p
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 _ASIDE = ("intervals", "pvalues", "adjusted_pvalues", "human", "at_human_size", "inside", "nulls")
 """What may stand beside a value."""
@@ -159,26 +163,38 @@ class Result:
 
     def rounded(self, name: str) -> str:
         """A value with as many digits as it has: where it is a mean over clusterings, those their spread leaves."""
-        spread = self.details.get("spread", {}).get(name)
-        clusterings = self.signature.get("clusterings", 1)
-        value = self.values[name]
-        if not spread or clusterings < 2 or not math.isfinite(value):
-            return _shown(value)
-        draws = clusterings * self.signature.get("balance", {}).get("draws", 1)
-        error = spread / math.sqrt(draws)
-        if error < 5e-5:  # beyond the digits that are shown anyway
+        value, error = self.values[name], self._error(name)
+        if error is None:
             return _shown(value)
         digits = max(0, -math.floor(math.log10(error)))
         return f"{value:.{digits}f} ± {error:.{digits}f}"
+
+    def _error(self, name: str) -> float | None:
+        """The standard error of a mean over clusterings; None where the digits that are shown do not feel it."""
+        spread = self.details.get("spread", {}).get(name)
+        clusterings = self.signature.get("clusterings", 1)
+        if not spread or clusterings < 2 or not math.isfinite(self.values[name]):
+            return None
+        draws = clusterings * self.signature.get("balance", {}).get("draws", 1)
+        error = float(spread / math.sqrt(draws))
+        return None if error < 5e-5 else error
+
+    def cell(self, name: str) -> NumberCell:
+        """A value as it stands in tables: with its interval and p-value."""
+        words = f"{self.rounded(name)} {self.beside(name)}".rstrip()
+        measured = Measured(self.values[name], self.intervals.get(name), self._error(name), self._p(name))
+        return NumberCell(words, measured)
 
     def beside(self, name: str) -> str:
         """A value's interval and p-value (the one that holds for all numbers), as they stand behind it in tables."""
         parts = []
         if name in self.intervals:
             parts.append("[" + ", ".join(map(short, self.intervals[name])) + "]")
-        if name in self.pvalues:
-            parts.append(f"p {short_p(self.adjusted_pvalues.get(name, self.pvalues[name]))}")
-        return " ".join(parts)
+        return " ".join([*parts, *([self._p(name)] if name in self.pvalues else [])])
+
+    def _p(self, name: str) -> str:
+        known = self.adjusted_pvalues.get(name, self.pvalues.get(name))
+        return "" if known is None else f"p {short_p(known)}"
 
     def __str__(self) -> str:
         width = max(len(name) for name in self.values)
@@ -193,12 +209,12 @@ class Result:
 
     def _repr_html_(self) -> str:
         head, *_ = str(self).splitlines()
-        rows = "".join(
-            f"<tr><td>{html.escape(name)}</td><td>{html.escape(self.shown(name))}</td></tr>" for name in self.values
-        )
-        notes = "".join(f"<li>{html.escape(visible(warning))}</li>" for warning in self.warnings)
-        notes = f"<ul>{notes}</ul>" if notes else ""
-        return f"<table><caption>{html.escape(head)}</caption>{rows}</table>{notes}"
+        rows = [[name, self.shown(name)] for name in self.values]
+        return notebook_html((), [Table(["number", "value"], rows, title=head)], self.warnings)
+
+    def to_pandas(self) -> DataFrame:
+        """One row per number: see `Results.to_pandas`."""
+        return Results({"candidate": {self.metric: self}}).to_pandas()
 
 
 class Results(dict[str, dict[str, Result]], Reported):
@@ -210,6 +226,8 @@ class Results(dict[str, dict[str, Result]], Reported):
     >>> same = [[0], [1], [2], [4]]
     >>> results = rc.evaluate(same, {"copy": same}, "precision-recall", k=1, ceiling=False)
     >>> print(results.to_markdown())
+    - How close to people this is cannot be said: there is neither a p-value nor a human band beside it.
+    <BLANKLINE>
     | candidate | precision ↑ | recall ↑ |
     |---|---:|---:|
     | copy | 1.0000 | 1.0000 |
@@ -222,6 +240,8 @@ class Results(dict[str, dict[str, Result]], Reported):
     """Whether the lines below the table are a list in Markdown."""
     labels_need_metric = False
     """Whether several metrics have numbers of one name, so that a page's heads have to say whose they are."""
+    reference_content = ""
+    """Which human texts these results are of (`content_digest`); "" where nobody said."""
 
     def __missing__(self, candidate: object) -> dict[str, Result]:
         raise UnknownNameError(f"no results of {candidate!r}; {nearest_names(candidate, self)}")
@@ -261,8 +281,15 @@ class Results(dict[str, dict[str, Result]], Reported):
         }
         records = {"numbers": list(self._records())}
         signature = self._common_signature()
-        more = self._more()
-        return Report(self.kind, self._tables(), self.notes, self.page_notes(), records, results, signature, more)
+        more = {**({"reference_content": self.reference_content} if self.reference_content else {}), **self._more()}
+        return Report(
+            self.kind, self._tables(), self.notes, self.page_notes(), records, results, signature, more, self.verdict
+        )
+
+    @property
+    def verdict(self) -> list[str]:
+        """The answer, in at most five sentences."""
+        return []
 
     def _more(self) -> dict[str, Any]:
         """What JSON says beside the results."""
@@ -291,10 +318,11 @@ class Results(dict[str, dict[str, Result]], Reported):
             previous = number.metric
         page_rows = [[column, *(number.cell(place) for number in numbers)] for place, column in enumerate(columns)]
         labels = [f"{number.label(self.labels_need_metric)} {number.arrow}" for number in numbers]
-        page = Table(["candidate", *labels], page_rows)
+        names = [names_of_number(number.metric, number.name) for number in numbers]
+        page = Table(["candidate", *labels], page_rows, column_names=names)
         heads = ["metric", "number", "", *columns]
         repeated = 4 if HUMAN in columns[:1] else 3
-        return Table(heads, rows, caption, 3, repeated, _LONGEST_HEAD, self.caption_listed, page, title)
+        return Table(heads, rows, caption, 3, repeated, _LONGEST_HEAD, self.caption_listed, page, title, names)
 
     def _records(self) -> Iterator[dict[str, Any]]:
         """One row per candidate and number."""
@@ -362,7 +390,8 @@ class Number(NamedTuple):
         return ARROWS[self.direction]
 
     def cell(self, candidate: int) -> str:
-        return self.shown[candidate] if self.shown else _shown(self.values[candidate])
+        value = self.values[candidate]
+        return self.shown[candidate] if self.shown else NumberCell(_shown(value), Measured(value))
 
 
 def numbers_of(results: Mapping[str, Mapping[str, Result]]) -> Iterator[Number]:
@@ -372,7 +401,7 @@ def numbers_of(results: Mapping[str, Mapping[str, Result]]) -> Iterator[Number]:
         result = next((column for column in columns if column.details), columns[0])
         for name in result.details.get("main", result.values):
             values = tuple(column.values[name] for column in columns)
-            shown = tuple(f"{column.rounded(name)} {column.beside(name)}".rstrip() for column in columns)
+            shown = tuple(column.cell(name) for column in columns)
             yield Number(metric, name, result.direction, values, shown)
             if any(column.details.get("floors", {}).get(name) for column in columns):
                 adjusted = (column.details.get("adjusted", {}).get(name) for column in columns)
@@ -412,3 +441,18 @@ def neighbourhoods(by_metric: Mapping[str, Result]) -> list[str]:
     """The neighbourhood sizes of all metrics that have one, for a caption."""
     ks = {name: result.signature["k"] for name, result in by_metric.items() if "k" in result.signature}
     return ["k: " + ", ".join(f"{name} {k}" for name, k in ks.items())] if ks else []
+
+
+def content_digest(samples: Any) -> str:
+    """Of texts, lists of texts, or rows of numbers, in their order; "" of what is none of these."""
+    found = hashlib.blake2b(digest_size=12)
+    if isinstance(samples, np.ndarray) and samples.dtype.kind in "biuf":
+        rows = np.ascontiguousarray(samples, np.float64)
+        found.update(json.dumps(rows.shape).encode() + rows.tobytes())
+        return found.hexdigest()
+    try:
+        # ASCII: half characters are no reason to fail here.
+        found.update(json.dumps([list(each) if not isinstance(each, str) else each for each in samples]).encode())
+    except TypeError:
+        return ""
+    return found.hexdigest()

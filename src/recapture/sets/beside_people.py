@@ -1,69 +1,258 @@
-"""What can be said of sets beside people: told from people or not, what is worse, what goes unseen; in sentences."""
+"""What can be said of sets beside people: told from people or not, what is worse, what goes unseen; in sentences.
+
+Every form of a result (terminal, Markdown, LaTeX, notebook, JSON, page) shows these sentences and makes none itself.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..report.report import short_p
+import numpy as np
+
+from ..report.report import not_compared, short, short_p
 from ..report.result import Result
-from .declaration import METRICS
+from .declaration import METRICS, row_name
+from .unseen import SmallestFound, sentence
 
 if TYPE_CHECKING:
     from .table import SetResults
 
+LEVEL = 0.05
+"""Of what is said of p-values, where no other level was asked for."""
+LISTED = 4
+"""Systems that a sentence names; the rest are counted."""
+_LABELLINGS = 1000
+"""Looked at to find the smallest damage that would have been found."""
 
-class _Off(NamedTuple):
+
+class Off(NamedTuple):
     """How far a system's parts lie from human ones, in halves of the human band's width; below 0: worse."""
 
     halves: float
     number: str
     aspect: str
+    own: float
+    human: float
+
+
+def verdict_of_sets(results: SetResults, level: float = LEVEL) -> list[str]:
+    """At most five sentences, from tested facts and human bands; one that says so where there is neither."""
+    if not results:
+        return []
+    return [*set_sentences(results, level), *_not_compared(results), *_unseen(results, level), *blind(results)]
 
 
 def set_sentences(results: SetResults, level: float) -> list[str]:
-    """From tested facts alone; none where nothing was tested and no human texts were measured."""
-    return [*_told(results, level), *_worse(results), *_blind(results)]
+    """Told from people or not, and what is worse."""
+    return [_told(results, level) or _by_band(results) or _nothing(results), *_worse(results)]
 
 
-def _told(results: SetResults, level: float) -> list[str]:
+def _not_compared(results: SetResults) -> list[str]:
+    if len(results) < 2:
+        return []
+    return [not_compared(len(results))]
+
+
+def _told(results: SetResults, level: float) -> str:
     found = results.any_difference
     if not found:
-        return []
-    told = [f"{name} (p {short_p(p)})" for name, p in found.items() if p < level]
+        return ""
+    if (least := _smallest_possible(results)) >= level:
+        why = "so few labellings and texts"
+        return f"Nothing can be told from people with {why}: p is never below {short_p(least)}, however different."
+    told = [f"{name} (p {short_p(p)}{_most_by(results, name, p)})" for name, p in found.items() if p < level]
     not_told = [f"{name} (p {short_p(p)})" for name, p in found.items() if p >= level]
-    parts = [f"told from people at this size: {', '.join(told)}"] if told else []
-    parts += [f"not told from people: {', '.join(not_told)}"] if not_told else []
-    return ["; ".join(parts)[0].upper() + "; ".join(parts)[1:] + "."]
+    parts = [f"told from people at this size: {some(told)}"] if told else []
+    parts += [f"not told from people{'' if told else ' at this size'}: {some(not_told)}"] if not_told else []
+    return sentence_of("; ".join(parts))
+
+
+def _smallest_possible(results: SetResults) -> float:
+    """The smallest p-value that any candidate could have had, for all candidates together."""
+    known = [
+        p
+        for by_metric in results.values()
+        for result in by_metric.values()
+        for p in result.inference.get("pvalues", {}).get("smallest", {}).values()
+    ]
+    return min(1.0, min(known, default=1.0) * len(results.any_difference))
+
+
+def _most_by(results: SetResults, candidate: str, smallest: float) -> str:
+    """The number that tells most, where tables do not show all: one that they show, if it tells as much."""
+    if results.shown is None:
+        return ""
+    sizes = {
+        row_name(metric, name): _size(result, name)
+        for metric, result in results[candidate].items()
+        for name, p in result.adjusted_pvalues.items()
+        if p == smallest
+    }
+    best = max(sizes, key=lambda name: (name in (results.shown or ()), sizes[name]))
+    return f", by {best}"
+
+
+def _size(result: Result, name: str) -> float:
+    """How far a number lies from its relabellings, in their standard deviations."""
+    null = np.asarray(result.nulls.get(name, np.zeros(2)), np.float64)
+    spread = float(null.std())
+    return abs(float(null[0] - null.mean())) / spread if spread > 0 else 0.0
+
+
+def _by_band(results: SetResults) -> str:
+    """By how many numbers parts are worse than the human band. No test: numbers are many, and none is corrected for."""
+    worse: list[str] = []
+    others: list[str] = []
+    declared = METRICS.all()
+    for system in results:
+        # A metric with a note on its band has one that does not hold what it promises.
+        off = [each for each in _offs(results, system, None) if not declared[each.number.partition(".")[0]].band_note]
+        if not off:
+            continue
+        below = sum(each.halves < -1 for each in off)
+        (worse if below else others).append(f"{system} (by {below} of {len(off)} numbers)" if below else system)
+    if not worse and not others:
+        return ""
+    parts = [f"worse than the human band: {some(worse)}"] if worse else []
+    parts += [f"not worse{'' if worse else ' than the human band by any number'}: {some(others)}"] if others else []
+    return f"{sentence_of('; '.join(parts))[:-1]} (no test: there is no p-value)."
+
+
+def _nothing(results: SetResults) -> str:
+    what, beside = ("this is", "it") if len(results) == 1 else ("these are", "them")
+    return f"How close to people {what} cannot be said: there is neither a p-value nor a human band beside {beside}."
 
 
 def _worse(results: SetResults) -> list[str]:
     """The worst of fidelity and of variety, system by system, in halves of the width of the human band."""
-    parts = []
-    for system, by_metric in results.items():
-        off = [each for metric, result in by_metric.items() for each in _offs(metric, result)]
+    parts, known = [], set()
+    for system in results:
+        off = _offs(results, system, results.shown)
         said = []
         for aspect in ("fidelity", "variety"):
             worst = min((each for each in off if each.aspect == aspect), default=None)
+            known |= set() if worst is None else {aspect}
             if worst is not None and worst.halves < -1:
-                said.append(f"less {aspect} ({worst.number} {-worst.halves:.1f} half-bands below human)")
+                much = f"{worst.number} {short(worst.own)}, human {short(worst.human)}"
+                said.append(f"less {aspect} ({much}: {-worst.halves:.1f} half-widths of the human band below)")
         if said:
             parts.append(f"{system} has {' and '.join(said)}")
-    return [f"{'; '.join(parts)}."] if parts else []
+    if not known or not (parts or results.any_difference):
+        return []
+    if not parts:
+        who = next(iter(results)) if len(results) == 1 else "no system"
+        return [f"In {' and '.join(sorted(known))} {who} is {'not ' * (len(results) == 1)}below the human band."]
+    return [f"{some(parts, '; ')}."]
 
 
-def _offs(metric: str, result: Result) -> list[_Off]:
-    declared = METRICS.all()[metric]
+def _offs(results: SetResults, system: str, shown: Sequence[str] | None) -> list[Off]:
+    """Of the numbers that tables show, or of all."""
     found = []
-    for output in declared.outputs:
+    for metric, result in results[system].items():
+        found += [each for each in _of_result(metric, result) if shown is None or each.number in shown]
+    return found
+
+
+def _of_result(metric: str, result: Result) -> Iterable[Off]:
+    declared = METRICS.all().get(metric)
+    for output in () if declared is None else declared.outputs:
         band, own = result.human.get(output.name), result.at_human_size.get(output.name)
         if band is None or own is None or band.high <= band.low:
             continue
         halves = (own.mean - band.mean) / ((band.high - band.low) / 2)
-        name = metric if len(declared.outputs) == 1 else f"{metric}.{output.name}"
-        found.append(_Off(halves if declared.direction == "higher" else -halves, name, output.aspect))
-    return found
+        yield Off(
+            halves if result.direction == "higher" else -halves, row_name(metric, output.name), output.aspect,
+            own.mean, band.mean,
+        )  # fmt: skip
 
 
-def _blind(results: SetResults) -> list[str]:
+def overshoots(results: SetResults, system: str, other: str, number: str) -> bool:
+    """Whether a system's parts score better than people's mean, and lie further from it than the other's: "better" than
+    people is not closer to them.
+    """
+    own, others = ({each.number: each for each in _offs(results, name, None)} for name in (system, other))
+    if number not in own or number not in others:
+        return False
+    return own[number].halves > 0 and own[number].halves >= abs(others[number].halves)
+
+
+def blind(results: SetResults) -> list[str]:
+    """What these vectors do not show."""
     order = results.made_for.order if results.made_for is not None else ""
-    return [f"These vectors are {order} to the order of words: shuffled words go unseen."] if "blind" in order else []
+    shuffled = "go unseen" if order == "blind" else "hardly show"
+    return [f"These vectors are {order} to the order of words: shuffled words {shuffled}."] if "blind" in order else []
+
+
+def _unseen(results: SetResults, level: float) -> list[str]:
+    if results.people is None or not results.any_difference or _smallest_possible(results) >= level:
+        return []
+    found = smallest_told(results, level)
+    return [results.people.silence if found is None else sentence(found, "would have been told from people")]
+
+
+def smallest_told(results: SetResults, level: float = LEVEL) -> SmallestFound | None:
+    """The smallest damage that the test against people would have found for the smallest set that was tested."""
+    tested = {
+        name: next(iter(by_metric.values())).sizes["candidate"]
+        for name, by_metric in results.items()
+        if any(result.nulls for result in by_metric.values())
+    }
+    if results.people is None or not tested or _smallest_possible(results) >= level:
+        return None
+    smallest = min(tested, key=lambda name: tested[name])
+    shifts = results.people.shifts(tested[smallest])
+    if shifts is None:
+        return None
+    names, nulls = _standardised(results[smallest])
+    if not names:
+        return None
+    rng = np.random.default_rng([results.people.seed, 23])
+    columns = nulls.table.shape[1]
+    drawn = np.arange(columns) if columns <= _LABELLINGS else rng.choice(columns, _LABELLINGS, replace=False)
+    needed = float(np.quantile(nulls.table.max(axis=0), 1 - level / len(tested), method="higher"))
+    cases = nulls.table[:, drawn]
+    places = [shifts.names.index(name) if name in shifts.names else None for name in names]
+
+    def found(moved: np.ndarray, _: np.ndarray) -> float:  # labellings mix both sides: what is needed stays
+        towards = np.array([0.0 if place is None else moved[place] for place in places]) * nulls.sign / nulls.spread
+        return float(np.mean((cases + towards[:, None]).max(axis=0) >= needed))
+
+    spread = np.zeros(len(shifts.names))
+    for place, own in zip(places, nulls.spread, strict=True):
+        if place is not None:
+            spread[place] = own
+    return SmallestFound.of(shifts, found, spread, results.shown or shifts.names, results.people.seed)
+
+
+class _Nulls(NamedTuple):
+    table: np.ndarray
+    """(numbers, labellings) in standard deviations of each number's own null; larger: more different"""
+    spread: np.ndarray
+    sign: np.ndarray
+
+
+def _standardised(by_metric: dict[str, Result]) -> tuple[list[str], _Nulls]:
+    names, rows, spreads, signs = [], [], [], []
+    for metric, result in by_metric.items():
+        for name, null in result.nulls.items():
+            values = np.asarray(null, np.float64)
+            spread = float(values.std())
+            if not np.isfinite(values).all() or spread <= 1e-12 * (1 + abs(float(values.mean()))):
+                continue
+            sign = -1.0 if result.direction == "higher" else 1.0
+            names.append(row_name(metric, name))
+            rows.append(sign * (values - values.mean()) / spread)
+            spreads.append(spread)
+            signs.append(sign)
+    return names, _Nulls(np.array(rows), np.array(spreads), np.array(signs))
+
+
+def some(names: Sequence[str], between: str = ", ") -> str:
+    """The first few, and how many more there are."""
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return between.join(names[:LISTED]) + more
+
+
+def sentence_of(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."

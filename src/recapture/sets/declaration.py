@@ -19,7 +19,20 @@ if TYPE_CHECKING:
     from ..geometry.points import PointSet
     from .pair import Pair
 
-__all__ = ["INFINITY", "METRICS", "CurveOf", "Measurement", "Output", "Relabelled", "SetMetric", "list_metrics"]
+__all__ = [
+    "INFINITY",
+    "METRICS",
+    "ROWS",
+    "CurveOf",
+    "Measurement",
+    "Output",
+    "Relabelled",
+    "SetMetric",
+    "list_metrics",
+    "notices",
+    "row_metrics",
+    "row_name",
+]
 
 Relabelled = Callable[[Labels], Mapping[str, np.ndarray]]
 """What `SetMetric.relabel` prepares: from a batch of labellings to one number per labelling, by output."""
@@ -98,6 +111,30 @@ class SetMetric(Declaration):
 
 
 METRICS = Registry(SetMetric, f"{__package__}.metrics")
+
+ROWS = ("mark-evaluate.quality", "mark-evaluate.diversity", "density-coverage.coverage", "mmd")
+"""The numbers that tables show unless metrics are named or all are asked for: METRIC.NUMBER, or METRIC where it has one
+number alone. `compare` measures their metrics alone. Nowhere else are they listed."""
+
+
+def row_metrics() -> list[str]:
+    """The metrics of `ROWS`."""
+    return list(dict.fromkeys(row.partition(".")[0] for row in ROWS))
+
+
+def row_name(metric: str, number: str) -> str:
+    """What a number of a metric is called: METRIC.NUMBER, or METRIC where it has one number alone."""
+    declared = METRICS.all().get(metric)
+    alone = number == "value" if declared is None else len(declared.outputs) == 1
+    return metric if alone else f"{metric}.{number}"
+
+
+def notices(row: str) -> str:
+    """What moves a number of this name, in plain words; "" where nothing is declared."""
+    metric, _, number = row.partition(".")
+    declared = METRICS.all().get(metric)
+    outputs = () if declared is None else declared.outputs
+    return next((output.notices for output in outputs if output.name == (number or outputs[0].name)), "")
 
 
 def list_metrics() -> dict[str, SetMetric]:

@@ -21,16 +21,18 @@ from ..labellings.plans import Pvalue, check_pvalue
 from ..labellings.step_down import holm_over_families
 from ..page.map_data import MapSamples
 from ..progress import Progress
-from ..report.result import Result
+from ..report.result import Result, content_digest
 from ..texts.objects import samples_of
 from . import uncertainty
-from .declaration import METRICS, Measurement, SetMetric
+from .declaration import METRICS, ROWS, Measurement, SetMetric
 from .grouping import ContentGroups, Labelled, SetGroups, Sized
 from .human import SPLITS, CandidateSamples, HumanSplits, HumanTerms
 from .inputs import Inputs, copies_note, inputs_of, same_as_reference
+from .k_sweep import KeptSets
 from .pair import Pair, check_k
 from .table import SetResults
 from .uncertainty import Sureness
+from .unseen import People
 
 if TYPE_CHECKING:
     import os
@@ -198,7 +200,9 @@ def evaluate(
             "truncate": truncate or None,  # what was not asked for is not said: vectors would refuse it
         },
     )
-    return evaluate_prepared(prepared, balance=balance, interval=interval, pvalue=pvalue, splits=splits, seed=seed)
+    results = evaluate_prepared(prepared, balance=balance, interval=interval, pvalue=pvalue, splits=splits, seed=seed)
+    results.shown = ROWS if metrics is None else None
+    return results
 
 
 @dataclass(frozen=True)
@@ -221,6 +225,11 @@ class PreparedSets:
     made_for: MadeFor | None
     notes: dict[str, list[str]]
     """On each candidate, with those on the reference."""
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether texts were given: neither ready vectors nor a stored baseline, which keeps vectors alone."""
+        return self.identity is not None and all(isinstance(next(iter(own), ""), str) for own in self.texts.values())
 
 
 def prepare_sets(
@@ -275,7 +284,7 @@ def prepare_sets(
         for metric in chosen
     ]
     for points in sets:
-        _check_reach(reference, points)
+        _check_reach(reference, Pair(reference, points).candidate)
     names = [reference_name, *([] if human is None else ["human"]), *named]
     for place in range(len(names) - len(named)):
         while names[place] in named:
@@ -340,6 +349,13 @@ def evaluate_prepared(
     results.inputs = prepared.inputs
     results.made_for = prepared.made_for
     results.samples = _samples(prepared)
+    results.kept = None if results.samples is None else KeptSets(prepared, seed)
+    results.reference_content = content_digest(
+        reference.values if prepared.identity is None else next(iter(prepared.texts.values()))
+    )
+    if _asked(pvalue) and results.samples is not None:
+        together = prepared.groups.reference is not None or bool(prepared.groups.candidates)
+        results.people = People(with_defaults(jobs, seed), reference.ordered, seed, together=together)
     while pairs:
         name = next(iter(pairs))
         pair = pairs.pop(name)  # its neighbourhoods are not kept while others are measured
@@ -376,7 +392,7 @@ def _samples(prepared: PreparedSets) -> MapSamples | None:
     reference = short if short and short not in prepared.candidates else given
     values = {reference: prepared.reference.values}
     values |= {name: points.values for name, points in prepared.candidates.items()}
-    if prepared.identity is None:
+    if not prepared.has_texts:
         return MapSamples.kept(values, None)
     return MapSamples.kept(values, {name: prepared.texts[given if name == reference else name] for name in values})
 

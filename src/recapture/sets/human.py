@@ -63,6 +63,8 @@ class HumanTerms:
     inside: Mapping[str, float] = field(default_factory=dict)
     record: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    means: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Of human parts and of the candidate's, of all numbers: where there is no band, too."""
 
 
 class CandidateSamples(NamedTuple):
@@ -311,7 +313,8 @@ def _terms(
         said += (f"{record['splits']} splits are few: ends of human bands are rough below {SPLITS}",)
     said += (narrow,) if narrow else ()
     parts = {name: _band(values) for name, values in candidate.items() if name in bands}
-    return HumanTerms(bands, parts, inside, record, said)
+    means = {name: (float(human[name].mean()), float(candidate[name].mean())) for name in human}
+    return HumanTerms(bands, parts, inside, record, said, means)
 
 
 def _band(values: np.ndarray, stretch: float = 1.0) -> Band:

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING
 from ..page.map_data import map_of
 from ..page.page_parts import Page
 from ..page.result_parts import forests_of, metric_curves, null_curves, planes_of
-from .beside_people import set_sentences
 from .declaration import METRICS
+from .k_sweep import k_curves
 
 if TYPE_CHECKING:
     from .table import SetResults
-
-_LEVEL = 0.05
-"""Of what the first sentences say, where p-values were asked for."""
 
 
 def page_of_sets(results: SetResults) -> Page:
@@ -29,17 +26,19 @@ def page_of_sets(results: SetResults) -> Page:
         name: {output.aspect: output.name for output in reversed(metric.outputs) if output.aspect}
         for name, metric in declared.items()
     }
+    shown = map_of(results.samples)
     return Page(
         "How close to people" if len(results) == 1 else "How close to people, system by system",
-        set_sentences(results, _LEVEL),
+        results.verdict,
         list(results),
         subtitle=results.caption()[0] if results else "",
         forests=forests_of(results, lambda metric, name: meanings.get((metric, name), "")),
         planes=planes_of(results, aspects),
         tables=report.tables,
-        map=map_of(results.samples),
+        map=shown,
         curves=[
             *metric_curves(results, {name: metric.drawn for name, metric in declared.items()}),
+            *(k_curves(results) if shown is not None else []),  # both take their time, and are wanted together
             *null_curves(results),
         ],
         notes=report.notes,

@@ -9,11 +9,13 @@ from typing import Any
 
 from ..page.map_data import MapSamples
 from ..page.page_parts import Page, Paged
-from ..report.report import HIGHER_LOWER, Table, short, short_p
+from ..report.report import HIGHER_LOWER, Measured, NumberCell, Table, short, short_p
 from ..report.result import HUMAN, Number, Result, Results, model_name, neighbourhoods, numbers_of
 from ..representations.facts import MadeFor
-from .declaration import METRICS
+from .declaration import METRICS, notices, row_name
 from .inputs import Inputs, footnotes
+from .k_sweep import KeptSets
+from .unseen import People, SmallestFound
 
 
 class SetResults(Paged, Results):
@@ -31,6 +33,44 @@ class SetResults(Paged, Results):
         """What the encoder was made for; None for ready vectors and for encoders that do not say."""
         self.samples: MapSamples | None = None if whole is None else whole.samples
         """What the numbers are of, for the map of a page; None in copies that were sent elsewhere."""
+        self.kept: KeptSets | None = None if whole is None else whole.kept
+        """The same for what a page measures further."""
+        self.reference_content = "" if whole is None else whole.reference_content
+        self.people: People | None = None if whole is None else whole.people
+        """People's texts, to find what would have gone unseen; None where nothing was tested, and in such copies."""
+        self.shown: tuple[str, ...] | None = None if whole is None else whole.shown
+        """The numbers that tables show (see `ROWS`); None: all. JSON and CSV always have all."""
+        self._how: str = ".all_rows()" if whole is None else whole._how
+
+    def all_rows(self) -> SetResults:
+        """The same results, with every number in their tables."""
+        every = self.copy()
+        every.shown = None
+        return every
+
+    def show(self, rows: Sequence[str] | None, how: str) -> None:
+        """Let tables have these numbers alone (None: all). how: what brings the others, for whoever reads the table."""
+        self.shown, self._how = None if rows is None else tuple(rows), how
+
+    @property
+    def verdict(self) -> list[str]:
+        """The answer, in at most five sentences made from tests and human bands.
+
+        Told from people or not, by how much fidelity or variety is worse, and what so few texts cannot tell.
+        """
+        from .beside_people import verdict_of_sets
+
+        return verdict_of_sets(self)
+
+    @property
+    def smallest_found(self) -> SmallestFound | None:
+        """The smallest damage that the test against people would have found; None without p-values.
+
+        `.lost` and `.foreign`, each with `.share`, `.low`, `.high`, `.number` and `.change`.
+        """
+        from .beside_people import smallest_told
+
+        return smallest_told(self)
 
     def page_parts(self) -> Page:
         from .set_page import page_of_sets
@@ -71,16 +111,31 @@ class SetResults(Paged, Results):
     def _tables(self) -> list[Table]:
         if not self:
             return []
-        whole = list(numbers_of(self))
-        parts = [self._parts(metric, name) for metric, name in self._with_bands()]
+        every = list(numbers_of(self))
+        whole = [number for number in every if self._is_shown(number.metric, number.name)]
+        parts = [self._parts(metric, name) for metric, name in self._with_bands() if self._is_shown(metric, name)]
+        rows = self._rows_caption(len(every) - len(whole))
         if not parts:
-            return [self._table(whole, self.caption())]
+            return [self._table(whole, [*self.caption(), *rows])]
         return [
             self._table(
                 parts, self._parts_caption(), "On equal terms: parts of equal size against the same human part"
             ),
-            self._table(whole, self.caption(), "Whole sets"),
+            self._table(whole, [*self.caption(), *rows], "Whole sets"),
         ]
+
+    def _is_shown(self, metric: str, number: str) -> bool:
+        return self.shown is None or row_name(metric, number.removesuffix(" adjusted")) in self.shown
+
+    def _any_shown(self, metric: str, result: Result) -> bool:
+        return any(self._is_shown(metric, name) for name in result.values)
+
+    def _rows_caption(self, left: int) -> list[str]:
+        """What the rows are for, where they are few; and how many there are beside them."""
+        if self.shown is None:
+            return []
+        known = [row for row in self.shown if any(row.partition(".")[0] in by_metric for by_metric in self.values())]
+        return rows_caption(known, left, self._how)
 
     def _with_bands(self) -> list[tuple[str, str]]:
         """Metrics and their numbers that any candidate has a human band for."""
@@ -98,7 +153,8 @@ class SetResults(Paged, Results):
         columns = [by_metric[metric] for by_metric in self.values()]
         first = next(column for column in columns if name in column.human)
         mean = first.human[name].mean
-        shown = [f"{short(mean)} {_band(first, name)}", *(_part(column, name) for column in columns)]
+        band = NumberCell(f"{short(mean)} {_band(first, name)}", Measured(mean, _ends(first, name), band=True))
+        shown = [band, *(_part(column, name) for column in columns)]
         own = (column.at_human_size[name].mean if name in column.at_human_size else math.nan for column in columns)
         human = HUMAN if HUMAN not in self else f"{HUMAN} parts"
         return Number(metric, name, first.direction, (mean, *own), tuple(shown), (human, *self))
@@ -108,7 +164,9 @@ class SetResults(Paged, Results):
         first = columns[0]
         sizes = [f"{column.sizes['candidate']:,}" for column in columns]
         counted = ", ".join(sizes) if len(set(sizes)) > 1 else sizes[0]
-        by_metric = next(iter(self.values()))
+        by_metric = {
+            name: result for name, result in next(iter(self.values())).items() if self._any_shown(name, result)
+        }
         parts = [
             f"reference: {first.sizes['reference']:,} samples",
             f"candidates: {counted}",
@@ -122,7 +180,12 @@ class SetResults(Paged, Results):
             parts.append(
                 f"means over {balance['draws']} subsamples of {balance['size']:,} a side, seed {balance['seed']}"
             )
-        over_clusterings = any("±" in result.rounded(name) for result in measured for name in result.values)
+        over_clusterings = any(
+            "±" in result.rounded(name)
+            for result in measured
+            for name in result.values
+            if self._is_shown(result.metric, name)
+        )
         spread = ["value ± its standard error over clusterings"] if over_clusterings else []
         sure = [*_intervals(measured), *self._pvalues(measured)]
         return ["; ".join(parts), *self._footnotes(), *spread, *sure, HIGHER_LOWER]
@@ -143,14 +206,19 @@ class SetResults(Paged, Results):
 
     def _more(self) -> dict[str, Any]:
         """What JSON says of all metrics together."""
-        return {"inputs": self.inputs, **({"any_difference": self.any_difference} if self.any_difference else {})}
+        found = self.smallest_found
+        return {
+            "inputs": self.inputs,
+            **({"any_difference": self.any_difference} if self.any_difference else {}),
+            **({} if found is None else {"smallest_found": found.record()}),
+        }
 
     def _parts_caption(self) -> list[str]:
         records = {
             metric: result.inference["human"]
             for by_metric in self.values()
             for metric, result in by_metric.items()
-            if "human" in result.inference
+            if "human" in result.inference and self._any_shown(metric, result)
         }
         declared = METRICS.all()
         first = next(iter(records.values()))
@@ -194,17 +262,30 @@ class SetResults(Paged, Results):
         ]
 
 
+def rows_caption(rows: Sequence[str], left: int, how: str) -> list[str]:
+    """What moves each row, in plain words; how many more numbers there are (left), and how they are shown ("": not)."""
+    said = "; ".join(f"{row}: {notices(row)}" for row in rows if notices(row))
+    more = f"{left} more number{'s' * (left != 1)}: in json and csv" + (f", and here with {how}" if how else "")
+    return [*([f"what moves them: {said}"] if said else []), *([more] if left else [])]
+
+
 def _band(result: Result, name: str) -> str:
     """low to high, cut where the number's range ends."""
+    low, high = map(short, _ends(result, name))
+    return f"({low} to {high})"
+
+
+def _ends(result: Result, name: str) -> tuple[float, float]:
     low, high = result.ranges.get(name, (-math.inf, 1.0))  # scores without their floor end at 1
     band = result.human[name]
-    return f"({short(max(low, band.low))} to {short(min(high, band.high))})"
+    return max(low, band.low), min(high, band.high)
 
 
 def _part(result: Result, name: str) -> str:
     if name not in result.at_human_size:
         return "-"
-    return f"{short(result.at_human_size[name].mean)} ({result.inside[name]:.0%})"
+    mean, inside = result.at_human_size[name].mean, f"({result.inside[name]:.0%})"
+    return NumberCell(f"{short(mean)} {inside}", Measured(mean, aside=inside))
 
 
 def _moved(groups: Mapping[str, int] | None) -> str:

@@ -69,9 +69,9 @@ def pvalues(jobs: Jobs, pair: Pair, asked: Pvalue, seed: int, groups: Groups | N
     smallest = min(pair.sizes.values())
     if groups is not None:  # sizes of sides differ from labelling to labelling
         smallest = min(min(labels.smallest) for labels in chosen.blocks(_BLOCK))
-    able = [_fits(metric, parameters, smallest) for metric, parameters in jobs]
+    able = [fits_labels(metric, parameters, smallest) for metric, parameters in jobs]
     tested = [job for job, fits in zip(jobs, able, strict=True) if fits]
-    nulls = _under(tested, pair, chosen.blocks(_BLOCK), chosen.rows) if tested else []
+    nulls = under_labels(tested, pair, chosen.blocks(_BLOCK), chosen.rows) if tested else []
     rounding = [metric.rounding(pair) for metric, _ in tested]
     # Every number points to "more different".
     pointed = [
@@ -159,12 +159,12 @@ def intervals(
             halves = min(each.smallest[0] for each in labels), min(each.smallest[1] for each in labels)
     few_groups = groups is not None and min(groups.a_side) < _FEWEST_GROUPS
     able = [
-        not few_groups and not metric.no_interval(parameters) and _fits(metric, parameters, min(halves))
+        not few_groups and not metric.no_interval(parameters) and fits_labels(metric, parameters, min(halves))
         for metric, parameters in jobs
     ]
     chosen = [job for job, fits in zip(jobs, able, strict=True) if fits]
     rows = draws * (BALANCED_DRAWS if size else 1)
-    drawn = iter(_under(chosen, pair, labels, rows) if chosen else [])
+    drawn = iter(under_labels(chosen, pair, labels, rows) if chosen else [])
     reach = float(norm.ppf((1 + level) / 2))
     record = {"level": level, "method": "delete-half jackknife", "half_samples": draws, "seed": seed}
     sureness = []
@@ -194,7 +194,8 @@ def intervals(
     return sureness
 
 
-def _fits(metric: SetMetric, parameters: Parameters, size: int) -> bool:
+def fits_labels(metric: SetMetric, parameters: Parameters, size: int) -> bool:
+    """Whether labellings with sides of this size can be scored."""
     return metric.relabel is not None and size >= metric.least_samples and size > parameters.get("k", 0)
 
 
@@ -205,7 +206,7 @@ def _reason(metric: SetMetric, size: int) -> str:
     return f"halves of {size} samples are too few for {metric.name}"
 
 
-def _under(jobs: Jobs, pair: Pair, blocks: Iterable[Labels], total: int) -> list[Mapping[str, np.ndarray]]:
+def under_labels(jobs: Jobs, pair: Pair, blocks: Iterable[Labels], total: int) -> list[Mapping[str, np.ndarray]]:
     """Every job's outputs under every labelling. Jobs take each block in turn, so that they share what it needs."""
     pair.expect(parameters["k"] for metric, parameters in jobs if metric.uses_neighbours)
     prepared: list[Callable[[Labels], Mapping[str, np.ndarray]]] = [

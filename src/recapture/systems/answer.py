@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..checks import check_seed, is_one_of, plain_arguments
 from ..errors import InputError, OptionError, nearest_names, shown
 from ..report.report import short_p
+from ..sets.declaration import ROWS, row_metrics
 from ..sets.evaluate import PreparedSets, check_splits, evaluate_prepared, prepare_sets
 from ..sets.table import SetResults
 from .comparison import Comparison
-from .evidence import LABELLINGS, check_tests, differences, enough_labellings, pairs_of, smallest_adjusted
+from .evidence import LABELLINGS, check_tests, differences, enough_labellings, losses, pairs_of, smallest_adjusted
 from .of_sets import HALF_SAMPLES, SetSystems, SystemNumbers
 from .set_sentences import sentences_on
+from .smallest_difference import SmallestDifference, reach_in_data, twins
 
 if TYPE_CHECKING:
     import os
@@ -23,13 +25,10 @@ if TYPE_CHECKING:
     from ..representations.vectors import SampleSet
     from ..sets.grouping import Labelled
 
-ROWS = ("mark-evaluate.quality", "mark-evaluate.diversity", "density-coverage.coverage", "mmd")
-"""What is measured and shown unless the caller names metrics."""
-
 
 @plain_arguments
 def compare(
-    reference: SampleSet,
+    reference: SampleSet | None,
     systems: Mapping[str, SampleSet],
     metrics: str | Iterable[str] | None = None,
     encoder: EncoderLike | None = None,
@@ -54,15 +53,16 @@ def compare(
     truncate: bool = False,
     cache: bool | str | os.PathLike[str] | VectorCache | None = None,
     reference_name: str = "reference",
+    baseline: str | os.PathLike[str] | None = None,
 ) -> Comparison:
     """Several systems against one reference set and against each other.
 
     Parameters
     ----------
     reference : list of str or array of shape (samples, dimensions)
-        People's texts, or ready vectors.
+        People's texts, or ready vectors; None where `baseline` brings them.
     systems : mapping of str to list of str or array
-        Each system's texts or vectors, by name: two or more.
+        Each system's texts or vectors, by name: two or more, or one beside `baseline`.
     metrics : str or iterable of str, optional
         Names of metrics of two sets (default: a few that between them notice most kinds of damage).
     encoder, k
@@ -87,12 +87,15 @@ def compare(
         For all that is drawn at random.
     options, pooling, device, batch_size, offline, truncate, cache, reference_name
         As for `evaluate`.
+    baseline : str or path, optional
+        A file that `save_baseline` wrote: its people's texts are the reference, its system is one more system, under
+        the name it was given, and its settings are those of the comparison.
 
     Returns
     -------
     Comparison
         `.verdict` (sentences), `.ranks`, `.differences[(a, b)][number]` with `.value`, `.low`, `.high`, `.pvalue`,
-        `.adjusted` and `.distinct`, `.tied(a, b)`, `.values`, `.results`, `.alike`.
+        `.adjusted` and `.distinct`, `.tied(a, b)`, `.values`, `.results`, `.alike`, `.worse(than)`, `.gate(...)`.
 
     Examples
     --------
@@ -109,35 +112,48 @@ def compare(
     level, interval = check_tests(level, interval)
     seed = check_seed(seed)
     splits = check_splits(ceiling)
-    if not isinstance(systems, Mapping) or len(systems) < 2:
+    if not isinstance(systems, Mapping) or len(systems) < (2 if baseline is None else 1):
         raise InputError("systems must be a mapping with two systems or more, {name: texts}")
-    prepared = prepare_sets(
-        reference,
-        systems,
-        list(dict.fromkeys(row.partition(".")[0] for row in ROWS)) if metrics is None else metrics,
-        encoder,
-        k,
-        blind=True,
-        human=human,
-        reference_groups=reference_groups,
-        candidate_groups=groups,
-        human_groups=human_groups,
-        paired=paired,
-        options=options,
-        reference_name=reference_name,
-        encoding={
-            "pooling": pooling,
-            "device": device,
-            "batch_size": batch_size,
-            "offline": offline,
-            "cache": cache,
-            "truncate": truncate or None,
-        },
-    )
+    encoding = {
+        "pooling": pooling,
+        "device": device,
+        "batch_size": batch_size,
+        "offline": offline,
+        "cache": cache,
+        "truncate": truncate or None,
+    }
+    usual = metrics is None
+    if baseline is not None:
+        from .stored_baseline import prepared_beside
+
+        for what, value in (("reference", reference), ("human", human), ("reference_groups", reference_groups)):
+            if value is not None:
+                raise InputError(f"a stored baseline brings people's texts: leave {what} out, or the baseline")
+        named_systems: dict[str, Any] = {str(name): samples for name, samples in systems.items()}
+        prepared, usual = prepared_beside(
+            baseline, named_systems, metrics, encoder, k, groups, paired, options, encoding
+        )
+    elif reference is None:
+        raise InputError("there is no reference: give people's texts, or a stored baseline that brings them")
+    else:
+        prepared = prepare_sets(
+            reference,
+            systems,
+            row_metrics() if metrics is None else metrics,
+            encoder,
+            k,
+            blind=True,
+            human=human,
+            reference_groups=reference_groups,
+            candidate_groups=groups,
+            human_groups=human_groups,
+            paired=paired,
+            options=options,
+            reference_name=reference_name,
+            encoding=encoding,
+        )
     named = None if labelled is None else [labelled] if isinstance(labelled, str) else list(labelled)
-    return compare_prepared(
-        prepared, level, interval, splits, seed, labelled=named, shown=ROWS if metrics is None else None
-    )
+    return compare_prepared(prepared, level, interval, splits, seed, labelled=named, shown=ROWS if usual else None)
 
 
 def _of_kind(kind: Any, reference: Any, systems: Any, given: Mapping[str, Any]) -> Comparison:
@@ -172,23 +188,42 @@ def compare_prepared(
     """The same for sets that are vectors already."""
     against = SetSystems(prepared, seed, labelled=labelled)
     numbers = against.measured()
-    found = differences(against.evidence(numbers, level), numbers.names, interval, seed)
+    evidence = against.evidence(numbers, level)
+    found = differences(evidence, numbers.names, interval, seed)
     results = evaluate_prepared(prepared, pvalue=True, splits=splits, seed=seed)
     part = min(against.size, len(prepared.reference) // 2)
     alike = {pair: dict(zip(numbers.names, each.tolist(), strict=True)) for pair, each in against.alike(part).items()}
     human = _human_parts(results, numbers)
     pairs = len(pairs_of(list(against.systems)))
+    fewest = min(each.nulls.shape[1] for each in evidence.values())
+    # All labellings there are, where they are few; the mirror image of the observed one is as far as that is.
+    exact = [each.nulls.shape[1] / 2 for each in evidence.values() if 1 < each.nulls.shape[1] <= LABELLINGS]
     smallest = smallest_adjusted(pairs, enough_labellings(pairs, level))
+    if len(exact) == pairs:
+        smallest = min(1.0, pairs / max(exact))
     settings = {
         "size": against.size,
         "part": part,
         "interval": interval,
         "half_samples": HALF_SAMPLES,
-        "labellings": LABELLINGS,
+        "labellings": min(LABELLINGS, fewest - 1),
         "seed": seed,
         "smallest_adjusted": smallest,
-        "said": _said(against, interval, seed, smallest),
+        "said": _said(against, interval, seed, smallest, fewest),
     }
+    rows = None if shown is None else [name for name in shown if name in numbers.names]
+    results.shown = None if rows is None else tuple(rows)
+    unseen = SmallestDifference(
+        results.people,
+        {pair: reach_in_data(each, level / pairs, interval, seed) for pair, each in evidence.items()},
+        {
+            name: reach_in_data(twins(halves, numbers.errors[name]), level / pairs, interval, seed)
+            for name, halves in against.halves.items()
+        },
+        numbers.names,
+        numbers.directions,
+        against.size,
+    )
     return Comparison(
         "sets",
         results,
@@ -197,29 +232,41 @@ def compare_prepared(
         found,
         level,
         settings,
-        sentences_on(results, found, level),
+        sentences_on(results, level),
         {("human", "human"): human, **alike} if human else alike,
-        None if shown is None else [name for name in shown if name in numbers.names],
+        rows,
+        unseen=unseen,
+        losses=losses(evidence, numbers.directions),
+        half_bands={name: (band.high - band.low) / 2 for name, band in _human_bands(results).items()},
     )
 
 
 def _human_parts(results: SetResults, numbers: SystemNumbers) -> dict[str, float]:
     """What two human parts score, by number; empty where nothing was split."""
-    first = next(iter(results.values()))
-    means = {
-        metric if len(result.values) == 1 else f"{metric}.{name}": band.mean
-        for metric, result in first.items()
-        for name, band in result.human.items()
-    }
+    means = {name: band.mean for name, band in _human_bands(results).items()}
     return {name: means[name] for name in numbers.names} if all(name in means for name in numbers.names) else {}
 
 
-def _said(against: SetSystems, interval: float, seed: int, smallest: float) -> list[str]:
+def _human_bands(results: SetResults) -> dict[str, Any]:
+    """By number, where human parts fall: the same for all systems."""
+    first = next(iter(results.values()))
+    return {
+        metric if len(result.values) == 1 else f"{metric}.{name}": band
+        for metric, result in first.items()
+        for name, band in result.human.items()
+    }
+
+
+def _said(against: SetSystems, interval: float, seed: int, smallest: float, fewest: int) -> list[str]:
+    """fewest: labellings of a pair of systems, the observed one included; 1 where none were looked at."""
     pairs = len(pairs_of(list(against.systems)))
     across = f", {pairs} pairs of systems by Holm" if pairs > 1 else ""
+    how = f"by all {fewest:,} relabellings" if fewest <= LABELLINGS else f"by at least {LABELLINGS} relabellings"
+    alike = "p alike: of writing alike, " + (how if fewest > 1 else "which was not asked")
+    bound = f"; the smallest there can be: {short_p(smallest)}" if fewest > 1 else ""
     return [
         f"value: the first less the second; [low, high]: {interval:.0%} interval from the spread over {HALF_SAMPLES} "
         f"half-samples of all sets (seed {seed})",
-        f"p: of being equally close to people; p alike: of writing alike, by at least {LABELLINGS} relabellings; p "
-        f"adjusted: for all numbers by Westfall-Young's max-T{across}; the smallest there can be: {short_p(smallest)}",
+        f"p: of being equally close to people; {alike}; p adjusted: for all numbers by Westfall-Young's max-T{across}"
+        f"{bound}",
     ]

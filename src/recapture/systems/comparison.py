@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
+from ..checks import is_one_of
 from ..contexts.table import ContextSystems
-from ..errors import UnknownNameError, nearest_names
+from ..errors import InputError, UnknownNameError, nearest_names
+from ..errors import shown as quoted
 from ..page.page_parts import Page, Paged
-from ..report.report import ARROWS, Cell, Report, Table, short, short_p
+from ..report.report import ARROWS, Measured, NumberCell, Report, Table, names_of_label, short, short_p, signed
 from ..report.result import Results
-from .evidence import Difference, PairOfSystems, pairs_of
+from ..sets.beside_people import overshoots
+from ..sets.table import SetResults, rows_caption
+from ..sets.unseen import SmallestFound
+from .evidence import Difference, Loss, Losses, PairOfSystems, judged_losses, pairs_of
+from .set_sentences import unseen_between
+from .smallest_difference import SmallestDifference
+
+if TYPE_CHECKING:
+    from .gate import Gate
 
 
 class Differences(Mapping[PairOfSystems, Mapping[str, Difference]]):
@@ -63,6 +76,8 @@ class Comparison(Paged):
         By system and number, all systems at one size.
     differences : Differences
         {(a, b): {number: Difference}}, see `Difference`.
+    deciding : list of str
+        The numbers that ranks and the verdict rest on.
     results : Results
         Each system against people: see `evaluate`, `evaluate_pairs` or `evaluate_contexts`.
     alike : dict
@@ -86,9 +101,14 @@ class Comparison(Paged):
         alike: Mapping[PairOfSystems, Mapping[str, float]] | None = None,
         shown: Sequence[str] | None = None,
         notes: Sequence[str] = (),
+        unseen: SmallestDifference | None = None,
+        losses: Mapping[PairOfSystems, Losses] | None = None,
+        half_bands: Mapping[str, float] | None = None,
     ) -> None:
         """sentences: what else the verdict says, after who is closest. shown: the numbers of tables (None: all).
-        notes: what there is to say beside the notes of the results.
+        notes: what there is to say beside the notes of the results. unseen: what is simulated for the last sentence.
+        losses: how much worse each system is than each other, for `worse`. half_bands: by number, half of the width of
+        its human band, where there is one.
         """
         self.kind, self.results, self.level = kind, results, level
         self.numbers, self.values = dict(numbers), {name: dict(each) for name, each in values.items()}
@@ -97,7 +117,10 @@ class Comparison(Paged):
         self.settings = dict(settings)
         self.alike = {pair: dict(each) for pair, each in (alike or {}).items()}
         self._notes = list(notes)
+        self._losses, self._half_bands = dict(losses or {}), dict(half_bands or {})
         self._sentences, self._shown = list(sentences), list(numbers if shown is None else shown)
+        self._deciding = list(self._shown)
+        self._unseen, self._how = unseen, ".all_rows()"
 
     @property
     def notes(self) -> list[str]:
@@ -109,16 +132,139 @@ class Comparison(Paged):
         return all(each.adjusted >= self.level for each in self.differences[a, b].values())
 
     def closer(self, a: str, b: str) -> list[str]:
-        """The numbers by which a is closer to people than b, surely: adjusted p below the level, interval without 0."""
+        """The numbers by which a is closer to people than b, surely: adjusted p below the level, interval without 0.
+
+        A system that people do not reach (only typical texts, say) is closer only if it is nearer to what they score.
+        """
         return [
             name
             for name, each in self.differences[a, b].items()
-            if each.adjusted < self.level and each.sure and (each.value > 0) == (self.numbers[name] == "higher")
+            if each.adjusted < self.level
+            and each.sure
+            and (each.value > 0) == (self.numbers[name] == "higher")
+            and not self._overshoots(a, b, name)
         ]
 
+    def _overshoots(self, a: str, b: str, name: str) -> bool:
+        return isinstance(self.results, SetResults) and overshoots(self.results, a, b, name)
+
+    @property
+    def deciding(self) -> list[str]:
+        """The numbers that ranks and the verdict rest on: those that tables show unless asked for more, for a reader to
+        check. Side numbers (one half of a mean, say) stand beside and decide nothing.
+        """
+        return list(self._deciding)
+
+    def _wins(self, a: str, b: str) -> list[str]:
+        return [name for name in self.closer(a, b) if name in self._deciding]
+
     def beats(self, a: str, b: str) -> bool:
-        """Whether a is closer to people than b by some number, and b than a by none."""
-        return a != b and bool(self.closer(a, b)) and not self.closer(b, a)
+        """Whether a is closer to people than b by some number that decides, and b than a by none."""
+        return a != b and bool(self._wins(a, b)) and not self._wins(b, a)
+
+    def losses(self, than: str, tolerance: float = 0.0) -> dict[str, dict[str, Loss]]:
+        """How much worse every other system is than one of them, number by number, tested on that side alone.
+
+        Parameters
+        ----------
+        than : str
+            The system that the others are held against.
+        tolerance : float, default 0
+            How much worse counts as no worse: in halves of the width of each number's human band.
+
+        Returns
+        -------
+        dict of str to dict of str to Loss
+            By system and number: `.value`, `.halves`, `.pvalue` and `.adjusted` (for all of these numbers and systems).
+        """
+        self.check_system(than)
+        names = list(self.numbers)
+        units = np.array([self._half_bands.get(name, math.nan) for name in names])
+        tolerated = self._tolerated(check_tolerance(tolerance), names, units)
+        found = {name: self._losses[name, than] for name in self.systems if name != than}
+        return judged_losses(found, names, tolerated, units, self.settings.get("seed", 0))
+
+    def can_be_worse(self, than: str) -> bool:
+        """Whether there are labellings enough to call any system worse than this one."""
+        found = [self._losses[name, than].smallest for name in self.systems if name != than]
+        return any(len(found) * smallest < self.level for smallest in found)
+
+    def check_system(self, name: object) -> None:
+        """Refuse a name that is none of a system."""
+        if not is_one_of(name, self.systems):
+            raise UnknownNameError(f"no system {quoted(name)}; {nearest_names(name, self.systems)}")
+
+    def _tolerated(self, tolerance: float, names: Sequence[str], units: np.ndarray) -> np.ndarray:
+        if tolerance == 0:
+            return np.zeros(len(names))
+        missing = [name for name, unit in zip(names, units, strict=True) if math.isnan(unit)]
+        if missing:
+            more = f"{missing[0]} has none" if self._half_bands else f"a comparison of {self.kind} has none here"
+            raise InputError(f"a tolerance is in halves of the width of a number's human band, but {more}")
+        return tolerance * units
+
+    def worse(self, than: str, tolerance: float = 0.0) -> dict[str, dict[str, Loss]]:
+        """The systems that are surely worse than one of them, each with the numbers that say so; empty where none is.
+
+        Parameters
+        ----------
+        than, tolerance
+            As for `losses`.
+
+        Returns
+        -------
+        dict of str to dict of str to Loss
+            Those whose `.adjusted` is below the comparison's level.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import recapture as rc
+        >>> people, old, new = np.random.default_rng(0).standard_normal((3, 100, 8))
+        >>> compared = rc.compare(people, {"old": old, "new": new + 1}, "mmd")
+        >>> list(compared.worse("old")), list(compared.worse("new"))
+        (['new'], [])
+        """
+        found = {
+            system: {
+                name: loss
+                for name, loss in by_number.items()
+                if loss.adjusted < self.level and not self._overshoots(than, system, name)
+            }
+            for system, by_number in self.losses(than, tolerance).items()
+        }
+        return {system: by_number for system, by_number in found.items() if by_number}
+
+    def gate(self, fail_if: str | Sequence[str] = "worse", baseline: str | None = None, tolerance: float = 0.0) -> Gate:
+        """Whether a build should go on.
+
+        Parameters
+        ----------
+        fail_if : str or list of str, default "worse"
+            "worse": some system is surely worse than the baseline. Or a limit on a number, such as "diversity < 0.8",
+            by its full name (mark-evaluate.diversity) or by what follows the dot where one metric alone has it.
+        baseline : str, optional
+            The system that "worse" holds the others against; no condition is asked of it.
+        tolerance : float, default 0
+            How much worse counts as no worse: in halves of the width of each number's human band.
+
+        Returns
+        -------
+        Gate
+            `.failed`, `.sentence`, `.worse`, `.beyond`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import recapture as rc
+        >>> people, old, new = np.random.default_rng(0).standard_normal((3, 100, 8))
+        >>> compared = rc.compare(people, {"old": old, "new": new}, "precision-recall")
+        >>> compared.gate(["worse", "recall < 0.1"], baseline="old").failed
+        False
+        """
+        from .gate import gate_of
+
+        return gate_of(self, fail_if, baseline, tolerance)
 
     @cached_property
     def ranks(self) -> dict[str, int]:
@@ -135,31 +281,68 @@ class Comparison(Paged):
     @property
     def verdict(self) -> list[str]:
         """At most five sentences, from tested facts."""
-        return [self._closest(), *self._sentences][:5]
+        unseen = [] if self._unseen is None else unseen_between(self._smallest(self._unseen), self._unseen.silence)
+        return [self._closest(), *self._sentences, *unseen][:5]
+
+    @property
+    def smallest_found(self) -> dict[str, Any] | None:
+        """The smallest difference that this many texts or items would have found in four of five cases.
+
+        Of sets: the share of texts on a topic that one system lost, or that it made up. Of items: by number.
+        """
+        if self._unseen is None:
+            return self.settings.get("smallest_found")
+        found = self._smallest(self._unseen)
+        return None if found is None else found.record()
+
+    def _smallest(self, unseen: SmallestDifference) -> SmallestFound | None:
+        ranked = {(a, b): self.ranks[a] + self.ranks[b] for a, b in pairs_of(self.systems)}
+        pairs = [pair for pair, rank in ranked.items() if rank == min(ranked.values())]
+        return unseen.found(self._shown, pairs, self.clusters[0])
+
+    def all_rows(self) -> Comparison:
+        """The same comparison, with every number in its tables."""
+        every = copy.copy(self)
+        every._shown = list(self.numbers)
+        return every
+
+    def show(self, how: str) -> None:
+        """how: what brings the numbers that tables leave out, for whoever reads them."""
+        self._how = how
 
     def _closest(self) -> str:
         first = self.clusters[0]
         rest = [name for name in self.systems if name not in first]
         percent = f"{self.level:.0%}".replace("%", " %")
-        crossed = [(a, b) for a, b in pairs_of(first) if self.closer(a, b) and self.closer(b, a)]
+        within = pairs_of(first)
+        crossed = [(a, b) for a, b in within if self._wins(a, b) and self._wins(b, a)]
+        apart = [(a, b) for a, b in within if not self.tied(a, b)]
+        closest = f"{_joined(first)} are closest to people" if rest else "no system is closest to people"
         if crossed:
             a, b = crossed[0]
-            said = f"{_joined(first)} are closest to people" if rest else "no system is closest to people"
-            said += f", each in its own way: {a} by {_listed(self.closer(a, b))}, {b} by {_listed(self.closer(b, a))}"
+            said = f"{closest}, each in its own way: {a} by {_listed(self._wins(a, b))}, {b} by "
+            said += _listed(self._wins(b, a))
+        elif any(self.beats(a, b) or self.beats(b, a) for a, b in apart):
+            said = f"no system is closest to people: each of {_joined(first)} is beaten by another"
+        elif apart:
+            a, b = apart[0]
+            told = [name for name, each in self.differences[a, b].items() if each.adjusted < self.level]
+            said = f"{closest}: {a} and {b} differ by {_listed(told)}, which does not tell who is closer"
         elif not rest:
             said = f"{_joined(first)} are tied: no number tells which is closer to people (level {percent})"
         elif len(first) > 1:
-            said = f"{_joined(first)} are closest to people, and tied"
+            said = f"{closest}, and tied"
         else:
             said = f"{first[0]} is closest to people"
-        return "; ".join([said[0].upper() + said[1:] if crossed and not rest else said, *map(self._beaten, rest)]) + "."
+        upper = said.startswith("no system")
+        return "; ".join([said[0].upper() + said[1:] if upper else said, *map(self._beaten, rest)]) + "."
 
     def _beaten(self, name: str) -> str:
         by = [other for other in self.systems if self.beats(other, name)]
         best = next((other for other in self.clusters[0] if other in by), by[0])
-        number = min(self.closer(best, name), key=lambda each: self.differences[best, name][each].adjusted)
+        number = min(self._wins(best, name), key=lambda each: self.differences[best, name][each].adjusted)
         found = self.differences[best, name][number]
-        much = f"{number} {_signed(-found.value)}, p {short_p(found.adjusted)}"
+        much = f"{number} {signed(-found.value)}, p {short_p(found.adjusted)}"
         return f"{name} is further away than {_joined(by)} ({much})"
 
     def report(self) -> Report:
@@ -183,15 +366,21 @@ class Comparison(Paged):
             ],
             "ranks": self.ranks,
             "clusters": self.clusters,
+            "deciding": self.deciding,
             "alike": [{"a": a, "b": b, "numbers": numbers} for (a, b), numbers in self.alike.items()],
-            "results": self.results.report().results,
         }
-        more = {"verdict": self.verdict, "level": self.level, "settings": self.settings}
+        of_results = self.results.report()
+        people = of_results.more.get("reference_content")
+        more = {
+            "level": self.level,
+            "settings": {**self.settings, "smallest_found": self.smallest_found},
+            **({"reference_content": people} if people else {}),
+        }
         tables = [self._systems_table(), self._differences_table(), *self._alike_table()]
         notes = self.notes
-        return Report(
-            f"compare {self.kind}", tables, notes, notes, records, results, self.results.report().signature, more
-        )
+        results["results"] = of_results.results
+        kind = f"compare {self.kind}"
+        return Report(kind, tables, notes, notes, records, results, of_results.signature, more, self.verdict)
 
     @property
     def shown(self) -> list[str]:
@@ -203,24 +392,11 @@ class Comparison(Paged):
 
         return page_of_comparison(self)
 
-    def to_table(self, width: int | None = None, color: bool = False) -> str:
-        return "\n".join(self.verdict) + "\n\n" + super().to_table(width, color)
-
-    def __str__(self) -> str:
-        return self.to_table()
-
-    __repr__ = __str__
-
-    def to_markdown(self) -> str:
-        return "\n".join(f"{sentence}" for sentence in self.verdict) + "\n\n" + super().to_markdown()
-
     def _systems_table(self) -> Table:
         rows = []
         for name in self._shown:
             best = self._best(name)
-            cells = [
-                Cell(short(self.values[system][name]), "bold" if system in best else "") for system in self.systems
-            ]
+            cells = [_number(self.values[system][name], "bold" if system in best else "") for system in self.systems]
             rows.append([name, ARROWS[self.numbers[name]], *cells])
         rows.insert(0, ["rank", "", *(str(self.ranks[system]) for system in self.systems)])
         size = self.settings.get("size")
@@ -228,7 +404,10 @@ class Comparison(Paged):
         caption = [
             f"{at}bold: closer to people than every other system by this number, adjusted p below {self.level:g}"
         ]
-        return Table(["number", "", *self.systems], rows, caption, 2, title="Systems", listed=True)
+        if left := len(self.numbers) - len(self._shown):
+            caption += rows_caption(self._shown if self.kind == "sets" else (), left, self._how)
+        names = [("rank",), *map(names_of_label, self._shown)]
+        return Table(["number", "", *self.systems], rows, caption, 2, title="Systems", listed=True, row_names=names)
 
     def _best(self, name: str) -> list[str]:
         """The systems that are surely closer than all others by this number."""
@@ -240,15 +419,20 @@ class Comparison(Paged):
         ]
 
     def _differences_table(self) -> Table:
-        rows = []
+        rows, names = [], []
         for a, b in pairs_of(self.systems):
             for name in self._shown:
                 each = self.differences[a, b][name]
-                winner = a if name in self.closer(a, b) else b if name in self.closer(b, a) else "tied"
+                apart = "neither" if each.adjusted < self.level else "tied"
+                winner = a if name in self.closer(a, b) else b if name in self.closer(b, a) else apart
+                ends = each.low, each.high
                 rows.append([
-                    f"{a} - {b}", name, winner, _signed(each.value), f"[{_signed(each.low)}, {_signed(each.high)}]",
+                    f"{a} - {b}", name, winner,
+                    NumberCell(signed(each.value), Measured(each.value, ends, signed=True, apart=True)),
+                    NumberCell(f"[{signed(each.low)}, {signed(each.high)}]", Measured(None, ends, signed=True)),
                     _p(each.adjusted), _p(each.pvalue), _p(each.distinct),
                 ])  # fmt: skip
+                names.append((*names_of_label(name), f"{a} - {b}"))
         return Table(
             ["difference", "number", "closer", "value", "interval", "p adjusted", "p", "p alike"],
             rows,
@@ -256,19 +440,28 @@ class Comparison(Paged):
             3,
             title="Differences",
             listed=True,
+            row_names=names,
+            interval_column=4,
         )
 
     def _alike_table(self) -> list[Table]:
         if not self.alike:
             return []
-        rows = [[f"{a}, {b}", *(short(each[name]) for name in self._shown)] for (a, b), each in self.alike.items()]
+        rows = [[f"{a}, {b}", *(_number(each[name]) for name in self._shown)] for (a, b), each in self.alike.items()]
         size = self.settings.get("part")
         caption = [f"parts of {size:,} samples, the first in people's place; human, human: two parts of the reference"]
-        return [Table(["of", *self._shown], rows, caption, 1, title="How alike systems are to each other", listed=True)]
+        title, names = "How alike systems are to each other", [names_of_label(name) for name in self._shown]
+        return [Table(["of", *self._shown], rows, caption, 1, title=title, listed=True, column_names=names)]
 
 
-def _signed(value: float) -> str:
-    return "-" if math.isnan(value) else f"+{short(value)}" if value > 0 else short(value)
+def check_tolerance(tolerance: Any) -> float:
+    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)) or not 0 <= tolerance < math.inf:
+        raise InputError(f"tolerance must be a number from 0 on, such as 0.5, not {quoted(tolerance)}")
+    return float(tolerance)
+
+
+def _number(value: float, style: Literal["", "bold"] = "") -> NumberCell:
+    return NumberCell(short(value), Measured(value), style)
 
 
 def _p(value: float) -> str:

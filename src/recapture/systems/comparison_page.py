@@ -6,44 +6,61 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..page.page_parts import Card, Forest, Line, Page, page_of
+from ..report.report import Table
+from ..sets.table import SetResults
 from .evidence import pairs_of
 
 if TYPE_CHECKING:
     from .comparison import Comparison
 
+_NAMED = 5
+"""Systems that the line below the title names; the legend names all."""
 _MOST = 15
 """Pairs of systems in one picture."""
 
 
 def page_of_comparison(compared: Comparison) -> Page:
     own = page_of(compared.results)
-    report = compared.report()
+    report, count = compared.report(), len(compared.systems)
     systems, *others = report.tables
     differences, others = others[:1], others[1:]
+    if isinstance(compared.results, SetResults):
+        from .blamed_texts import with_texts
+
+        own = with_texts(own, compared.results)
     return replace(
         own,
         title="Which system is closest to people?",
-        subtitle=f"{', '.join(compared.systems)}; {own.subtitle}",
+        subtitle=f"{', '.join(compared.systems) if count <= _NAMED else f'{count} systems'}; {own.subtitle}",
         verdict=compared.verdict,
         systems=compared.systems,
-        forests=[*(own.forests or [_values(compared)]), _differences(compared)],
-        tables=[*differences, systems, *others, *own.tables],
+        forests=[*(own.forests if compared.kind == "sets" else [_values(compared, own)]), _differences(compared)],
+        tables=[*differences, systems, *others, *(_by_itself(each, compared.kind) for each in own.tables)],
         notes=report.notes,
         signature={**report.signature, "comparison": compared.settings},
     )
 
 
-def _values(compared: Comparison) -> Forest:
-    """Of results that draw nothing themselves."""
+def _by_itself(table: Table, kind: str) -> Table:
+    """Of contexts each system has a table of its own, which counts contexts that others may lack."""
+    return (
+        replace(table, title=f"{table.title}, over its own contexts") if kind == "contexts" and table.title else table
+    )
+
+
+def _values(compared: Comparison, own: Page) -> Forest:
+    """Of items: the numbers that the table has, over the items that all systems have, not each system's own."""
+    meanings = {card.title: card.note for forest in own.forests for card in forest.cards}
     cards = [
         Card(
             name,
             [Line(system, each[name], system=at) for at, (system, each) in enumerate(compared.values.items())],
             "higher" if compared.numbers[name] == "higher" else "lower",
+            note=meanings.get(name.replace(".", " ", 1), ""),
         )
         for name in compared.shown
     ]
-    return Forest("", cards)
+    return Forest("", cards, [f"dot: over the {compared.settings.get('unit', 'items')} that all systems have"])
 
 
 def _differences(compared: Comparison) -> Forest:
@@ -68,7 +85,7 @@ def _differences(compared: Comparison) -> Forest:
         cards,
         [
             f"line: {compared.settings.get('interval', 0.95):.0%} interval; in a system's colour where it is surely "
-            f"closer to people (adjusted p below {compared.level:g}, interval without 0); a ring: tied",
+            f"closer to people (adjusted p below {compared.level:g}, interval without 0); a ring: neither is",
             *([left] if left else []),
         ],
     )

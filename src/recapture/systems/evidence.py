@@ -9,6 +9,9 @@ the first question: the spread of A - B over resampled data (half-samples, or a 
   variables with the correlations of the resampled differences (Hothorn, Bretz and Westfall 2008, Simultaneous Inference
   in General Parametric Models);
 - across pairs: Holm (1979), by the closed test over families (`labellings/step_down`).
+
+Whether a system is worse than another (`losses`, `judged_losses`) is asked in the same way with one side alone: only
+labellings and normal variables on the worse side count, and the families are the systems that are asked about.
 """
 
 from __future__ import annotations
@@ -88,6 +91,111 @@ class Evidence:
     """(numbers,) how far rounding alone may move a difference"""
     degrees: float = math.inf
     """Of freedom of the spread: Student's distribution stands for the normal one where few items were resampled"""
+    mirrored: bool = False
+    """Whether every labelling stands for its mirror image, too, whose differences are turned"""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """How much worse than another a system is by one number.
+
+    Attributes
+    ----------
+    value : float
+        In the number's own units; below 0 where the system is better.
+    halves : float
+        The same in halves of the width of the number's human band; NaN where there is no band.
+    pvalue : float
+        Of "it is no worse than the other, but for what is tolerated": one-sided.
+    adjusted : float
+        That p-value, adjusted for all numbers and all systems that were asked about.
+    """
+
+    value: float
+    halves: float
+    pvalue: float
+    adjusted: float
+
+
+@dataclass(frozen=True)
+class Losses:
+    """What there is to say on how much worse one system is than another, number by number."""
+
+    values: np.ndarray
+    """(numbers,) how much worse; below 0: better"""
+    errors: np.ndarray
+    """(numbers,) standard errors; NaN where no resample moves a number, 0 where all resamples show the same loss"""
+    correlations: np.ndarray
+    """(numbers, numbers) of the resampled losses, where errors are above 0"""
+    alike: np.ndarray
+    """(numbers,) one-sided p-values by labelling; NaN where a number has no labellings"""
+    adjusted_alike: np.ndarray
+    """(numbers,) the same, for all numbers together"""
+    degrees: float
+    smallest: float
+    """The smallest p-value there can be; 0 where no number has labellings"""
+
+
+def losses(evidence: Mapping[PairOfSystems, Evidence], directions: Sequence[str]) -> dict[PairOfSystems, Losses]:
+    """By (a, b) and (b, a): how much worse the first is than the second. directions: which way each number is better.
+
+    Less than the evidence itself: what does not depend on what will be tolerated, and by whom.
+    """
+    down = np.array([1.0 if direction == "lower" else -1.0 for direction in directions])
+    return {
+        named: _losses(each, sign * down)
+        for (a, b), each in evidence.items()
+        for named, sign in (((a, b), 1.0), ((b, a), -1.0))
+    }
+
+
+def _losses(evidence: Evidence, signs: np.ndarray) -> Losses:
+    """signs: by number, 1 where a larger difference is worse, -1 where a smaller one is."""
+    errors = _errors(evidence)
+    known = np.flatnonzero(errors > 0)
+    correlations = np.full((len(errors), len(errors)), np.nan)
+    if len(known):
+        correlations[np.ix_(known, known)] = _correlations(signs[known, None] * evidence.resampled[known])
+    nulls = signs[:, None] * evidence.nulls
+    turned = np.concatenate([nulls, -nulls], axis=1) if evidence.mirrored else nulls
+    alike = _by_labelling(turned, evidence.rounding, sides=1)
+    smallest = 0.0 if np.isnan(alike[0]).all() else 1 / turned.shape[1]
+    return Losses(signs * evidence.values, errors, correlations, *alike, evidence.degrees, smallest)
+
+
+def judged_losses(
+    found: Mapping[str, Losses], names: Sequence[str], tolerated: np.ndarray, units: np.ndarray, seed: int
+) -> dict[str, dict[str, Loss]]:
+    """One-sided p-values of "no worse, but for what is tolerated", for all systems and numbers together.
+
+    found: by system. tolerated: by number, how much worse counts as no worse. units: by number, half of the width of
+    the human band.
+    """
+    close = {system: _no_worse(each, tolerated, seed) for system, each in found.items()}
+    adjusted_alike = holm_over_families([each.adjusted_alike for each in found.values()])
+    adjusted_close = holm_over_families([each[1] for each in close.values()])
+    judged = {}
+    for (system, each), held_alike, held_close in zip(found.items(), adjusted_alike, adjusted_close, strict=True):
+        pvalue = np.fmax(close[system][0], each.alike)
+        adjusted = np.fmax(held_close, np.where(np.isnan(each.alike), np.nan, held_alike))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            halves = np.where(units > 0, each.values / units, np.nan)
+        rows = zip(names, each.values, halves, pvalue, adjusted, strict=True)
+        judged[system] = {name: Loss(*map(float, numbers)) for name, *numbers in rows}
+    return judged
+
+
+def _no_worse(found: Losses, tolerated: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """p-values from the spread over resampled data, plain and adjusted for all numbers."""
+    known = np.flatnonzero(found.errors > 0)
+    plain = _certain(found.values - tolerated, found.errors)
+    adjusted = plain.copy()
+    if len(known):
+        reached = (found.values - tolerated)[known] / found.errors[known]
+        plain[known], adjusted[known] = _tails(
+            reached, found.degrees, found.correlations[np.ix_(known, known)], seed, sides=1
+        )
+    return plain, adjusted
 
 
 def differences(
@@ -97,7 +205,7 @@ def differences(
 
     level: of the intervals, such as 0.95.
     """
-    alike = {pair: _by_labelling(each) for pair, each in evidence.items()}
+    alike = {pair: _by_labelling(each.nulls, each.rounding, sides=2) for pair, each in evidence.items()}
     close = {pair: _by_resampling(each, seed) for pair, each in evidence.items()}
     adjusted_alike = dict(zip(evidence, holm_over_families([each[1] for each in alike.values()]), strict=True))
     adjusted_close = dict(zip(evidence, holm_over_families([each[1] for each in close.values()]), strict=True))
@@ -162,21 +270,41 @@ def reach_of(level: float, degrees: float) -> float:
 
 
 def _errors(evidence: Evidence) -> np.ndarray:
-    """Standard errors of the differences; NaN where no resample moves a number by more than rounding."""
+    """Standard errors of the differences; NaN where no resample moves a number by more than rounding.
+
+    0 where all resamples show the very difference that was found (one system is better at every item, and by the same):
+    they say that it is there, and labellings alone have to say whether chance makes it.
+    """
     spread = np.std(evidence.resampled, axis=1, ddof=1)
     moving = [moves(row, slack) for row, slack in zip(evidence.resampled, evidence.rounding, strict=True)]
-    return np.where(moving, np.hypot(spread, evidence.extra), np.nan)
+    still = [
+        not np.isnan(null).any() and abs(value) > slack and not moves(np.append(row, value), slack)
+        for value, row, null, slack in zip(
+            evidence.values, evidence.resampled, evidence.nulls, evidence.rounding, strict=True
+        )
+    ]
+    errors = np.where(moving, np.hypot(spread, evidence.extra), np.nan)
+    return np.where(still, evidence.extra, errors)
 
 
-def _by_labelling(evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
-    """Two-sided p-values of "both write alike", plain and adjusted for all numbers of the pair."""
-    plain, adjusted = np.full(len(evidence.values), np.nan), np.ones(len(evidence.values))
-    tested = np.flatnonzero(~np.isnan(evidence.nulls).any(axis=1))
+def _certain(values: np.ndarray, errors: np.ndarray) -> np.ndarray:
+    """p-values from the spread, of numbers that have none: 0 where a difference is always there, else 1."""
+    return np.where((errors == 0) & (values > 0), 0.0, 1.0)
+
+
+def _by_labelling(nulls: np.ndarray, rounding: np.ndarray, sides: int) -> tuple[np.ndarray, np.ndarray]:
+    """p-values of "both write alike", plain and adjusted for all numbers of the pair.
+
+    nulls: (numbers, labellings) the observed labelling first. sides: 2, or 1 where only larger ones count.
+    """
+    plain, adjusted = np.full(len(nulls), np.nan), np.ones(len(nulls))
+    tested = np.flatnonzero(~np.isnan(nulls).any(axis=1))
     if not len(tested):
         return plain, adjusted
-    sizes = np.abs(evidence.nulls[tested])
-    slack = 1e-9 * sizes[:, 0] + evidence.rounding[tested]
-    moving = [moves(row, each) for row, each in zip(evidence.nulls[tested], evidence.rounding[tested], strict=True)]
+    sizes = np.abs(nulls[tested]) if sides == 2 else nulls[tested]
+    slack = 1e-9 * np.abs(sizes[:, 0]) + rounding[tested]
+    # Of differences that change their sign alone every labelling is as far as the observed one.
+    moving = [moves(row, each) for row, each in zip(sizes, rounding[tested], strict=True)]
     plain[tested] = np.where(moving, np.mean(sizes >= (sizes[:, 0] - slack)[:, None], axis=1), 1.0)
     adjusted[tested] = np.maximum(step_down(list(sizes), moving), plain[tested])
     return plain, adjusted
@@ -184,21 +312,30 @@ def _by_labelling(evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
 
 def _by_resampling(evidence: Evidence, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Two-sided p-values of "both are equally close", plain and adjusted for all numbers of the pair."""
+    error = _errors(evidence)
+    known = np.flatnonzero(error > 0)
+    plain = _certain(np.abs(evidence.values), error)
+    adjusted = plain.copy()
+    if len(known):
+        reached = np.abs(evidence.values[known]) / error[known]
+        plain[known], adjusted[known] = _tails(
+            reached, evidence.degrees, _correlations(evidence.resampled[known]), seed, sides=2
+        )
+    return plain, adjusted
+
+
+def _tails(
+    reached: np.ndarray, degrees: float, correlations: np.ndarray, seed: int, sides: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """p-values of differences that reach so many standard errors, plain and adjusted for all of them."""
     from scipy.stats import norm, t
 
-    error = _errors(evidence)
-    known = np.flatnonzero(~np.isnan(error))
-    plain, adjusted = np.ones(len(error)), np.ones(len(error))
-    if not len(known):
-        return plain, adjusted
-    reached = np.abs(evidence.values[known]) / error[known]
-    if math.isinf(evidence.degrees):
-        plain[known] = 2 * norm.sf(reached)
+    if math.isinf(degrees):
+        plain = sides * norm.sf(reached)
     else:
-        plain[known] = 2 * t.sf(reached, evidence.degrees)
-        reached = norm.isf(plain[known] / 2)  # as unlikely for a normal variable: correlations are looked at there
-    adjusted[known] = _largest_of_normals(reached, plain[known], _correlations(evidence.resampled[known]), seed)
-    return plain, adjusted
+        plain = sides * t.sf(reached, degrees)
+        reached = norm.isf(plain / sides)  # as unlikely for a normal variable: correlations are looked at there
+    return plain, _largest_of_normals(reached, plain, correlations, seed, sides)
 
 
 def _correlations(rows: np.ndarray) -> np.ndarray:
@@ -207,7 +344,9 @@ def _correlations(rows: np.ndarray) -> np.ndarray:
     return np.asarray(np.corrcoef(rows))
 
 
-def _largest_of_normals(reached: np.ndarray, plain: np.ndarray, correlations: np.ndarray, seed: int) -> np.ndarray:
+def _largest_of_normals(
+    reached: np.ndarray, plain: np.ndarray, correlations: np.ndarray, seed: int, sides: int
+) -> np.ndarray:
     """Step-down p-values of normal variables with these correlations: how often is the largest so large?"""
     order = np.argsort(-reached, kind="stable")
     values, vectors = np.linalg.eigh(correlations[np.ix_(order, order)])
@@ -215,7 +354,8 @@ def _largest_of_normals(reached: np.ndarray, plain: np.ndarray, correlations: np
     rng = np.random.default_rng([seed, 2])
     above = np.zeros(len(order), np.int64)
     for start in range(0, _DRAWS, _BLOCK):
-        drawn = np.abs(rng.standard_normal((min(_BLOCK, _DRAWS - start), len(order))) @ factor.T)
+        drawn = rng.standard_normal((min(_BLOCK, _DRAWS - start), len(order))) @ factor.T
+        drawn = np.abs(drawn) if sides == 2 else drawn
         # From the smallest number upwards: the largest of this one and all that reached less.
         largest = np.maximum.accumulate(drawn[:, ::-1], axis=1)[:, ::-1]
         above += np.count_nonzero(largest >= reached[order], axis=0)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..report.report import short, short_p
-from .evidence import Difference, PairOfSystems, reach_of
+from .evidence import Difference, PairOfSystems
 
-_FOUND = 0.8
-"""Share of cases in which a difference of the size that the verdict names would be found."""
 _LISTED = 3
 _OFTEN = 0.05
 """Share of equal outputs that is worth a sentence."""
@@ -23,15 +22,13 @@ def sentences_on_items(
     level: float,
     settings: Mapping[str, Any],
 ) -> list[str]:
-    """shown: the numbers that tables show; same: at how many items two systems have written the same."""
+    """shown: the numbers that tables show; same: at how many items two systems have written the same; settings: also
+    `smallest_found`, by number.
+    """
     return [
         *_told(differences, directions, level),
         *_the_same(same, settings),
-        *(
-            _unseen(differences, shown, level, settings)
-            if any(each < settings["size"] for each in same.values())
-            else ()
-        ),
+        *(_unseen(shown, level, settings) if any(each < settings["size"] for each in same.values()) else ()),
     ]
 
 
@@ -63,41 +60,19 @@ def _the_same(same: Mapping[PairOfSystems, int], settings: Mapping[str, Any]) ->
     return [f"{a} and {b} have written the same at {count:,} of {settings['size']:,} {settings['unit']}."]
 
 
-def _unseen(
-    differences: Mapping[PairOfSystems, Mapping[str, Difference]],
-    shown: Sequence[str],
-    level: float,
-    settings: Mapping[str, Any],
-) -> list[str]:
+def _unseen(shown: Sequence[str], level: float, settings: Mapping[str, Any]) -> list[str]:
     """The smallest difference that so many items find, in 80 % of cases and after all corrections."""
     units = settings["groups"] or settings["size"]
     what = f"groups of {settings['unit']}" if settings["groups"] else settings["unit"]
     if settings["smallest_adjusted"] >= level:
         smallest = short_p(settings["smallest_adjusted"])
         return [f"With {units:,} {what} no difference can be told, however large: p is never below {smallest}."]
-    found = {name: size for name, size in smallest_found(differences, level, settings).items() if name in shown}
-    known = [f"{name} {short(size)}" for name, size in found.items() if size == size]
+    found = {name: size for name, size in settings["smallest_found"].items() if name in shown and not math.isnan(size)}
+    known = [f"{name} {short(size)}" for name, size in found.items() if 0 < size < math.inf]
     if not known:
-        return []
+        return [f"With {units:,} {what} hardly any difference can be told, however large."] if found else []
     listed = ", ".join(known[:_LISTED])
-    return [f"With {units:,} {what} differences smaller than these often go unseen: {listed}."]
-
-
-def smallest_found(
-    differences: Mapping[PairOfSystems, Mapping[str, Difference]], level: float, settings: Mapping[str, Any]
-) -> dict[str, float]:
-    """By number, the difference that is found in 80 % of cases, for the pair of systems that is hardest to tell apart.
-
-    Bonferroni's bound stands for the corrections, so a little less is often found, too.
-    """
-    from scipy.stats import norm
-
-    degrees = (settings["groups"] or settings["size"]) - 1
-    tests = len(differences) * max(map(len, differences.values()))
-    needed = reach_of(1 - level / tests, degrees) + float(norm.ppf(_FOUND))
-    width = 2 * reach_of(settings["interval"], degrees)
-    found: dict[str, float] = {}
-    for numbers in differences.values():
-        for name, each in numbers.items():
-            found[name] = max(found.get(name, 0.0), needed * (each.high - each.low) / width)
-    return found
+    return [
+        f"With {units:,} {what} differences of about these sizes would be found in 4 of 5 cases, smaller ones may go "
+        f"unseen: {listed}."
+    ]

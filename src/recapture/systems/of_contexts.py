@@ -17,8 +17,8 @@ from ..geometry.triangles import Ties
 from ..sets.grouping import Labelled, checked_labels
 from ..texts.context_files import Context, given_contexts
 from .comparison import Comparison
-from .evidence import check_tests, differences, pairs_of
-from .item_sentences import sentences_on_items
+from .evidence import check_tests, pairs_of
+from .item_answer import compared_items
 from .of_items import ItemNumber, ItemSystems, check_systems, mean_number, order_of, texts_at
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def compare_contexts(
     --------
     >>> import recapture as rc
     >>> people = [[f"a cat sat on mat {n}", f"a cat sleeps on mat {n}"] for n in range(20)]
-    >>> bad = [[f"dogs {n}", f"dogs {n}"] for n in range(20)]
+    >>> bad = [["a cat", f"dogs {n % 5}"] for n in range(20)]
     >>> compared = rc.compare_contexts(people, {"copy": people, "bad": bad}, "trm-rouge-l", resume=False)
     >>> compared.ranks
     {'copy': 1, 'bad': 2}
@@ -139,29 +139,15 @@ def _compared(
     seed: int,
     notes: Sequence[str],
 ) -> Comparison:
-    numbers, said = _numbers(results, chosen)
-    names = [number.name for number in numbers]
+    numbers, said = context_numbers(results, chosen)
     references = [context.references for context in next(iter(contexts.values()))]
     texts = {name: [context.candidates for context in own] for name, own in contexts.items()}
     against = ItemSystems(numbers, order_of(references, texts), groups, seed, "context")
-    found = differences(against.evidence(level), names, interval, seed)
-    settings = against.settings(level, interval)
-    directions = {number.name: number.direction for number in numbers}
     same = {
         (a, b): sum(texts_at(texts[a], place) == texts_at(texts[b], place) for place in against.used)
         for a, b in pairs_of(list(texts))
     }
-    return Comparison(
-        "contexts",
-        results,
-        directions,
-        {system: dict(zip(names, each.tolist(), strict=True)) for system, each in against.values().items()},
-        found,
-        level,
-        settings,
-        sentences_on_items(found, directions, names, same, level, settings),
-        notes=[*notes, *_sizes(texts), *said],
-    )
+    return compared_items("contexts", results, against, same, level, interval, [*notes, *_sizes(texts), *said])
 
 
 def _with_direction(listed: Sequence[ContextMetric]) -> tuple[list[ContextMetric], list[str]]:
@@ -173,7 +159,7 @@ def _with_direction(listed: Sequence[ContextMetric]) -> tuple[list[ContextMetric
     return chosen, [f"{said}: left out"] if left else []
 
 
-def _numbers(results: ContextSystems, chosen: Sequence[ContextMetric]) -> tuple[list[ItemNumber], list[str]]:
+def context_numbers(results: ContextSystems, chosen: Sequence[ContextMetric]) -> tuple[list[ItemNumber], list[str]]:
     """The mean over contexts of every number, and what there is to say."""
     numbers: list[ItemNumber] = []
     notes: list[str] = []

@@ -172,6 +172,11 @@ class ItemSystems:
                     swapped[0] = False
             yield swapped
 
+    def signs(self, plan: Swapped) -> np.ndarray:
+        """(labellings,) the mean over units of -1 where they are swapped and 1 where they stay."""
+        units = max(1, len(self._moving))
+        return np.concatenate([1 - 2 * swapped.sum(axis=1) / units for swapped in self._swaps(plan)])
+
     # Resamples
 
     def _weights(self) -> Iterator[np.ndarray]:
@@ -226,6 +231,7 @@ class ItemSystems:
                 np.zeros(len(observed)),
                 _ROUNDING * scale,
                 self.units - 1,
+                mirrored=True,
             )
         return found
 

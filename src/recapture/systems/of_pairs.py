@@ -16,8 +16,8 @@ from ..pairs.table import array_name
 from ..sets.grouping import Labelled, checked_labels
 from ..similarity.scorer import Rule
 from .comparison import Comparison
-from .evidence import check_tests, differences, pairs_of
-from .item_sentences import sentences_on_items
+from .evidence import check_tests, pairs_of
+from .item_answer import compared_items
 from .of_items import ItemNumber, ItemSystems, check_systems, mean_number, order_of
 
 if TYPE_CHECKING:
@@ -110,27 +110,11 @@ def _compared(
 ) -> Comparison:
     numbers, notes = _numbers(measured)
     against = ItemSystems(numbers, order_of(texts.groups, texts.systems), groups, seed, "item")
-    names = [number.name for number in numbers]
-    found = differences(against.evidence(level), names, interval, seed)
-    settings = against.settings(level, interval)
-    directions = {number.name: number.direction for number in numbers}
-    shown = [number.name for number in numbers if number.main]
     same = {
         (a, b): sum(texts.systems[a][place] == texts.systems[b][place] for place in against.used)
         for a, b in pairs_of(list(texts.systems))
     }
-    return Comparison(
-        "pairs",
-        measured.results,
-        directions,
-        {system: dict(zip(names, each.tolist(), strict=True)) for system, each in against.values().items()},
-        found,
-        level,
-        settings,
-        sentences_on_items(found, directions, shown, same, level, settings),
-        shown=shown,
-        notes=notes,
-    )
+    return compared_items("pairs", measured.results, against, same, level, interval, notes)
 
 
 def _numbers(measured: MeasuredPairs) -> tuple[list[ItemNumber], list[str]]:

@@ -8,14 +8,15 @@ sets, in which both systems meet the same half of the reference.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
-from ..geometry.content_order import content_order
+from ..errors import InputError, nearest_names, shown
+from ..geometry.content_order import content_order, content_ranks
 from ..geometry.labels import Labels
 from ..geometry.points import PointSet
 from ..geometry.sparse_rows import together
@@ -74,14 +75,20 @@ class SetSystems:
         self.jobs = [_settled(job, self.reference) for job in jobs]
         if labelled is None:
             labelled = [metric.name for metric, _ in self.jobs if not metric.costly_labellings]
+        measured = [metric.name for metric, _ in self.jobs]
+        for name in labelled:
+            if name not in measured:
+                near = nearest_names(name, measured)
+                raise InputError(f"labellings of {shown(name)} were asked for, which is not measured; {near}")
         self.labelled = [job for job in self.jobs if job.metric.name in labelled and job.metric.relabel is not None]
         coded = prepared.groups
         self._reference_groups = None if coded.reference is None else coded.reference[prepared.reference.order]
         self._groups = {name: codes[prepared.candidates[name].order] for name, codes in coded.candidates.items()}
         self._kept: tuple[PairOfSystems, Pair] | None = None
         # Draws of a system follow its content, neither its name nor its place.
-        firsts = content_order(together([points.values[:1] for points in self.systems.values()])).tolist()
-        self._stream = {name: firsts.index(place) for place, name in enumerate(self.systems)}
+        self._stream = _streams(self.systems)
+        self.halves: dict[str, np.ndarray] = {}
+        """What `resampled` gave, once there is evidence."""
 
     @property
     def numbers(self) -> list[tuple[SetMetric, str, str]]:
@@ -167,7 +174,8 @@ class SetSystems:
         # Whole groups, wherever they are: a prompt's texts of all sides come or stay away together.
         every = [self._reference_groups, *self._groups.values()]
         kinds = np.unique(np.concatenate([codes for codes in every if codes is not None]))
-        chosen = _random_halves(len(kinds), np.random.default_rng([self.seed, _HALVED]))
+        held = np.array([codes is not None and np.isin(kinds, codes) for codes in every])
+        chosen = _matched_halves(held, np.random.default_rng([self.seed, _HALVED]))
         flags = np.zeros((HALF_SAMPLES, int(kinds.max()) + 1), bool)
         flags[:, kinds] = chosen
         assert self._reference_groups is not None
@@ -177,13 +185,11 @@ class SetSystems:
 
     def labellings(self, first: str, second: str, least: int) -> np.ndarray:
         """(numbers, labellings) first - second, the observed labelling first; NaN for numbers without labellings."""
+        if self._stream[second] < self._stream[first]:  # which of them is named first must not change what is drawn
+            return -self.labellings(second, first, least)
         pair = self._pooled(first, second)
         names = [name for *_, name in self.numbers]
-        own = [
-            metric.name if len(metric.outputs) == 1 else f"{metric.name}.{output.name}"
-            for metric, _ in self.labelled
-            for output in metric.outputs
-        ]
+        own = number_names(metric for metric, _ in self.labelled)
         table = np.full((len(names), 1), np.nan)
         if not own:
             return table
@@ -246,7 +252,7 @@ class SetSystems:
 
     def evidence(self, numbers: SystemNumbers, level: float) -> dict[PairOfSystems, Evidence]:
         """Of every pair of systems. Labellings are raised where a smaller p-value would count."""
-        halves = self.resampled()
+        halves = self.halves = self.resampled()
         pairs = pairs_of(list(self.systems))
         found = {}
         for a, b in pairs:
@@ -297,6 +303,15 @@ class SetSystems:
         return found
 
 
+def number_names(metrics: Iterable[SetMetric]) -> list[str]:
+    """What the numbers of metrics are called."""
+    return [
+        metric.name if len(metric.outputs) == 1 else f"{metric.name}.{output.name}"
+        for metric in metrics
+        for output in metric.outputs
+    ]
+
+
 def _settled(job: Job, reference: PointSet) -> Job:
     """What every pair would choose for itself (a bandwidth) is chosen once, from the reference: else two systems would
     be measured with different rulers.
@@ -305,6 +320,16 @@ def _settled(job: Job, reference: PointSet) -> Job:
     if metric.settle is None or metric.depends_on_pool:
         return job
     return Job(metric, {**parameters, **metric.settle(reference, parameters)})
+
+
+def _streams(systems: Mapping[str, PointSet]) -> dict[str, int]:
+    """The place of every system among all, by content: their samples, in order of content, are compared one by one."""
+    pool = together([points.values for points in systems.values()])
+    ranks = content_ranks(pool, content_order(pool))
+    starts = np.cumsum([0, *map(len, systems.values())]).tolist()
+    held = {name: ranks[start:end].tolist() for name, (start, end) in zip(systems, pairwise(starts), strict=True)}
+    ordered = sorted(systems, key=held.__getitem__)
+    return {name: place for place, name in enumerate(ordered)}
 
 
 def _rows(points: PointSet, rows: np.ndarray) -> PointSet:
@@ -316,6 +341,22 @@ def _random_halves(samples: int, rng: np.random.Generator) -> np.ndarray:
     flags = np.zeros((HALF_SAMPLES, samples), bool)
     flags[:, : samples // 2] = True
     halves: np.ndarray = rng.permuted(flags, axis=1)
+    return halves
+
+
+def _matched_halves(held: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """(half-samples, groups) one of every two groups that the same sets have, so that no set loses nearly all of its.
+
+    held: (sets, groups) which sets have samples of which group. What is left over where sets have odd numbers of groups
+    is matched with each other.
+    """
+    _, pattern = np.unique(held, axis=1, return_inverse=True)
+    pattern = pattern.reshape(-1)
+    halves = np.zeros((HALF_SAMPLES, len(pattern)), bool)
+    for row in halves:
+        order = np.lexsort((rng.random(len(pattern)), rng.permutation(int(pattern.max()) + 1)[pattern]))
+        pairs = order[: len(order) // 2 * 2].reshape(-1, 2)
+        row[pairs[np.arange(len(pairs)), rng.integers(0, 2, len(pairs))]] = True
     return halves
 
 

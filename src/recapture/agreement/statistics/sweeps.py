@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from ...checks import MOST_OF_ANYTHING, check_count, check_seed, is_one_of, plain_arguments
 from ...declarations import Direction
 from ...errors import InputError, shown
-from ...report.report import Report, Reported, Table, short
+from ...report.report import Measured, NumberCell, Report, Reported, Table, short
 from ..data.directions import as_floats, oriented
 from ..data.score_matrix import counted
 from .argument_checks import check_choice
@@ -80,7 +80,10 @@ class Sweep(Reported, Generic[Setting]):
 
     def report(self) -> Report:
         """A table of settings, and the honest figure below."""
-        lines = [[str(setting), short(value), str(self.counts[setting])] for setting, value in self.values.items()]
+        lines = [
+            [str(setting), NumberCell(short(value), Measured(value)), str(self.counts[setting])]
+            for setting, value in self.values.items()
+        ]
         kept = len(self.folds) - self.skipped
         caption = [
             f"chosen on all data: {self.chosen}, {short(self.optimistic)}",

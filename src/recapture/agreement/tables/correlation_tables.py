@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ...report.report import ARROWS, Table
+from ...report.report import ARROWS, Measured, NumberCell, Table
 from ..data.score_matrix import counted, listed
 from ..statistics.accuracy import MetricAccuracy
 from ..statistics.correlation_values import Correlation, MetricMatrix
@@ -32,7 +32,8 @@ def correlations_part(rows: Sequence[Correlation], settings: Mapping[str, Any]) 
 
 
 def _cell(row: Correlation) -> str:
-    return number(row.value) + (f" [{', '.join(map(number, row.interval))}]" if row.interval else "")
+    words = number(row.value) + (f" [{', '.join(map(number, row.interval))}]" if row.interval else "")
+    return NumberCell(words, Measured(row.value, row.interval))
 
 
 def _caption(rows: Sequence[Correlation], settings: Mapping[str, Any], varying: Sequence[bool]) -> list[str]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...report.report import Report, Table, short
+from ...report.report import Measured, NumberCell, Report, Table, short
 
 _ZERO = 1e-12
 """Numbers nearer to 0 are rounding."""
@@ -21,7 +21,8 @@ class TablePart(NamedTuple):
 
 
 def number(value: float) -> str:
-    return "-" if math.isnan(value) else short(0.0 if abs(value) < _ZERO else value)
+    shown = 0.0 if abs(value) < _ZERO else value
+    return "-" if math.isnan(value) else NumberCell(short(shown), Measured(shown))
 
 
 def agreement_report(parts: Sequence[TablePart], warnings: Sequence[str], settings: Mapping[str, Any]) -> Report:

@@ -79,8 +79,19 @@ METRIC = SetMetric(
     name="density-coverage",
     title="Density and coverage",
     outputs=(
-        Output("density", "reference spheres around a candidate, over k", (0.0, INFINITY), aspect="fidelity"),
-        Output("coverage", "share of reference spheres that hold a candidate", aspect="variety"),
+        Output(
+            "density",
+            "reference spheres around a candidate, over k",
+            (0.0, INFINITY),
+            aspect="fidelity",
+            notices="texts where people write few; more than people's: only typical texts",
+        ),
+        Output(
+            "coverage",
+            "share of reference spheres that hold a candidate",
+            aspect="variety",
+            notices="human texts without a text like them",
+        ),
     ),
     direction="higher",
     measure=_measure,

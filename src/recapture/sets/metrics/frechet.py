@@ -112,7 +112,14 @@ def _warnings(pair: Pair) -> list[str]:
 METRIC = SetMetric(
     name="frechet",
     title="Fréchet distance",
-    outputs=(Output("value", "squared Fréchet distance of the fitted Gaussians", (0.0, INFINITY)),),
+    outputs=(
+        Output(
+            "value",
+            "squared Fréchet distance of the fitted Gaussians",
+            (0.0, INFINITY),
+            notices="a shift of the average text, or more or less spread",
+        ),
+    ),
     direction="lower",
     measure=_measure,
     relabel=_relabel,

@@ -204,10 +204,19 @@ METRIC = SetMetric(
     name="mark-evaluate",
     title="Mark-Evaluate",
     outputs=(
-        Output("petersen", "Petersen: one marking, one recapture"),
-        Output("quality", "Schnabel(reference, candidate)", aspect="fidelity"),
-        Output("diversity", "Schnabel(candidate, reference)", aspect="variety"),
-        Output("capture", "CAPTURE, model M0"),
+        Output(
+            "petersen",
+            "Petersen: one marking, one recapture",
+            notices="texts unlike people's and kinds that are missing, together",
+        ),
+        Output("quality", "Schnabel(reference, candidate)", aspect="fidelity", notices="texts unlike people's"),
+        Output(
+            "diversity",
+            "Schnabel(candidate, reference)",
+            aspect="variety",
+            notices="kinds of human texts that are missing",
+        ),
+        Output("capture", "CAPTURE, model M0", notices="texts unlike people's and kinds that are missing, together"),
     ),
     direction="higher",
     measure=_measure,

@@ -225,8 +225,16 @@ METRIC = SetMetric(
     name="mauve",
     title="MAUVE",
     outputs=(
-        Output("value", "MAUVE: area under the divergence curve"),
-        Output("smoothed", "MAUVE of histograms smoothed by 1/2 a cluster"),
+        Output(
+            "value",
+            "MAUVE: area under the divergence curve",
+            notices="kinds of texts in other shares than people's, either way",
+        ),
+        Output(
+            "smoothed",
+            "MAUVE of histograms smoothed by 1/2 a cluster",
+            notices="the same, less noisy for small sets",
+        ),
     ),
     direction="higher",
     measure=_measure,

@@ -202,7 +202,11 @@ METRIC = SetMetric(
     name="mmd",
     title="Maximum mean discrepancy",
     # Never below -1/n - 1/m, since the biased form is a squared norm; kernels are at most 1.
-    outputs=(Output("value", "squared MMD, unbiased", (-1.0, 2.0)),),
+    outputs=(
+        Output(
+            "value", "squared MMD, unbiased", (-1.0, 2.0), notices="any shift of the whole set: topics, style, mixture"
+        ),
+    ),
     direction="lower",
     measure=_measure,
     relabel=_relabel,

@@ -168,8 +168,15 @@ METRIC = SetMetric(
     name="prd",
     title="Precision and recall for distributions",
     outputs=(
-        Output("f8", "F_8: mostly recall (variety)", aspect="variety"),
-        Output("f1_8", "F_1/8: mostly precision (quality)", aspect="fidelity"),
+        Output(
+            "f8", "F_8: mostly recall (variety)", aspect="variety", notices="kinds of texts that are missing or rare"
+        ),
+        Output(
+            "f1_8",
+            "F_1/8: mostly precision (quality)",
+            aspect="fidelity",
+            notices="kinds of texts that people seldom write",
+        ),
     ),
     direction="higher",
     measure=_measure,

@@ -82,8 +82,18 @@ METRIC = SetMetric(
     name="precision-recall",
     title="Improved precision and recall",
     outputs=(
-        Output("precision", "share of candidates inside a reference sphere", aspect="fidelity"),
-        Output("recall", "share of references inside a candidate sphere", aspect="variety"),
+        Output(
+            "precision",
+            "share of candidates inside a reference sphere",
+            aspect="fidelity",
+            notices="texts unlike people's",
+        ),
+        Output(
+            "recall",
+            "share of references inside a candidate sphere",
+            aspect="variety",
+            notices="kinds of human texts that are missing",
+        ),
     ),
     direction="higher",
     measure=_measure,

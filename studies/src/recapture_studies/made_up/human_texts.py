@@ -1,4 +1,4 @@
-"""Longer human texts of two kinds, beside others' that are passed over, as the study of promises reads them."""
+"""Longer human texts of two kinds beside a machine's, as the studies of promises and of equal systems read them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _WORDS = 60
 
 
 def build(root: Path) -> None:
-    """150 human texts and 10 of a machine a file, each 20 words drawn at random."""
+    """150 human texts and 60 of a machine a file, each 20 words drawn at random."""
     rng = np.random.default_rng(5)
     for name in ("reuter", "wp"):
         rows = [
             {"id": str(number), "source": source, "text": " ".join(f"{name}{word:02d}" for word in drawn)}
-            for source, count in (("human", 150), ("machine", 10))
+            for source, count in (("human", 150), ("machine", 60))
             for number, drawn in enumerate(rng.integers(0, _WORDS, (count, 20)))
         ]
         write_records(root / "ghostbuster" / f"{name}.jsonl.gz", rows)

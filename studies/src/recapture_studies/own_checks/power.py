@@ -75,7 +75,7 @@ class World(NamedTuple):
         """Of an alarm by any of these numbers, by case."""
         test = calibrated(np.maximum.reduce([self.human[number] for number in numbers]))
         alarms = test.alarms(np.maximum.reduce([self.rows[number] for number in numbers]))
-        counts = [case.count for case in self.cases]
+        counts = [case.runs for case in self.cases]
         sums = np.add.reduceat(alarms, np.cumsum([0, *counts[:-1]]))
         return dict(zip(self.cases, (sums / counts).tolist(), strict=True))
 
@@ -307,7 +307,7 @@ def _cases_table(worlds: Sequence[World]) -> Section:
     for world in worlds:
         power = [world.power([number]) for number in range(len(names))]
         rows += [
-            [world.encoder, f"{world.size:,}", case.kind, case.share, str(case.count)]
+            [world.encoder, f"{world.size:,}", case.kind, case.share, str(case.runs)]
             + [_percent(each[case]) for each in power]
             for case in world.cases
         ]

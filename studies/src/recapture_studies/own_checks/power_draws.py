@@ -6,20 +6,17 @@ processes nor an interruption changes a number.
 
 from __future__ import annotations
 
-import contextlib
-import multiprocessing
-import os
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 import recapture as rc
 
-from ..progress import progress_bar
+from ..processes import Told, one_thread, spread_steps
 from .power_scale import Size
 from .power_texts import Store
 
@@ -47,10 +44,6 @@ _PART = {100: 100, 300: 50, 1000: 10, 5000: 1}
 _TIMED = 3
 _ENOUGH = 1000.0
 """Milliseconds: what has taken longer is not timed again."""
-_WAIT = 1.0
-_WAITING = 2
-"""Steps handed out before a process is free for them; few, since an end of time waits for them."""
-_THREADS = "RECAPTURE_THREADS"
 
 Values = list[list[float]]
 """By comparison, all numbers."""
@@ -70,7 +63,7 @@ class Case(NamedTuple):
     kind: str
     strength: float
     """The share of damaged texts; of topics the number of genres."""
-    count: int
+    runs: int
 
     @property
     def share(self) -> str:
@@ -173,66 +166,36 @@ def measured_step(store: Store, step: Step) -> Values:
 def steps_to_take(store: Store) -> list[Step]:
     """The long ones first, so that no process is left with one of them at the end."""
     return [
-        Step(encoder, case, first, min(first + part, case.count))
+        Step(encoder, case, first, min(first + part, case.runs))
         for size in sorted(store.scale.sizes, reverse=True)
         for encoder in store.vectors
         for case in cases_of(size)
-        for part in [_PART.get(size.texts, case.count)]
-        for first in range(0, case.count, part)
+        for part in [_PART.get(size.texts, case.runs)]
+        for first in range(0, case.runs, part)
     ]
 
 
-@contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
-    from threadpoolctl import threadpool_limits
+class Measuring:
+    """All numbers of the comparisons of one step, by its key."""
 
-    before = os.environ.get(_THREADS)
-    os.environ[_THREADS] = "1"
-    try:
-        with threadpool_limits(1):
-            yield
-    finally:
-        if before is None:
-            del os.environ[_THREADS]
-        else:
-            os.environ[_THREADS] = before
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._steps = {step.key: step for step in steps_to_take(store)}
 
-
-_store: Store | None = None
-
-
-def _keep(store: Store) -> None:
-    global _store  # one for each process, sent once
-    _store = store
-    os.environ[_THREADS] = "1"  # as many processes as cores: none needs threads of its own
-
-
-def _in_process(step: Step) -> Values:
-    assert _store is not None
-    return measured_step(_store, step)
-
-
-Told = Callable[[str], None]
+    def __call__(self, key: str) -> Values:
+        return measured_step(self.store, self._steps[key])
 
 
 def measure_all(
     store: Store, journal: rc.Journal, jobs: int = 1, stop_after: float = float("inf"), tell: Told = lambda words: None
 ) -> dict[tuple[str, Case], Values] | None:
     """By encoder and case, all numbers of all comparisons; None where the time ended before. What is done is kept."""
-    steps = steps_to_take(store)
-    begun = time.monotonic()
-    known = journal.finished()
+    until = time.monotonic() + stop_after
     costs(store, journal)
-    missing = [step for step in steps if step.key not in known]
-    tell(f"{len(steps) - len(missing)} of {len(steps)} steps are done")
-    with progress_bar("comparisons", len(missing), "step") as progress:
-        for done, (step, values) in enumerate(_carried_out(store, missing, jobs, begun + stop_after), 1):
-            journal.add({step.key: values})
-            known[step.key] = values
-            progress.advance()
-            if done % 50 == 0:
-                tell(f"{done} of {len(missing)} steps, {time.monotonic() - begun:.0f} s")
-    if any(step.key not in known for step in steps):
+    steps = steps_to_take(store)
+    keys = [step.key for step in steps]
+    known = spread_steps(journal, keys, Measuring(store), jobs, "comparisons", until=until, tell=tell)
+    if len(known) < len(keys):
         return None
     found: dict[tuple[str, Case], Values] = {}
     for step in steps:
@@ -240,43 +203,21 @@ def measure_all(
     return found
 
 
-def _carried_out(store: Store, steps: Sequence[Step], jobs: int, until: float) -> Iterator[tuple[Step, Values]]:
-    if jobs == 1:
-        for step in steps:
-            if time.monotonic() > until:
-                return
-            yield step, measured_step(store, step)
-        return
-    context = multiprocessing.get_context("spawn")  # a copied process would inherit locks of the libraries' threads
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_keep, initargs=(store,)) as pool:
-        left = iter(steps)
-        running: dict[Future[Values], Step] = {}
-        while True:
-            while len(running) < jobs + _WAITING and time.monotonic() < until:
-                step = next(left, None)
-                if step is None:
-                    break
-                running[pool.submit(_in_process, step)] = step
-            if not running:
-                return
-            for future in wait(running, _WAIT, FIRST_COMPLETED).done:
-                yield running.pop(future), future.result()
-
-
 def costs(store: Store, journal: rc.Journal) -> Mapping[str, Mapping[str, float]]:
     """By size and metric: milliseconds of the metric alone, one thread, the first encoder's vectors."""
     return {
-        str(size.texts): journal.get(f"cost, {size.texts}", lambda size=size: _cost(store, size))
-        for size in store.scale.sizes
+        str(size.texts): journal.get(f"cost, {size.texts}", partial(_cost, store, size)) for size in store.scale.sizes
     }
 
 
 def _cost(store: Store, size: Size) -> dict[str, float]:
+    from threadpoolctl import threadpool_limits
+
     encoder = next(iter(store.vectors))
     draw = drawn(store, Case(size.texts, HUMAN, 0.0, 1), 0)
     reference, candidate = (store.vectors[encoder][rows].astype(np.float32) for rows in draw)
     found = {}
-    with _one_thread():
+    with one_thread(), threadpool_limits(1):
         for name in rc.list_metrics():
             taken: list[float] = []
             while len(taken) < _TIMED and sum(taken) < _ENOUGH:

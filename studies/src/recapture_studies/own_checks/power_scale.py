@@ -39,7 +39,7 @@ class Scale(NamedTuple):
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> Scale:
         """From what JSON made of it."""
-        sizes = tuple(Size(*(tuple(each) if isinstance(each, list) else each for each in size))
+        sizes = tuple(Size._make(tuple(part) if isinstance(part, list) else part for part in size)
                       for size in content["sizes"])  # fmt: skip
         return cls(**{**content, "sizes": sizes})
 
