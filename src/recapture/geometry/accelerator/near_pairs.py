@@ -32,8 +32,9 @@ def near_pairs(block: Block, start: int, stop: int, room: Any) -> int:
     """Fill `room` (int64) with row * 2^32 + column for rows from start to stop; how many there are, which may be more
     than the room holds.
     """
-    if block.rows.half.device.type == "cuda" and _triton() is not None:
-        return int(_by_triton(block, start, stop, room))
+    kernels = fused(block.rows.half)
+    if kernels is not None:
+        return int(kernels.run(block, start, stop, room))
     return _by_torch(block, start, stop, room)
 
 
@@ -59,6 +60,11 @@ def _by_torch(block: Block, start: int, stop: int, room: Any) -> int:
     return found
 
 
+def fused(values: Any) -> Any:
+    """Triton's kernels, where these values can be given to them."""
+    return _triton() if values.device.type == "cuda" else None
+
+
 @lru_cache(maxsize=1)
 def _triton() -> Any:
     try:
@@ -66,7 +72,3 @@ def _triton() -> Any:
     except ImportError:
         return None
     return triton_pairs
-
-
-def _by_triton(block: Block, start: int, stop: int, room: Any) -> int:
-    return int(_triton().run(block, start, stop, room))

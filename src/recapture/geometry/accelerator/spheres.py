@@ -12,13 +12,13 @@ from ..distinct import DistinctRows
 from ..overlap import SLACK, Overlap, Side
 from ..products import power_of_two_below
 from .bounds import HalfRows, half_rows
-from .near_pairs import Block, near_pairs
+from .near_pairs import Block, fused, near_pairs
 
 if TYPE_CHECKING:
     from ..points import PointSet
 
 _SAMPLE = 1 << 15
-"""Rows from which every row takes its first threshold."""
+"""Rows from which every row takes its first threshold, for few neighbours; for more of them up to four times that."""
 _GROUPS = 128
 """Parts of the sample, of which each gives one near row."""
 _ROOM = 1 << 27
@@ -92,7 +92,7 @@ def _near(points: DeviceSet, wanted: int) -> tuple[Any, Any, Any]:
     count, half = len(points), points.half()
     limit = _sampled_limits(points, half, wanted)
     threshold = half.threshold(limit)
-    if count <= 4 * _SAMPLE:
+    if count <= 4 * _sampled(wanted):
         return _both_ways(points, Block(half, threshold, half, threshold, count))
     # A quarter of the columns first: what is near there gives everybody a threshold that lets little through later.
     quarter = count // 4
@@ -130,20 +130,25 @@ def _within(found: tuple[Any, Any, Any], limit: Any) -> tuple[Any, Any, Any]:
     return owner[kept], other[kept], squared[kept]
 
 
+def _sampled(wanted: int) -> int:
+    return _SAMPLE * min(4, 1 + wanted // 8)
+
+
 def _sampled_limits(points: DeviceSet, half: HalfRows, wanted: int) -> Any:
     """For every row a distance within which there are `wanted` other rows at least, from a sample of them."""
     import torch
 
     device = points.values.device
-    sample = min(_SAMPLE, len(points))
+    sample = min(_sampled(wanted), len(points))
     groups = min(max(_GROUPS, 4 * wanted), sample)
     sample -= sample % groups
     if wanted >= groups - 1 or len(points) < 64:  # few rows: everybody is looked at
         return torch.full((len(points),), torch.inf, dtype=torch.float64, device=device)
     limit = torch.empty(len(points), dtype=torch.float64, device=device)
     chosen, term = half.half[:sample], half.term[:sample]
-    for start in range(0, len(points), _STRIP):
-        rows = slice(start, min(start + _STRIP, len(points)))
+    step = max(1, _STRIP * _SAMPLE // sample)
+    for start in range(0, len(points), step):
+        rows = slice(start, min(start + step, len(points)))
         nearness = (half.half[rows] @ chosen.T) - term.to(chosen.dtype)
         if start < sample:  # nobody is its own neighbour
             own = torch.arange(rows.start, min(rows.stop, sample), device=device)
@@ -221,6 +226,9 @@ def exact_squared(left: Any, i: Any, right: Any, j: Any) -> Any:
     """|left[i] - right[j]|^2 for listed pairs, in float64 from coordinate differences."""
     import torch
 
+    kernels = fused(left)
+    if kernels is not None:
+        return kernels.exact_squared(left, i, right, j)
     squared = torch.empty(len(i), dtype=torch.float64, device=left.device)
     for start in range(0, len(i), _PAIRS):
         part = slice(start, start + _PAIRS)

@@ -1,4 +1,4 @@
-"""The fused pass of `near_pairs`, in Triton."""
+"""The fused pass of `near_pairs`, and exact distances of the pairs it lists, in Triton."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import triton
 import triton.language as tl
 
 from .near_pairs import Block
+
+_TILE = (128, 256, 64, 8, 8, 3)
+"""Rows and columns of a tile, numbers of a row at a time, tiles down a group, warps, stages: the fastest on an H200."""
 
 
 @triton.jit
@@ -58,17 +61,104 @@ def _pass(
             tl.store(room + place, key, mask=near & (place < capacity))
 
 
+@triton.jit
+def _pass_by_copies(
+    rows_at, columns_at, row_term, column_term, row_limit, column_limit, room, counter,
+    start, stop, rows, columns, capacity, same_until,
+    WIDTH: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
+    PROGRAMS: tl.constexpr, APART: tl.constexpr,
+):  # fmt: skip
+    """The same where tiles are brought by the copy engine, and every program makes many of them."""
+    left = tl.make_tensor_descriptor(rows_at, shape=[rows, WIDTH], strides=[WIDTH, 1], block_shape=[BM, BK])
+    right = tl.make_tensor_descriptor(columns_at, shape=[columns, WIDTH], strides=[WIDTH, 1], block_shape=[BN, BK])
+    down = tl.cdiv(stop - start, BM)
+    across = tl.cdiv(columns, BN)
+    per_group = GROUP * across
+    for program in tl.range(tl.program_id(0), down * across, PROGRAMS, flatten=not APART, warp_specialize=APART):
+        group = program // per_group
+        first = group * GROUP
+        size = min(down - first, GROUP)
+        i = first + (program % per_group) % size
+        j = (program % per_group) // size
+        row0 = start + i * BM
+        column0 = j * BN
+        if (row0 + BM > same_until) or (column0 + BN > row0):
+            total = tl.zeros((BM, BN), dtype=tl.float32)
+            for at in range(0, WIDTH, BK):
+                total = tl.dot(left.load([row0, at]), right.load([column0, at]).T, total)
+            row = row0 + tl.arange(0, BM)
+            column = column0 + tl.arange(0, BN)
+            inside_row = row < stop
+            inside_column = column < columns
+            # Beyond the end no product reaches the limit.
+            of_row = tl.load(row_term + row, mask=inside_row, other=float("inf"))
+            of_column = tl.load(column_term + column, mask=inside_column, other=float("inf"))
+            limit_row = tl.load(row_limit + row, mask=inside_row, other=float("inf"))
+            limit_column = tl.load(column_limit + column, mask=inside_column, other=float("inf"))
+            near = (total - of_column[None, :] >= limit_row[:, None]) | (
+                total - of_row[:, None] >= limit_column[None, :]
+            )
+            if tl.max(tl.max(near.to(tl.int32), axis=1), axis=0) > 0:
+                near = near & inside_row[:, None] & inside_column[None, :]
+                near = near & ((row[:, None] >= same_until) | (column[None, :] > row[:, None]))
+                place = tl.atomic_add(counter + tl.zeros((BM, BN), dtype=tl.int32), 1, mask=near, sem="relaxed")
+                key = (row[:, None].to(tl.int64) << 32) | column[None, :].to(tl.int64)
+                tl.store(room + place, key, mask=near & (place < capacity))
+
+
+@triton.jit
+def _exact(
+    left, right, i_at, j_at, found, count,
+    DIMENSIONS: tl.constexpr, BLOCK: tl.constexpr, WIDE: tl.constexpr,
+):  # fmt: skip
+    pair = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    inside = pair < count
+    i = tl.load(i_at + pair, mask=inside, other=0)
+    j = tl.load(j_at + pair, mask=inside, other=0)
+    total = tl.zeros((BLOCK,), dtype=tl.float64)
+    for at in range(0, DIMENSIONS, WIDE):
+        k = at + tl.arange(0, WIDE)
+        within = inside[:, None] & (k < DIMENSIONS)[None, :]
+        a = tl.load(left + i[:, None] * DIMENSIONS + k[None, :], mask=within, other=0.0).to(tl.float64)
+        b = tl.load(right + j[:, None] * DIMENSIONS + k[None, :], mask=within, other=0.0).to(tl.float64)
+        total += tl.sum((a - b) * (a - b), axis=1)
+    tl.store(found + pair, total, mask=inside)
+
+
 def run(
-    block: Block, start: int, stop: int, room: Any, tile: tuple[int, int, int, int, int, int] = (128, 256, 64, 8, 8, 3)
+    block: Block, start: int, stop: int, room: Any, tile: tuple[int, ...] = _TILE, apart: bool | None = None
 ) -> int:
+    """apart: bring tiles by the copy engine, by warps of their own or not; None: by ordinary loads."""
     bm, bn, bk, group, warps, stages = tile
     counter = torch.zeros(1, dtype=torch.int64, device=room.device)
     columns = len(block.columns.half)
-    grid = (triton.cdiv(stop - start, bm) * triton.cdiv(columns, bn),)
-    _pass[grid](
-        block.rows.half, block.columns.half, block.rows.term, block.columns.term,
-        block.row_threshold, block.column_threshold, room, counter,
-        start, stop, columns, len(room), block.same_until,
-        WIDTH=block.rows.half.shape[1], BM=bm, BN=bn, BK=bk, GROUP=group, num_warps=warps, num_stages=stages,
-    )  # fmt: skip
+    tiles = triton.cdiv(stop - start, bm) * triton.cdiv(columns, bn)
+    if apart is None:
+        _pass[(tiles,)](
+            block.rows.half, block.columns.half, block.rows.term, block.columns.term,
+            block.row_threshold, block.column_threshold, room, counter,
+            start, stop, columns, len(room), block.same_until,
+            WIDTH=block.rows.half.shape[1], BM=bm, BN=bn, BK=bk, GROUP=group, num_warps=warps, num_stages=stages,
+        )  # fmt: skip
+    else:
+        triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device=room.device))
+        programs = torch.cuda.get_device_properties(room.device).multi_processor_count
+        _pass_by_copies[(min(programs, tiles),)](
+            block.rows.half, block.columns.half, block.rows.term, block.columns.term,
+            block.row_threshold, block.column_threshold, room, counter,
+            start, stop, len(block.rows.half), columns, len(room), block.same_until,
+            WIDTH=block.rows.half.shape[1], BM=bm, BN=bn, BK=bk, GROUP=group, PROGRAMS=programs, APART=apart,
+            num_warps=warps, num_stages=stages,
+        )  # fmt: skip
     return int(counter.item())
+
+
+def exact_squared(left: Any, i: Any, right: Any, j: Any) -> Any:
+    """|left[i] - right[j]|^2 for listed pairs, in float64 from coordinate differences, without copies of rows."""
+    found = torch.empty(len(i), dtype=torch.float64, device=left.device)
+    if len(i):
+        block = 8
+        _exact[(triton.cdiv(len(i), block),)](
+            left, right, i, j, found, len(i), DIMENSIONS=left.shape[1], BLOCK=block, WIDE=128, num_warps=4
+        )
+    return found
