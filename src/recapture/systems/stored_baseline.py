@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checks import path_of, plain_arguments
+from ..checks import path_of, plain, plain_arguments
 from ..errors import InputError, shown
 from ..files import check_writable, whole_files
 from ..geometry.sparse_rows import SparseRows
-from ..report.report import plain
 from ..sets.declaration import METRICS, row_metrics
 from ..sets.evaluate import PreparedSets, prepare_sets
 from ..sets.grouping import Labelled, Sized
