@@ -40,10 +40,10 @@ def verdict_of_sets(results: SetResults, level: float = LEVEL) -> list[str]:
     """At most five sentences, from tested facts and human bands; one that says so where there is neither."""
     if not results:
         return []
-    return [*set_sentences(results, level), *_not_compared(results), *_unseen(results, level), *blind(results)]
+    return [*told_from_people(results, level), *_not_compared(results), *_unseen(results, level), *blind(results)]
 
 
-def set_sentences(results: SetResults, level: float) -> list[str]:
+def told_from_people(results: SetResults, level: float) -> list[str]:
     """Told from people or not, and what is worse."""
     return [_told(results, level) or _by_band(results) or _nothing(results), *_worse(results)]
 
