@@ -82,6 +82,8 @@ class Comparison(Paged):
         Each system against people: see `evaluate`, `evaluate_pairs` or `evaluate_contexts`.
     alike : dict
         {(a, b): {number: value}} of systems against each other; ("human", "human"): of two human parts of that size.
+    left_out : dict of str to str
+        Numbers that were asked for and could not be compared, and why: the verdict is without them, and says so.
     level : float
         Of the tests.
     settings : dict
@@ -104,11 +106,12 @@ class Comparison(Paged):
         unseen: SmallestDifference | None = None,
         losses: Mapping[PairOfSystems, Losses] | None = None,
         half_bands: Mapping[str, float] | None = None,
+        left_out: Mapping[str, str] | None = None,
     ) -> None:
         """sentences: what else the verdict says, after who is closest. shown: the numbers of tables (None: all).
         notes: what there is to say beside the notes of the results. unseen: what is simulated for the last sentence.
         losses: how much worse each system is than each other, for `worse`. half_bands: by number, half of the width of
-        its human band, where there is one.
+        its human band, where there is one. left_out: numbers that could not be compared, and why.
         """
         self.kind, self.results, self.level = kind, results, level
         self.numbers, self.values = dict(numbers), {name: dict(each) for name, each in values.items()}
@@ -116,7 +119,7 @@ class Comparison(Paged):
         self.differences = Differences(differences)
         self.settings = dict(settings)
         self.alike = {pair: dict(each) for pair, each in (alike or {}).items()}
-        self._notes = list(notes)
+        self._notes, self.left_out = list(notes), dict(left_out or {})
         self._losses, self._half_bands = dict(losses or {}), dict(half_bands or {})
         self._sentences, self._shown = list(sentences), list(numbers if shown is None else shown)
         self._deciding = list(self._shown)
@@ -125,7 +128,7 @@ class Comparison(Paged):
     @property
     def notes(self) -> list[str]:
         """What a user should know: warnings, and what was left out."""
-        return [*self.results.notes, *self._notes]
+        return [*self.results.notes, *left_notes(self.left_out), *self._notes]
 
     def tied(self, a: str, b: str) -> bool:
         """Whether no number tells the two apart, at the level of the comparison."""
@@ -282,7 +285,7 @@ class Comparison(Paged):
     def verdict(self) -> list[str]:
         """At most five sentences, from tested facts."""
         unseen = [] if self._unseen is None else unseen_between(self._smallest(self._unseen), self._unseen.silence)
-        return [self._closest(), *self._sentences, *unseen][:5]
+        return [self._closest(), *without(self.left_out), *self._sentences, *unseen][:5]
 
     @property
     def smallest_found(self) -> dict[str, Any] | None:
@@ -470,6 +473,25 @@ def _p(value: float) -> str:
 
 def _joined(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def without(left_out: Mapping[str, str]) -> list[str]:
+    """The sentence on numbers that a verdict is without."""
+    if not left_out:
+        return []
+    return [f"This is without {listed_reasons(left_out)}: what they say of the same texts may be otherwise."]
+
+
+def left_notes(left_out: Mapping[str, str]) -> list[str]:
+    return [f"left out: {listed_reasons(left_out)}"] if left_out else []
+
+
+def listed_reasons(left_out: Mapping[str, str]) -> str:
+    """Names by what they have in common: mmd (each file ...), bleu, chrf (of the whole corpus ...)."""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in left_out.items():
+        by_reason.setdefault(why, []).append(name)
+    return ", ".join(f"{', '.join(names)} ({why})" for why, names in by_reason.items())
 
 
 def _listed(names: Sequence[str]) -> str:
