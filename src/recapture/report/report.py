@@ -564,8 +564,10 @@ def short(value: float) -> str:
     return f"{value:.4f}"
 
 
-def short_p(value: float) -> str:
-    """Two significant digits, and never a plain 0."""
+def short_p(value: float, least: float = 0.0) -> str:
+    """Two significant digits, and never a plain 0; least: what is not told apart from smaller ones."""
+    if value < least * (1 - 1e-9):
+        return f"<{short_p(least)}"
     if value >= 1e-4:
         return f"{value:.2g}"
     return f"{value:.0e}" if value > 0 else "<1e-300"

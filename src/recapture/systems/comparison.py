@@ -148,6 +148,15 @@ class Comparison(Paged):
             and not self._overshoots(a, b, name)
         ]
 
+    def undecided(self, a: str, b: str, name: str) -> str:
+        """Why neither of two systems is closer by a number that tells them apart; "" where one is, or nothing does."""
+        each = self.differences[a, b][name]
+        if each.adjusted >= self.level or name in self.closer(a, b) or name in self.closer(b, a):
+            return ""
+        if not each.sure:
+            return "the interval has 0"
+        return f"{a if (each.value > 0) == (self.numbers[name] == 'higher') else b} overshoots"
+
     def _overshoots(self, a: str, b: str, name: str) -> bool:
         return isinstance(self.results, SetResults) and overshoots(self.results, a, b, name)
 
@@ -189,8 +198,12 @@ class Comparison(Paged):
 
     def can_be_worse(self, than: str) -> bool:
         """Whether there are labellings enough to call any system worse than this one."""
+        return self.least_loss(than) < self.level
+
+    def least_loss(self, than: str) -> float:
+        """The smallest adjusted p-value of being worse than this one that labellings can give."""
         found = [self._losses[name, than].smallest for name in self.systems if name != than]
-        return any(len(found) * smallest < self.level for smallest in found)
+        return len(found) * min(found, default=1.0)
 
     def check_system(self, name: object) -> None:
         """Refuse a name that is none of a system."""
@@ -329,8 +342,12 @@ class Comparison(Paged):
             said = f"no system is closest to people: each of {_joined(first)} is beaten by another"
         elif apart:
             a, b = apart[0]
-            told = [name for name, each in self.differences[a, b].items() if each.adjusted < self.level]
-            said = f"{closest}: {a} and {b} differ by {_listed(told)}, which does not tell who is closer"
+            every = [name for name, each in self.differences[a, b].items() if each.adjusted < self.level]
+            told = [name for name in every if name in self._shown]
+            aside = "" if told else " (not in these tables)"
+            said = (
+                f"{closest}: {a} and {b} differ by {_listed(told or every)}{aside}, which does not tell who is closer"
+            )
         elif not rest:
             said = f"{_joined(first)} are tied: no number tells which is closer to people (level {percent})"
         elif len(first) > 1:
@@ -343,10 +360,17 @@ class Comparison(Paged):
     def _beaten(self, name: str) -> str:
         by = [other for other in self.systems if self.beats(other, name)]
         best = next((other for other in self.clusters[0] if other in by), by[0])
-        number = min(self._wins(best, name), key=lambda each: self.differences[best, name][each].adjusted)
-        found = self.differences[best, name][number]
-        much = f"{number} {signed(-found.value)}, p {short_p(found.adjusted)}"
-        return f"{name} is further away than {_joined(by)} ({much})"
+        # As the table of differences has it, so that a reader finds it there.
+        a, b = (best, name) if self.systems.index(best) < self.systems.index(name) else (name, best)
+        found = self.differences[a, b]
+        number = min(self._wins(best, name), key=lambda each: max(found[each].adjusted, self._least))
+        much = f"{number} {signed(found[number].value)}, adjusted p {_p(found[number].adjusted, self._least)}"
+        return f"{name} is further away than {_joined(by)} ({a} - {b}: {much})"
+
+    @property
+    def _least(self) -> float:
+        """The smallest adjusted p-value that labellings can give: what has none is not said to be surer."""
+        return float(self.settings.get("smallest_adjusted", 0.0))
 
     def report(self) -> Report:
         records = {
@@ -379,7 +403,7 @@ class Comparison(Paged):
             "settings": {**self.settings, "smallest_found": self.smallest_found},
             **({"reference_content": people} if people else {}),
         }
-        tables = [self._systems_table(), self._differences_table(), *self._alike_table()]
+        tables = [self._systems_table(), *self._beside_people(), self._differences_table(), *self._alike_table()]
         notes = self.notes
         results["results"] = of_results.results
         kind = f"compare {self.kind}"
@@ -421,25 +445,43 @@ class Comparison(Paged):
             and all(name in self.closer(system, other) for other in self.systems if other != system)
         ]
 
+    def _beside_people(self) -> list[Table]:
+        """What people's parts score: what the verdict and the column of who is closer rest on."""
+        if not isinstance(self.results, SetResults):
+            return []
+        shown = self.results.copy()
+        shown.shown = tuple(self._shown)
+        return shown.equal_terms()
+
     def _differences_table(self) -> Table:
-        rows, names = [], []
+        rows, names, said = [], [], [*self.settings.get("said", ())]
+        least, pairs = self._least, len(pairs_of(self.systems))
         for a, b in pairs_of(self.systems):
             for name in self._shown:
                 each = self.differences[a, b][name]
-                apart = "neither" if each.adjusted < self.level else "tied"
+                why = self.undecided(a, b, name)
+                apart = f"neither: {why}" if why else "tied"
                 winner = a if name in self.closer(a, b) else b if name in self.closer(b, a) else apart
                 ends = each.low, each.high
                 rows.append([
                     f"{a} - {b}", name, winner,
                     NumberCell(signed(each.value), Measured(each.value, ends, signed=True, apart=True)),
                     NumberCell(f"[{signed(each.low)}, {signed(each.high)}]", Measured(None, ends, signed=True)),
-                    _p(each.adjusted), _p(each.pvalue), _p(each.distinct),
+                    _p(each.adjusted, least), _p(each.pvalue, least / pairs), _p(each.distinct),
                 ])  # fmt: skip
                 names.append((*names_of_label(name), f"{a} - {b}"))
+        if any(row[2].endswith("overshoots") for row in rows):
+            said.append(
+                "overshoots: scores better than people's mean, and lies further from it than the other system (see the "
+                "parts above): better than people is not closer to them"
+            )
+        if bare := list(dict.fromkeys(row[1] for row in rows if row[7] == "-")):
+            alone = "p from the spread alone, without labellings"
+            said.append(f"{', '.join(bare)}: {alone}{f', and not told below {short_p(least)}' if least else ''}")
         return Table(
             ["difference", "number", "closer", "value", "interval", "p adjusted", "p", "p alike"],
             rows,
-            [*self.settings.get("said", ())],
+            said,
             3,
             title="Differences",
             listed=True,
@@ -467,8 +509,8 @@ def _number(value: float, style: Literal["", "bold"] = "") -> NumberCell:
     return NumberCell(short(value), Measured(value), style)
 
 
-def _p(value: float) -> str:
-    return "-" if math.isnan(value) else short_p(value)
+def _p(value: float, least: float = 0.0) -> str:
+    return "-" if math.isnan(value) else short_p(value, least)
 
 
 def _joined(names: Sequence[str]) -> str:

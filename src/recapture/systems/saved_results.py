@@ -100,6 +100,9 @@ class SavedSets(Reported):
     def can_be_worse(self, than: str) -> bool:
         return False
 
+    def least_loss(self, than: str) -> float:
+        return 1.0
+
     def worse(self, than: str, tolerance: float = 0.0) -> dict[str, dict[str, Loss]]:
         """Refused: without vectors there is no test."""
         raise InputError(
