@@ -376,6 +376,8 @@ def test_the_command_writes_its_page(files, capsys):
     assert "wrote out.html" in capsys.readouterr().err
     text = "".join(Seen((files / "out.html").read_text("utf-8")).text)
     assert "recapture score -r human.npy -c model.npy --metrics mmd --no-ceiling --report out.html" in text
+    assert run([*SCORE, "--report", "short.htm"]) == 0  # the older ending
+    assert (files / "short.htm").read_text("utf-8").startswith("<!doctype html>")
     assert run([*SCORE, "-c", "other.npy", "--series", "0.5,1", "--report", "out.html"]) == 0
     assert "mmd, in order" in (files / "out.html").read_text("utf-8")
 
@@ -383,7 +385,7 @@ def test_the_command_writes_its_page(files, capsys):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--report", "out.txt"], "ends in .html"),
+        (["--report", "out.txt"], "ends in .html or .htm"),
         (["--report", "-"], "name files"),
         (["--report", "nowhere/out.html"], "no directory"),
         (["--report", "folder.html"], "it is a directory"),

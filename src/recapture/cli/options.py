@@ -234,7 +234,9 @@ def report_options(series: bool = False) -> Callable[[Command], Command]:
                 callback=order,
                 help="The systems have an order (checkpoints, temperatures): the page draws curves.",
             )(command)
-        return click.option("--report", metavar="FILE", help="Write a page (.html) that shows everything.")(command)
+        return click.option("--report", metavar="FILE", help="Write a page (.html or .htm) that shows everything.")(
+            command
+        )
 
     return add
 
@@ -461,7 +463,8 @@ def deliver(
     report: str | None = None,
     series: bool | list[float] = False,
 ) -> None:
-    """A result in one of the forms, to the file or to stdout; then what the user should know, unless it is part of it.
+    """A result in one of the forms, to the file (then stdout has the answer alone) or to stdout; then what the user
+    should know, unless it is part of it.
 
     also: further files to write, by path; all are written or none. how: for the method that writes the form.
     report: where the page goes. series: see `report_options`.
@@ -485,12 +488,29 @@ def deliver(
                 sys.stdout.flush()
             except BrokenPipeError as error:  # whoever reads has seen enough; the files are wanted all the same
                 left = error
+    if output:
+        _answer(result)
     for path in files:
         say(f"wrote {path}")
     for note in notes if form != "json" else ():
         say(note)
     if left is not None:
         raise left
+
+
+def _answer(result: Reported) -> None:
+    """Print the sentences that a result opens with, for whoever has the rest in a file; who has closed stdout does
+    without.
+    """
+    from ..report.report import Report
+
+    words = Report("", [], verdict=getattr(result, "verdict", ())).to_table(terminal_width()).rstrip("\n")
+    try:
+        if words:
+            click.echo(words)
+            sys.stdout.flush()
+    except OSError:
+        discard(sys.stdout)
 
 
 def _typed() -> str:

@@ -242,7 +242,7 @@ def check_ending(path: str | os.PathLike[str]) -> None:
     """Refuse a name under which no browser would look for a page."""
     name = os.fspath(path)
     if not name.lower().endswith(ENDINGS):
-        raise InputError(f"cannot write {shortened(name)}: a page's name ends in .html")
+        raise InputError(f"cannot write {shortened(name)}: a page's name ends in .html or .htm")
 
 
 def page_of(result: Reported, *, series: Series = False, command: str = "") -> Page:
@@ -284,7 +284,7 @@ class Paged(Reported):
         Parameters
         ----------
         path : str or path, optional
-            A name that ends in .html: one file with everything in it, which asks nothing of a network.
+            A name that ends in .html or .htm: one file with everything in it, which asks nothing of a network.
         series : bool or sequence of float, default False
             Whether the systems have an order, such as checkpoints or temperatures: their numbers are then drawn as
             curves. Numbers say where each system stands.

@@ -294,7 +294,7 @@ def prepare_sets(
     inputs = inputs_of(names, every_set if texts else ready, vectors.facts, texts)
     by_name = dict(zip(named, sets, strict=True))
     for name, points in by_name.items():
-        notes[points.name] += copies_note(inputs[name], points)
+        notes[points.name] += copies_note(inputs, name, points, reference)
         if same_as_reference(reference, points):
             notes[points.name].append(
                 f"{points.name} holds the samples of {of_reference}, in the same order: is it the same file?"

@@ -17,7 +17,6 @@ from .inputs import Inputs, footnotes
 from .k_sweep import KeptSets
 from .unseen import People, SmallestFound
 
-
 EQUAL_TERMS = "On equal terms: parts of equal size against the same human part"
 
 
