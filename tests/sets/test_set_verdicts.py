@@ -157,8 +157,8 @@ def test_worse_in_halves_of_the_human_band():
     halves = (band.mean - own.mean) / ((band.high - band.low) / 2)
     assert halves > 1
     assert (
-        f"recall of parts {own.mean:.4f}, {halves:.1f} half-widths of the human band below people's mean {band.mean:.4f}"
-        in (results.verdict[-1])
+        f"recall of parts {own.mean:.4f}, {halves:.1f} half-widths of the human band below people's mean "
+        f"{band.mean:.4f}" in results.verdict[-1]
     )
     assert "less variety" in results.verdict[-1] and "less fidelity" not in results.verdict[-1]
 

@@ -114,8 +114,8 @@ def hint_at_pairs(sets: SetFiles, tested: bool, **others: Any) -> None:
     sizes = {len(samples) for samples in (sets.references, *sets.candidates.values())}
     if tested and len(sizes) == 1 and not any(others.values()):
         say(
-            f"all sets have {sizes.pop():,} texts: if text i of each answers the same prompt, say --paired, which tests "
-            "within prompts and may change the answer"
+            f"all sets have {sizes.pop():,} texts: if text i of each answers the same prompt, say --paired, which "
+            "tests within prompts and may change the answer"
         )
 
 

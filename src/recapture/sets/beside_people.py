@@ -135,7 +135,9 @@ def _worse(results: SetResults) -> list[str]:
             known |= set() if worst is None else {aspect}
             if worst is not None and worst.halves < -1:
                 side = "below" if worst.own < worst.human else "above"
-                away = f"{-worst.halves:.1f} half-widths of the human band {side} people's mean {short(worst.human)}"
+                away = (
+                    f"{_beyond(-worst.halves)} half-widths of the human band {side} people's mean {short(worst.human)}"
+                )
                 said.append(f"less {aspect} ({worst.number} of parts {short(worst.own)}, {away})")
         if said:
             parts.append(f"{system} has {' and '.join(said)}")
@@ -145,6 +147,11 @@ def _worse(results: SetResults) -> list[str]:
         who = next(iter(results)) if len(results) == 1 else "no system"
         return [f"In {' and '.join(sorted(known))} {who} is {'not ' * (len(results) == 1)}below the human band."]
     return [f"{some(parts, '; ')}; the band ends 1 half-width from that mean."]
+
+
+def _beyond(halves: float) -> str:
+    """More than 1, and never written as 1.0, which is where the band ends."""
+    return f"{halves:.1f}" if halves >= 1.05 else f"{max(halves, 1.01):.2f}"
 
 
 def _offs(results: SetResults, system: str, shown: Sequence[str] | None) -> list[Off]:
