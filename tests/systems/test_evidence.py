@@ -426,7 +426,7 @@ def test_better_than_people_is_neither_closer_nor_a_tie():
     # The row says why, and the numbers that say so stand in a table: people's mean, and parts of both systems.
     tables = {table.title.partition(":")[0]: table for table in compared.report().tables}
     row = next(row for row in tables["Differences"].rows if row[1] == "density-coverage.density")
-    assert row[2] == "neither: typical overshoots" and "better than people" in tables["Differences"].caption[-1]
+    assert row[2] == "neither: overshoot" and "better than people" in tables["Differences"].caption[-1]
     beside = next(row for row in tables["On equal terms"].rows if row[1] == "density")
     assert tables["On equal terms"].heads[3:] == ["human", "typical", "like"]
     human, own, other = (float(cell.split(" ")[0]) for cell in beside[3:])

@@ -6,6 +6,7 @@ import copy
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..contexts.table import ContextSystems
 from ..errors import InputError, UnknownNameError, nearest_names
 from ..errors import shown as quoted
 from ..page.page_parts import Page, Paged
+from ..page.series import order_of
 from ..report.report import ARROWS, Measured, NumberCell, Report, Table, names_of_label, short, short_p, signed
 from ..report.result import Results
 from ..sets.beside_people import overshoots
@@ -124,6 +126,7 @@ class Comparison(Paged):
         self._sentences, self._shown = list(sentences), list(numbers if shown is None else shown)
         self._deciding = list(self._shown)
         self._unseen, self._how = unseen, ".all_rows()"
+        self._order: list[str] = []
 
     @property
     def notes(self) -> list[str]:
@@ -155,7 +158,7 @@ class Comparison(Paged):
             return ""
         if not each.sure:
             return "the interval has 0"
-        return f"{a if (each.value > 0) == (self.numbers[name] == 'higher') else b} overshoots"
+        return _OVERSHOOT
 
     def _overshoots(self, a: str, b: str, name: str) -> bool:
         return isinstance(self.results, SetResults) and overshoots(self.results, a, b, name)
@@ -322,6 +325,19 @@ class Comparison(Paged):
         every._shown = list(self.numbers)
         return every
 
+    def in_order(self, series: bool | Sequence[float] = True) -> Comparison:
+        """The same comparison of systems that have an order (checkpoints, temperatures): the verdict goes along it.
+
+        Parameters
+        ----------
+        series : bool or sequence of float, default True
+            In which order they stand (True: as they were given); numbers say where each system stands.
+        """
+        where, _ = order_of(self.systems, series)
+        ordered = copy.copy(self)
+        ordered._order = sorted(self.systems, key=lambda name: where[self.systems.index(name)])
+        return ordered
+
     def show(self, how: str) -> None:
         """how: what brings the numbers that tables leave out, for whoever reads them."""
         self._how = how
@@ -355,7 +371,28 @@ class Comparison(Paged):
         else:
             said = f"{first[0]} is closest to people"
         upper = said.startswith("no system")
-        return "; ".join([said[0].upper() + said[1:] if upper else said, *map(self._beaten, rest)]) + "."
+        steps = self._steps()
+        # Steps that are each too small to be told may add up: then who is behind is said one by one.
+        behind = [] if any(word != _TIED for word, _, _ in steps) else list(map(self._beaten, rest))
+        along = [f"{word} from {first} to {last}" for word, first, last in steps]
+        behind += [f"in their order: {', '.join(along)}"] if along else []
+        return "; ".join([said[0].upper() + said[1:] if upper else said, *behind]) + "."
+
+    def _steps(self) -> list[tuple[str, str, str]]:
+        """Along the order: what each step does, from which system to which; equal steps in a row are one."""
+        found: list[tuple[str, str, str]] = []
+        for before, after in pairwise(self._order):
+            if self.beats(after, before):
+                word = "closer to people"
+            elif self.beats(before, after):
+                word = "further from people"
+            else:
+                word = _TIED if self.tied(before, after) else "another way of writing, neither closer"
+            if found and found[-1][0] == word:
+                found[-1] = (word, found[-1][1], after)
+            else:
+                found.append((word, before, after))
+        return found
 
     def _beaten(self, name: str) -> str:
         by = [other for other in self.systems if self.beats(other, name)]
@@ -460,7 +497,7 @@ class Comparison(Paged):
             for name in self._shown:
                 each = self.differences[a, b][name]
                 why = self.undecided(a, b, name)
-                apart = f"neither: {why}" if why else "tied"
+                apart = f"neither: {why}" if why else _TIED
                 winner = a if name in self.closer(a, b) else b if name in self.closer(b, a) else apart
                 ends = each.low, each.high
                 rows.append([
@@ -470,10 +507,10 @@ class Comparison(Paged):
                     _p(each.adjusted, least), _p(each.pvalue, least / pairs), _p(each.distinct),
                 ])  # fmt: skip
                 names.append((*names_of_label(name), f"{a} - {b}"))
-        if any(row[2].endswith("overshoots") for row in rows):
+        if any(row[2].endswith(_OVERSHOOT) for row in rows):
             said.append(
-                "overshoots: scores better than people's mean, and lies further from it than the other system (see the "
-                "parts above): better than people is not closer to them"
+                "overshoot: whichever scores better scores better than people's mean, too, and lies further from it than "
+                "the other (see the parts on equal terms): better than people is not closer to them"
             )
         if bare := list(dict.fromkeys(row[1] for row in rows if row[7] == "-")):
             alone = "p from the spread alone, without labellings"
@@ -497,6 +534,9 @@ class Comparison(Paged):
         caption = [f"parts of {size:,} samples, the first in people's place; human, human: two parts of the reference"]
         title, names = "How alike systems are to each other", [names_of_label(name) for name in self._shown]
         return [Table(["of", *self._shown], rows, caption, 1, title=title, listed=True, column_names=names)]
+
+
+_TIED, _OVERSHOOT = "tied", "overshoot"
 
 
 def check_tolerance(tolerance: Any) -> float:
