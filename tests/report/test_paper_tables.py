@@ -119,7 +119,7 @@ def test_digits_are_those_of_decimal_arithmetic(scored):
 
 
 def test_digits_are_decimals_for_small_numbers_too():
-    """One rule: a table never mixes decimals and digits that count. What is below 0 keeps its sign, 0 itself has none."""
+    """One rule: decimals, never digits that count. What is below 0 keeps its sign, and 0 itself has none."""
     assert [decimals(value, 2) for value in (0.0, -0.0, 0.004, -0.0041234, 0.006)] == [
         "0.00", "0.00", "0.00", "-0.00", "0.01",
     ]  # fmt: skip

@@ -294,6 +294,25 @@ def test_sentences_have_signs_pairs_and_numbers_of_the_tables():
         assert f"a and b differ by {said}, which does not tell" in shown.verdict[0]
 
 
+def test_the_verdict_goes_along_the_order_of_a_series():
+    """By hand: a to b is a step towards people (b beats a), b to c a tie."""
+    rising = comparison((-0.5, 0.001), (-0.6, 0.001), (-0.1, 0.5))
+    said = "b and c are closest to people, and tied; in their order: closer to people from a to b, tied from b to c."
+    assert rising.in_order().verdict[0] == said
+    back = rising.in_order([3, 2, 1]).verdict[0]
+    assert back.endswith("in their order: tied from c to b, further from people from b to a.")
+    # Two steps of one kind are one; numbers say where each stands.
+    clear = comparison((-0.5, 0.001), (-0.9, 0.001), (-0.4, 0.001)).in_order([1, 10, 100])
+    assert clear.verdict[0] == "c is closest to people; in their order: closer to people from a to c."
+    # Steps too small to be told, whose sum is told: who is behind is said, too.
+    slow = comparison((-0.05, 0.5), (-0.9, 0.001), (-0.05, 0.5)).in_order()
+    assert "a is further away than c (a - c: score -0.9000" in slow.verdict[0]
+    assert slow.verdict[0].endswith("in their order: tied from a to c.")
+    assert "in their order" not in rising.verdict[0]
+    with pytest.raises(rc.InputError, match="takes 3 numbers"):
+        rising.in_order([1, 2])
+
+
 def test_no_p_value_is_shown_below_what_labellings_can_give():
     """A number without labellings has a p-value from its spread alone, which may be anything: 1e-15 beside others that
     cannot be below 0.003.

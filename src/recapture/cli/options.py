@@ -168,7 +168,7 @@ def output_format(
 
 
 def _shape_options(command: Command) -> Command:
-    """--rows, --tables, --digits, --transpose and --intervals of tables in Markdown and LaTeX; `chosen_form` and `deliver` know
+    """--rows, --tables, --digits, --transpose, --intervals of Markdown and LaTeX; `chosen_form` and `deliver` know
     them, so no command has to.
     """
 
@@ -181,7 +181,7 @@ def _shape_options(command: Command) -> Command:
         click.option("--intervals", metavar="WHERE", **kept, help="beside (default), below, pm (±) or none."),
         click.option("--transpose", is_flag=True, **kept, help="Rows as columns, columns as rows."),
         click.option("--digits", type=click.IntRange(0, 15), metavar="N", **kept, help="Decimals of numbers."),
-        click.option("--tables", metavar="NAMES", **kept, help="Which tables: words of their titles, comma-separated."),
+        click.option("--tables", metavar="NAMES", **kept, help="Which: words of their titles, comma-separated."),
         click.option("--rows", metavar="NAMES", **kept, help="With md, latex: numbers or metrics, comma-separated."),
     ):
         command = option(command)

@@ -509,8 +509,8 @@ class Comparison(Paged):
                 names.append((*names_of_label(name), f"{a} - {b}"))
         if any(row[2].endswith(_OVERSHOOT) for row in rows):
             said.append(
-                "overshoot: whichever scores better scores better than people's mean, too, and lies further from it than "
-                "the other (see the parts on equal terms): better than people is not closer to them"
+                "overshoot: whichever scores better scores better than people's mean, too, and lies further from it "
+                "than the other (see the parts on equal terms): better than people is not closer to them"
             )
         if bare := list(dict.fromkeys(row[1] for row in rows if row[7] == "-")):
             alone = "p from the spread alone, without labellings"
