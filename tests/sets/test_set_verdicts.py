@@ -160,6 +160,7 @@ def test_worse_in_halves_of_the_human_band():
         f"recall of parts {own.mean:.4f}, {halves:.1f} half-widths of the human band below people's mean "
         f"{band.mean:.4f}" in results.verdict[-1]
     )
+    assert results.verdict[-1].endswith("; the band ends at 1 half-width.")
     assert "less variety" in results.verdict[-1] and "less fidelity" not in results.verdict[-1]
 
 

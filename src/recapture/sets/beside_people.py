@@ -146,7 +146,7 @@ def _worse(results: SetResults) -> list[str]:
     if not parts:
         who = next(iter(results)) if len(results) == 1 else "no system"
         return [f"In {' and '.join(sorted(known))} {who} is {'not ' * (len(results) == 1)}below the human band."]
-    return [f"{some(parts, '; ')}; the band ends 1 half-width from that mean."]
+    return [f"{some(parts, '; ')}; the band ends at 1 half-width."]
 
 
 def _beyond(halves: float) -> str:
