@@ -252,7 +252,7 @@ def prepare_sets(
     inputs = inputs_of(given.names, given.samples if texts else ready, vectors.facts, texts)
     by_name = dict(zip(given.candidates, sets, strict=True))
     for name, points in by_name.items():
-        notes[points.name] += copies_note(inputs[name], points)
+        notes[points.name] += copies_note(inputs, name, points, reference)
         if same_as_reference(reference, points):
             notes[points.name].append(
                 f"{points.name} holds the samples of {reference.name}, in the same order: is it the same file?"
