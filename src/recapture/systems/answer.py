@@ -197,10 +197,10 @@ def compare_prepared(
     pairs = len(pairs_of(list(against.systems)))
     fewest = min(each.nulls.shape[1] for each in evidence.values())
     # All labellings there are, where they are few; the mirror image of the observed one is as far as that is.
-    exact = [each.nulls.shape[1] / 2 for each in evidence.values() if 1 < each.nulls.shape[1] <= LABELLINGS]
+    exact = [each.every for each in evidence.values() if each.every]
     smallest = smallest_adjusted(pairs, enough_labellings(pairs, level))
     if len(exact) == pairs:
-        smallest = min(1.0, pairs / max(exact))
+        smallest = min(1.0, pairs * min(exact))
     settings = {
         "size": against.size,
         "part": part,
