@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import binom
 
 import recapture as rc
+from recapture.geometry.labels import Labels
 from recapture.geometry.parallel import engine
 from recapture.geometry.points import PointSet
 from recapture.labellings.groups import Groups
@@ -16,6 +17,8 @@ from recapture.sets.pair import Pair
 from recapture.systems.evidence import Evidence, _by_labelling, differences, judged_losses, losses, worth_more
 from recapture.systems.of_sets import SetSystems
 from recapture.systems.set_labellings import PairLabellings
+
+NEIGHBOURS = ("mark-evaluate", "precision-recall", "density-coverage")
 
 
 def exchanges(rng, half, labellings):
@@ -50,6 +53,41 @@ def test_mmd_of_systems_really_exchanged(form, kind):
         rc.mmd(people, systems[row], **options).value - rc.mmd(people, systems[~row], **options).value for row in flags
     ]
     assert found == pytest.approx(expected, abs=1e-12 if form == "unbiased" else 1e-9)
+
+
+@pytest.mark.parametrize("kind", ["plain", "grid", "copies"])
+@pytest.mark.parametrize("n, half, d, ks", [(30, 12, 4, (1, 3, 5)), (7, 20, 1, (2,)), (60, 6, 2, (1, 4))])
+def test_neighbours_of_systems_really_exchanged(n, half, d, ks, kind):
+    """Each system measured by itself, for every labelling. Ties and copies, short lists and long ones."""
+    people, systems = clouds(8, n, half, d, kind)
+    pair = Pair(PointSet(people, "people"), PointSet(systems, "both"))
+    flags = exchanges(np.random.default_rng(9), half, 70)
+    pair.expect(ks)
+    for k in ks:
+        found = [METRICS.find(name).exchange(pair, k=k)(flags) for name in NEIGHBOURS]
+        for place, row in list(enumerate(flags))[::10]:
+            one, two = (
+                [rc.mark_evaluate(people, own, k=k), rc.precision_recall(people, own, k=k),
+                 rc.density_coverage(people, own, k=k)]
+                for own in (systems[row], systems[~row])
+            )  # fmt: skip
+            for of_metric, first, second in zip(found, one, two, strict=True):
+                for name, each in of_metric.items():
+                    assert each[place] == pytest.approx(first.values[name] - second.values[name], abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["plain", "grid", "copies"])
+def test_exchanged_counts_are_those_of_both_systems_relabelled(kind):
+    people, systems = clouds(10, 150, 90, 3, kind)
+    pair = Pair(PointSet(people, "people"), PointSet(systems, "both"))
+    flags = exchanges(np.random.default_rng(11), 90, 130)
+    pair.expect((1, 3, 5))
+    for k in (1, 3, 5):
+        for own, counts in zip((flags, ~flags), pair.exchanged_counts(flags, k), strict=True):
+            reference = np.pad(np.zeros_like(own), ((0, 0), (150, 0)), constant_values=((0, 0), (True, False)))
+            expected = pair.counts_under(Labels(reference, np.pad(own, ((0, 0), (150, 0)))), k)
+            for name in counts._fields:
+                assert (getattr(counts, name) == getattr(expected, name)).all(), (name, k)
 
 
 def jobs(names):
