@@ -58,6 +58,19 @@ class Pair:
         return ordered
 
     @property
+    def already_ordered(self) -> Pair | None:
+        """`ordered`, where it was asked for and is another pair."""
+        made: Pair | None = self.__dict__.get("ordered")
+        return None if made is self else made
+
+    def forget_neighbours(self) -> None:
+        """Of this pair and of the same in order of content: they may be large, and are found again where needed."""
+        for pair in {self, self.already_ordered or self}:
+            pair.__dict__.pop("pooled", None)
+            pair._overlap = pair._exchange = None
+            pair._counts, pair._exchanged = {}, {}
+
+    @property
     def given(self) -> Pair | None:
         """The pair whose samples these are in order of content, where it is another one."""
         return None if self._given is None else self._given()

@@ -30,8 +30,8 @@ from .set_labellings import CUTS, PairLabellings, cut_to, numbered
 HALF_SAMPLES = 200
 DRAWS = 10
 """Subsamples of a system that has more samples than the smallest."""
-_ALIKE_RUNS = 15
-"""Of all pairs of systems together, where systems are measured against each other: that costs as much as measuring."""
+_ALIKE_RUNS, _FEWEST_ALIKE = 15, 2
+"""Parts of all pairs of systems together, and of one at least, where systems are measured against each other."""
 _HALVED, _CUT, _MATCHED = 2, 3, 4
 """Streams of random numbers."""
 
@@ -56,7 +56,9 @@ class SetSystems:
         """labelled: metrics whose labellings are looked at (None: all but those that declare them costly)."""
         self.seed = seed
         self.reference = prepared.reference.ordered
-        self.systems = {name: points.ordered for name, points in prepared.candidates.items()}
+        self.pairs = {name: Pair(prepared.reference, points) for name, points in prepared.candidates.items()}
+        """Of the reference with each system: whoever measures them again finds their clusters here."""
+        self.systems = {name: pair.ordered.candidate for name, pair in self.pairs.items()}
         self.size = min(map(len, self.systems.values()))
         """Of every system, where it is compared."""
         jobs = with_defaults(prepared.jobs, seed)
@@ -110,8 +112,10 @@ class SetSystems:
         draws = 1 if len(points) == self.size else DRAWS
         runs, noise = [], []
         for _ in range(draws):
-            part = points if draws == 1 else _rows(points, np.sort(rng.choice(len(points), self.size, replace=False)))
-            pair = Pair(self.reference, part)
+            pair = self.pairs[name].ordered
+            if draws > 1:
+                part = _rows(points, np.sort(rng.choice(len(points), self.size, replace=False)))
+                pair = Pair(self.reference, part)
             pair.expect(parameters["k"] for metric, parameters in self.jobs if metric.uses_neighbours)
             measured = [metric.measure(pair, **parameters) for metric, parameters in self.jobs]
             runs.append(
@@ -140,7 +144,7 @@ class SetSystems:
         found = {}
         with Progress("half-samples", len(self.systems) * len(self.jobs), "system") as progress:
             for name, points in self.systems.items():
-                pair = Pair(self.reference, points)
+                pair = self.pairs[name].ordered
                 draws = 1 if len(points) == self.size else CUTS
                 rng = np.random.default_rng([self.seed, _CUT, 100 + self._stream[name]])
                 reference = np.repeat(halves[0], draws, axis=0)
@@ -152,7 +156,8 @@ class SetSystems:
                 whole.reference[:, : len(self.reference)] = reference
                 whole.candidate[:, len(self.reference) :] = candidate
                 columns = self._under(pair, whole, progress)
-                found[name] = columns.reshape(len(columns), HALF_SAMPLES, draws).mean(axis=2)
+                found[name] = _without_cuts(columns.reshape(len(columns), HALF_SAMPLES, draws))
+                self.pairs[name].forget_neighbours()
         return found
 
     def _halves(self) -> tuple[np.ndarray, dict[str, np.ndarray]]:
@@ -216,7 +221,7 @@ class SetSystems:
         pairs = pairs_of(list(self.systems))
         found = {}
         for a, b in pairs:
-            slack = Pair(self.reference, self.systems[a])
+            slack = self.pairs[a].ordered
             found[a, b] = Evidence(
                 numbers.values[a] - numbers.values[b],
                 halves[a] - halves[b],
@@ -240,32 +245,32 @@ class SetSystems:
         return found
 
     def alike(self, size: int) -> dict[PairOfSystems, np.ndarray]:
-        """The numbers of systems against each other, in parts of this size: the first in the reference's place."""
+        """The numbers of systems against each other, in parts of this size: the first in the reference's place. As for
+        parts of human texts, one clustering each, where metrics cluster: parts average over clusterings.
+        """
         found = {}
         pairs = pairs_of(list(self.systems))
-        draws = min(5, max(1, _ALIKE_RUNS // len(pairs)))
+        draws = min(5, max(_FEWEST_ALIKE, _ALIKE_RUNS // len(pairs)))
         with Progress("systems against each other", len(pairs), "pair") as progress:
             for a, b in pairs:
-                runs = []
-                for draw in range(draws):
-                    rng = np.random.default_rng([self.seed, _MATCHED, draw])
-                    sides = [
-                        _rows(points, np.sort(rng.choice(len(points), size, replace=False)))
-                        for points in (self.systems[a], self.systems[b])
-                    ]
-                    pair = Pair(*sides)
-                    pair.expect(parameters["k"] for metric, parameters in self.jobs if metric.uses_neighbours)
-                    values = [metric.measure(pair, **parameters).values for metric, parameters in self.jobs]
-                    runs.append(
-                        [
-                            of[output.name]
-                            for (metric, _), of in zip(self.jobs, values, strict=True)
-                            for output in metric.outputs
-                        ]
-                    )
+                runs = [self._one_alike(self.systems[a], self.systems[b], size, draw) for draw in range(draws)]
                 found[a, b] = np.mean(runs, axis=0)
                 progress.advance()
         return found
+
+    def _one_alike(self, first: PointSet, second: PointSet, size: int, draw: int) -> list[float]:
+        rng = np.random.default_rng([self.seed, _MATCHED, draw])
+        sides = [_rows(points, np.sort(rng.choice(len(points), size, replace=False))) for points in (first, second)]
+        pair = Pair(*sides)
+        pair.expect(parameters["k"] for metric, parameters in self.jobs if metric.uses_neighbours)
+        values = []
+        for metric, parameters in self.jobs:
+            own = dict(parameters)
+            if metric.depends_on_pool and metric.settle is not None:
+                own |= {**metric.settle(self.reference, parameters), "seed": parameters["seed"] + draw}
+            of_metric = metric.measure(pair, **own).values
+            values += [of_metric[output.name] for output in metric.outputs]
+        return values
 
 
 def number_names(metrics: Iterable[SetMetric]) -> list[str]:
@@ -307,6 +312,22 @@ def _random_halves(samples: int, rng: np.random.Generator) -> np.ndarray:
     flags[:, : samples // 2] = True
     halves: np.ndarray = rng.permuted(flags, axis=1)
     return halves
+
+
+def _without_cuts(drawn: np.ndarray) -> np.ndarray:
+    """(numbers, half-samples) means over cuts, drawn together around their own mean by what cuts alone add to their
+    spread: what subsamples add to a system's numbers is counted once (`SystemNumbers.errors`).
+
+    drawn: (numbers, half-samples, cuts)
+    """
+    means = drawn.mean(axis=2)
+    if drawn.shape[2] == 1:
+        return np.asarray(means)
+    whole = means.var(axis=1, ddof=1)
+    by_cuts = drawn.var(axis=2, ddof=1).mean(axis=1) / drawn.shape[2]
+    share = np.sqrt(np.clip(1 - np.divide(by_cuts, whole, out=np.zeros_like(whole), where=whole > 0), 0, 1))
+    middle = means.mean(axis=1, keepdims=True)
+    return np.asarray(middle + share[:, None] * (means - middle))
 
 
 def _matched_halves(held: np.ndarray, rng: np.random.Generator) -> np.ndarray:
