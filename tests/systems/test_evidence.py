@@ -375,7 +375,7 @@ def test_labellings_of_small_systems_against_all_partitions():
     """Every way to part the pooled samples of two systems, each half scored against the whole reference by itself."""
     rng = np.random.default_rng(4)
     reference, given, against = systems(rng, (5, 5))
-    nulls = against.labellings("a", "b", 999)
+    nulls = against.labellings("a", "b", 999).upto(999)
     pooled = np.concatenate([given["a"], given["b"]])
     width = against.jobs[1].parameters["bandwidth"]
 

@@ -281,13 +281,15 @@ def evaluate_prepared(
     untested: Container[str] = (),
     splits: int = 0,
     seed: int = 0,
+    pairs: dict[str, Pair] | None = None,
 ) -> SetResults:
     """Results of every candidate. splits: of the reference, for what human texts score (0: none).
 
-    untested: metrics without p-values.
+    untested: metrics without p-values. pairs: of the reference with each candidate, where some are there already; taken
+    out one by one.
     """
     jobs, reference, sets, moved = prepared.jobs, prepared.reference, prepared.candidates, prepared.moved
-    pairs = {name: Pair(reference, points) for name, points in sets.items()}
+    pairs = {name: Pair(reference, points) for name, points in sets.items()} if pairs is None else pairs
     reasons = {name: [_unable(job, pair) for job in jobs] for name, pair in pairs.items()}
     if all(reason for of_pair in reasons.values() for reason in of_pair):
         raise InputError(next(iter(reasons.values()))[0])
