@@ -28,18 +28,61 @@ class Block:
     """Rows below this number are columns, too: each pair of these is looked at once, with the column behind the row."""
 
 
-def near_pairs(block: Block, start: int, stop: int, room: Any) -> int:
-    """Fill `room` (int64) with row * 2^32 + column for rows from start to stop; how many there are, which may be more
+class Room:
+    """Space on a device for near pairs."""
+
+    def __init__(self, block: Block, most: int) -> None:
+        import torch
+
+        self.most = most
+        """Pairs."""
+        device = block.rows.half.device
+        self.kernels = fused(block.rows.half)
+        if self.kernels is not None:
+            self.words = torch.empty(most, dtype=torch.int64, device=device)
+            self.bits = torch.empty(most, dtype=torch.int32, device=device)
+
+
+def near_pairs(block: Block, start: int, stop: int, room: Room) -> tuple[int, Any]:
+    """How many there are with rows from start to stop, and row * 2^32 + column of all of them; None where they are more
     than the room holds.
     """
-    kernels = fused(block.rows.half)
-    if kernels is not None:
-        return int(kernels.run(block, start, stop, room))
-    return _by_torch(block, start, stop, room)
+    if room.kernels is None:
+        return _by_torch(block, start, stop, room.most)
+    found = room.kernels.near_words(block, start, stop, room.words, room.bits)
+    if found > room.most:
+        return found, None
+    words, bits = room.words[:found], room.bits[:found]
+    counted = _set_bits(bits)
+    return counted, _spread(words, bits) if counted <= room.most else None
 
 
-def _by_torch(block: Block, start: int, stop: int, room: Any) -> int:
-    found = 0
+def _set_bits(bits: Any) -> int:
+    import torch
+
+    table = torch.tensor([number.bit_count() for number in range(256)], dtype=torch.int64, device=bits.device)
+    return int(torch.bincount(bits.view(torch.uint8), minlength=256) @ table) if len(bits) else 0
+
+
+def _spread(words: Any, bits: Any) -> Any:
+    """One number a pair: most words hold one alone."""
+    import torch
+
+    keys = []
+    bits = bits.long() & 0xFFFFFFFF
+    while len(words):
+        lowest = bits & -bits
+        keys.append(words + lowest.double().log2().long())  # exact: a power of two
+        bits = bits ^ lowest
+        left = bits != 0
+        words, bits = words[left], bits[left]
+    return torch.cat(keys) if keys else words.clone()
+
+
+def _by_torch(block: Block, start: int, stop: int, most: int) -> tuple[int, Any]:
+    import torch
+
+    found, kept = 0, [torch.empty(0, dtype=torch.int64, device=block.rows.half.device)]
     count = len(block.columns.half)
     for i in range(start, stop, _TILE):
         rows = slice(i, min(i + _TILE, stop))
@@ -52,12 +95,11 @@ def _by_torch(block: Block, start: int, stop: int, room: Any) -> int:
             near |= product - block.rows.term[rows, None] >= block.column_threshold[columns]
             row, column = near.nonzero(as_tuple=True)
             row, column = row + rows.start, column + columns.start
-            kept = (row >= block.same_until) | (column > row)
-            keys = (row[kept] << 32) | column[kept]
-            if found < len(room):
-                room[found : found + len(keys)] = keys[: len(room) - found]
-            found += len(keys)
-    return found
+            wanted = (row >= block.same_until) | (column > row)
+            found += int(wanted.sum())
+            if found <= most:
+                kept.append((row[wanted] << 32) | column[wanted])
+    return found, torch.cat(kept) if found <= most else None
 
 
 def fused(values: Any) -> Any:

@@ -12,7 +12,7 @@ from ..distinct import DistinctRows
 from ..overlap import SLACK, Overlap, Side
 from ..products import power_of_two_below
 from .bounds import HalfRows, half_rows
-from .near_pairs import Block, fused, near_pairs
+from .near_pairs import Block, Room, fused, near_pairs
 
 if TYPE_CHECKING:
     from ..points import PointSet
@@ -185,21 +185,16 @@ def listed(block: Block) -> Iterator[tuple[int, int, Any]]:
     """First row, last row and all near pairs of the rows between, in parts that fit; None for rows so few that have
     more near pairs than fit.
     """
-    import torch
-
     count = len(block.rows.half)
-    cells = count * len(block.columns.half)
-    room = torch.empty(min(_ROOM, cells), dtype=torch.int64, device=block.rows.half.device)
+    room = Room(block, min(_ROOM, count * len(block.columns.half)))
     todo = [(0, count)]
     while todo:
         start, stop = todo.pop()
-        found = near_pairs(block, start, stop, room)
-        if found <= len(room):
-            yield start, stop, room[:found].clone()
-        elif stop - start <= _FEW_ROWS:
-            yield start, stop, None
+        found, keys = near_pairs(block, start, stop, room)
+        if keys is not None or stop - start <= _FEW_ROWS:
+            yield start, stop, keys
         else:
-            parts = min(-(-(stop - start) // _FEW_ROWS), 2 * found // len(room))
+            parts = min(-(-(stop - start) // _FEW_ROWS), 2 * found // room.most)
             ends = [start + (stop - start) * part // parts for part in range(parts + 1)]
             todo += reversed(list(pairwise(ends)))
 

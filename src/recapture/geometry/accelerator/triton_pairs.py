@@ -16,7 +16,7 @@ _TILE = (128, 256, 64, 8, 8, 3)
 
 @triton.jit
 def _pass(
-    rows_at, columns_at, row_term, column_term, row_limit, column_limit, room, counter,
+    rows_at, columns_at, row_term, column_term, row_limit, column_limit, room, room_bits, counter,
     start, stop, columns, capacity, same_until,
     WIDTH: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
 ):  # fmt: skip
@@ -48,25 +48,40 @@ def _pass(
             total = tl.dot(tl.load(left), tl.load(right), total)
             left += BK
             right += BK
-        of_row = tl.load(row_term + safe_row)
-        of_column = tl.load(column_term + safe_column)
-        limit_row = tl.load(row_limit + safe_row)
-        limit_column = tl.load(column_limit + safe_column)
-        near = (total - of_column[None, :] >= limit_row[:, None]) | (total - of_row[:, None] >= limit_column[None, :])
-        near = near & inside_row[:, None] & inside_column[None, :]
-        near = near & ((row[:, None] >= same_until) | (column[None, :] > row[:, None]))
-        if tl.max(tl.max(near.to(tl.int32), axis=1), axis=0) > 0:
-            place = tl.atomic_add(counter + tl.zeros((BM, BN), dtype=tl.int32), 1, mask=near, sem="relaxed")
-            key = (row[:, None].to(tl.int64) << 32) | column[None, :].to(tl.int64)
-            tl.store(room + place, key, mask=near & (place < capacity))
+        _append(
+            total, row, column, inside_row, inside_column,
+            tl.load(row_term + safe_row), tl.load(column_term + safe_column),
+            tl.load(row_limit + safe_row), tl.load(column_limit + safe_column),
+            room, room_bits, counter, column0, capacity, same_until, BM, BN,
+        )  # fmt: skip
+
+
+@triton.jit
+def _append(
+    total, row, column, inside_row, inside_column, of_row, of_column, limit_row, limit_column,
+    room, room_bits, counter, column0, capacity, same_until, BM: tl.constexpr, BN: tl.constexpr,
+):  # fmt: skip
+    near = (total - of_column[None, :] >= limit_row[:, None]) | (total - of_row[:, None] >= limit_column[None, :])
+    near = near & inside_row[:, None] & inside_column[None, :]
+    near = near & ((row[:, None] >= same_until) | (column[None, :] > row[:, None]))
+    # 32 neighbouring columns are one word: to count and place words takes a 32nd of what pairs would take.
+    flags = tl.reshape(near.to(tl.int32), (BM, BN // 32, 32))
+    bits = tl.sum(flags << tl.arange(0, 32)[None, None, :], axis=2)
+    some = bits != 0
+    if tl.max(tl.max(some.to(tl.int32), axis=1), axis=0) > 0:
+        place = tl.atomic_add(counter + tl.zeros((BM, BN // 32), dtype=tl.int32), 1, mask=some, sem="relaxed")
+        at = column0 + 32 * tl.arange(0, BN // 32)
+        fits = some & (place < capacity)
+        tl.store(room + place, (row[:, None].to(tl.int64) << 32) | at[None, :].to(tl.int64), mask=fits)
+        tl.store(room_bits + place, bits, mask=fits)
 
 
 @triton.jit
 def _pass_by_copies(
-    rows_at, columns_at, row_term, column_term, row_limit, column_limit, room, counter,
+    rows_at, columns_at, row_term, column_term, row_limit, column_limit, room, room_bits, counter,
     start, stop, rows, columns, capacity, same_until,
     WIDTH: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
-    PROGRAMS: tl.constexpr, APART: tl.constexpr,
+    PROGRAMS: tl.constexpr,
 ):  # fmt: skip
     """The same where tiles are brought by the copy engine, and every program makes many of them."""
     left = tl.make_tensor_descriptor(rows_at, shape=[rows, WIDTH], strides=[WIDTH, 1], block_shape=[BM, BK])
@@ -74,7 +89,7 @@ def _pass_by_copies(
     down = tl.cdiv(stop - start, BM)
     across = tl.cdiv(columns, BN)
     per_group = GROUP * across
-    for program in tl.range(tl.program_id(0), down * across, PROGRAMS, flatten=not APART, warp_specialize=APART):
+    for program in tl.range(tl.program_id(0), down * across, PROGRAMS):
         group = program // per_group
         first = group * GROUP
         size = min(down - first, GROUP)
@@ -90,20 +105,14 @@ def _pass_by_copies(
             column = column0 + tl.arange(0, BN)
             inside_row = row < stop
             inside_column = column < columns
-            # Beyond the end no product reaches the limit.
-            of_row = tl.load(row_term + row, mask=inside_row, other=float("inf"))
-            of_column = tl.load(column_term + column, mask=inside_column, other=float("inf"))
-            limit_row = tl.load(row_limit + row, mask=inside_row, other=float("inf"))
-            limit_column = tl.load(column_limit + column, mask=inside_column, other=float("inf"))
-            near = (total - of_column[None, :] >= limit_row[:, None]) | (
-                total - of_row[:, None] >= limit_column[None, :]
-            )
-            if tl.max(tl.max(near.to(tl.int32), axis=1), axis=0) > 0:
-                near = near & inside_row[:, None] & inside_column[None, :]
-                near = near & ((row[:, None] >= same_until) | (column[None, :] > row[:, None]))
-                place = tl.atomic_add(counter + tl.zeros((BM, BN), dtype=tl.int32), 1, mask=near, sem="relaxed")
-                key = (row[:, None].to(tl.int64) << 32) | column[None, :].to(tl.int64)
-                tl.store(room + place, key, mask=near & (place < capacity))
+            _append(
+                total, row, column, inside_row, inside_column,
+                tl.load(row_term + row, mask=inside_row, other=0.0),
+                tl.load(column_term + column, mask=inside_column, other=0.0),
+                tl.load(row_limit + row, mask=inside_row, other=0.0),
+                tl.load(column_limit + column, mask=inside_column, other=0.0),
+                room, room_bits, counter, column0, capacity, same_until, BM, BN,
+            )  # fmt: skip
 
 
 @triton.jit
@@ -125,31 +134,30 @@ def _exact(
     tl.store(found + pair, total, mask=inside)
 
 
-def run(
-    block: Block, start: int, stop: int, room: Any, tile: tuple[int, ...] = _TILE, apart: bool | None = None
+def near_words(
+    block: Block, start: int, stop: int, room: Any, bits: Any, tile: tuple[int, ...] = _TILE, copied: bool = False
 ) -> int:
-    """apart: bring tiles by the copy engine, by warps of their own or not; None: by ordinary loads."""
+    """Fill room with row * 2^32 + column and bits with what of the 32 columns from there is near; how many there are,
+    which may be more than the room holds. copied: bring tiles by the copy engine.
+    """
     bm, bn, bk, group, warps, stages = tile
     counter = torch.zeros(1, dtype=torch.int64, device=room.device)
-    columns = len(block.columns.half)
+    columns, width = block.columns.half.shape
     tiles = triton.cdiv(stop - start, bm) * triton.cdiv(columns, bn)
-    if apart is None:
-        _pass[(tiles,)](
-            block.rows.half, block.columns.half, block.rows.term, block.columns.term,
-            block.row_threshold, block.column_threshold, room, counter,
-            start, stop, columns, len(room), block.same_until,
-            WIDTH=block.rows.half.shape[1], BM=bm, BN=bn, BK=bk, GROUP=group, num_warps=warps, num_stages=stages,
-        )  # fmt: skip
+    given = (
+        block.rows.half, block.columns.half, block.rows.term, block.columns.term,
+        block.row_threshold, block.column_threshold, room, bits, counter, start, stop,
+    )  # fmt: skip
+    usual = {"WIDTH": width, "BM": bm, "BN": bn, "BK": bk, "GROUP": group, "num_warps": warps, "num_stages": stages}
+    if not copied:
+        _pass[(tiles,)](*given, columns, len(room), block.same_until, **usual)
     else:
         triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device=room.device))
         programs = torch.cuda.get_device_properties(room.device).multi_processor_count
+        rows = len(block.rows.half)
         _pass_by_copies[(min(programs, tiles),)](
-            block.rows.half, block.columns.half, block.rows.term, block.columns.term,
-            block.row_threshold, block.column_threshold, room, counter,
-            start, stop, len(block.rows.half), columns, len(room), block.same_until,
-            WIDTH=block.rows.half.shape[1], BM=bm, BN=bn, BK=bk, GROUP=group, PROGRAMS=programs, APART=apart,
-            num_warps=warps, num_stages=stages,
-        )  # fmt: skip
+            *given, rows, columns, len(room), block.same_until, PROGRAMS=programs, **usual
+        )
     return int(counter.item())
 
 
