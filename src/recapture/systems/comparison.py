@@ -561,7 +561,7 @@ def without(left_out: Mapping[str, str]) -> list[str]:
     """The sentence on numbers that a verdict is without."""
     if not left_out:
         return []
-    return [f"This is without {listed_reasons(left_out)}: what they say of the same texts may be otherwise."]
+    return [f"This is without {listed_reasons(left_out)}, which may tell otherwise."]
 
 
 def left_notes(left_out: Mapping[str, str]) -> list[str]:
