@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from ..errors import InputError
-from ..sets.evaluate import DRAWS
+from ..sets.balance import DRAWS
 from ..texts.group_labels import read_group_labels
 from ..texts.reading import read_samples, read_together
 from ..texts.sampling import sample_places

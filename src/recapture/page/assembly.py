@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from ..report.report import finite
+from ..report.data_forms import finite
 from ..versions import VERSION
 from .axes import mark, svg
 from .curve_pictures import curve_picture

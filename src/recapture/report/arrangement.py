@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..checks import check_count, check_flag
 from ..errors import InputError, nearest_names, shown
-from .report import Intervals, NumberCell, Table, names_of_label
+from .report import Cell, Intervals, NumberCell, Table, decimals, names_of_label
 
 MOST_DIGITS = 15
 """Decimals that a float has."""
@@ -163,7 +164,7 @@ def _written(table: Table, how: Arrangement) -> Table:
         others = [column for column in range(len(table.heads)) if column != table.interval_column]
         table = replace(_columns(table, others), interval_column=None)
     rows = [
-        [cell.arranged(how.digits, how.intervals) if isinstance(cell, NumberCell) else cell for cell in row]
+        [_rearranged(cell, how.digits, how.intervals) if isinstance(cell, NumberCell) else cell for cell in row]
         for row in table.rows
     ]
     caption = list(table.caption)
@@ -174,6 +175,48 @@ def _written(table: Table, how: Arrangement) -> Table:
         if any(own.interval is not None for own in numbers):
             caption.append("±: half of the width from low to high; (+a, -b): up to high and down to low")
     return replace(table, rows=rows, caption=caption)
+
+
+def _rearranged(cell: NumberCell, digits: int | None, intervals: Intervals) -> Cell:
+    """A number as it is asked for. digits: decimals (None: as usual)."""
+    if digits is None and intervals == "beside":
+        return cell
+    own = cell.measured
+    beside = [] if own.interval is None or intervals is None else [_between(cell, digits)]
+    if own.value is None:
+        return Cell(" ".join(beside) or "-", cell.style)
+    words = cell.partition(" ")[0] if digits is None else decimals(own.value, digits, own.signed)
+    if own.apart and intervals == "beside":
+        beside = []
+    if intervals == "±":
+        beside = [_around(cell, digits)] if beside else []
+    elif own.error is not None:
+        error = cell.partition(" ± ")[2].partition(" ")[0] if digits is None else decimals(own.error, digits)
+        words = f"{words} ± {error}"
+    beside += [own.aside] if own.aside else []
+    if intervals == "below":
+        return Cell(words, cell.style, " ".join(beside))
+    return Cell(" ".join([words, *beside]), cell.style)
+
+
+def _between(cell: NumberCell, digits: int | None) -> str:
+    own = cell.measured
+    assert own.interval is not None
+    low, high = (decimals(end, digits, own.signed) for end in own.interval)
+    return f"({low} to {high})" if own.band else f"[{low}, {high}]"
+
+
+def _around(cell: NumberCell, digits: int | None) -> str:
+    """Half of the interval's width; both sides where the number does not stand in its middle."""
+    own = cell.measured
+    assert own.interval is not None and own.value is not None
+    down, up = own.value - own.interval[0], own.interval[1] - own.value
+    if not (math.isfinite(down) and math.isfinite(up)) or min(down, up) < 0:
+        return _between(cell, digits)
+    below, above = decimals(down, digits), decimals(up, digits)
+    # Ends are rounded, too, so halves that differ in the last place alone are no news.
+    even = abs(down - up) <= 10.0 ** -(4 if digits is None else digits)
+    return f"± {decimals((down + up) / 2, digits)}" if even else f"(+{above}, -{below})"
 
 
 def _transposed(table: Table) -> Table:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..report.report import not_compared, short, short_p
 from ..report.result import Result
-from .declaration import METRICS, row_name
+from .declaration import ASPECTS, METRICS, row_name
 from .unseen import SmallestFound, sentence
 
 if TYPE_CHECKING:
@@ -40,10 +40,10 @@ def verdict_of_sets(results: SetResults, level: float = LEVEL) -> list[str]:
     """At most five sentences, from tested facts and human bands; one that says so where there is neither."""
     if not results:
         return []
-    return [*set_sentences(results, level), *_not_compared(results), *_unseen(results, level), *blind(results)]
+    return [*told_from_people(results, level), *_not_compared(results), *_unseen(results, level), *blind(results)]
 
 
-def set_sentences(results: SetResults, level: float) -> list[str]:
+def told_from_people(results: SetResults, level: float) -> list[str]:
     """Told from people or not, and what is worse."""
     return [_told(results, level) or _by_band(results) or _nothing(results), *_worse(results)]
 
@@ -128,7 +128,7 @@ def _worse(results: SetResults) -> list[str]:
     """The worst of fidelity and of variety, system by system, in halves of the width of the human band."""
     parts, known = [], set()
     for system in results:
-        off = _offs(results, system, results.shown)
+        off = _offs(results, system, None if results.shown is None else (*results.shown, *ASPECTS))
         said = []
         for aspect in ("fidelity", "variety"):
             worst = min((each for each in off if each.aspect == aspect), default=None)

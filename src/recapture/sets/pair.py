@@ -21,6 +21,8 @@ from ..geometry.sparse_rows import together
 _TINY = 50
 _MANY_DUPLICATES = 0.1
 _UNEQUAL = 1.1
+_SMALLEST_REACH = 1e-150
+"""Sets that reach no further from 0 have squared distances of 0, as if all of their samples were the same."""
 
 
 class Pair:
@@ -128,3 +130,12 @@ def check_k(k: Any, *sides: tuple[str, int]) -> int:
     if k >= count:
         raise InputError(f"k = {k} needs at least {k + 1} samples a side, but {name} has {count}")
     return int(k)
+
+
+def check_reach(reference: PointSet, candidate: PointSet) -> None:
+    reach = max(abs(float(bound)) for points in (reference, candidate) for bound in points.bounds)
+    if 0 < reach < _SMALLEST_REACH:
+        raise InputError(
+            f"{reference.name} and {candidate.name} hold no value beyond {_SMALLEST_REACH:g}: squared distances would "
+            "all be 0"
+        )

@@ -20,7 +20,7 @@ from ..errors import InputError, UnknownNameError, nearest_names, shown
 from ..pairs.table import PairResults, array_name
 from ..report.report import SCHEMA, Report, Reported
 from ..report.result import Result
-from ..sets.beside_people import set_sentences
+from ..sets.beside_people import told_from_people
 from ..sets.human import Band
 from ..sets.table import SetResults
 from ..texts.json_values import parsed
@@ -86,7 +86,7 @@ class SavedSets(Reported):
             "Saved results of sets hold no vectors: which difference between systems is more than chance cannot be "
             "told; compare the texts themselves for that.",
             *without(self.left_out),
-            *set_sentences(self.results, 0.05),
+            *told_from_people(self.results, 0.05),
         ]
 
     @property

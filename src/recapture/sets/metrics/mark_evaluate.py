@@ -32,7 +32,8 @@ from ...geometry.labels import Labels
 from ...geometry.overlap import OverlapAt
 from ...report.result import Result
 from ..declaration import Measurement, Output, Relabelled, SetMetric
-from ..evaluate import Job, Options, PairOptions, make_pair, measure, measure_pair, set_function
+from ..evaluate import Job, measure_pair
+from ..metric_functions import Options, PairOptions, make_pair, measure, set_function
 from ..pair import Pair
 
 if TYPE_CHECKING:
