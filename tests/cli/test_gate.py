@@ -186,6 +186,26 @@ def test_limits_that_a_number_cannot_reach_are_refused():
     assert not compared.gate(["recall <= 0", "frechet > 1000"]).failed
 
 
+def test_gates_say_what_people_score_and_by_what_the_worse_one_wins():
+    """Half of people's texts lie elsewhere. The old system has that half alone not; the new one has all, and much that
+    no human wrote: worse in precision, better in recall.
+    """
+    rng = np.random.default_rng(3)
+    people = rng.standard_normal((160, 3)) + np.repeat([[0.0], [9.0]], 80, axis=0)
+    old = rng.standard_normal((160, 3))
+    new = rng.standard_normal((160, 3)) + np.repeat([[0.0], [9.0], [-9.0]], (50, 50, 60), axis=0)
+    compared = rc.compare(people, {"old": old, "new": new}, "precision-recall")
+    sentence = compared.gate("worse", baseline="old").sentence
+    assert sentence.startswith("failed: new is worse than old by precision-recall.precision (")
+    assert sentence.endswith("), but closer to people by precision-recall.recall")
+    assert "but closer" not in compared.gate("worse", baseline="new").sentence.partition(" by ")[0]
+    human = compared.results["old"]["precision-recall"].human["recall"].mean
+    said = f"(human parts have {human:.4f})"
+    assert compared.gate("recall < 0.7", baseline="new").sentence.endswith(f"which is below 0.7 {said}")
+    with pytest.raises(rc.InputError, match=re.escape(f"'precision-recall.recall > 90' never holds {said}")):
+        compared.gate("recall > 90")
+
+
 def test_a_number_that_is_not_there_cannot_be_judged(folder):
     compared = rc.compare(np.load("human.npy"), {"a": np.load("old.npy"), "b": np.load("new.npy")}, "mmd")
     compared.values["a"]["mmd"] = float("nan")

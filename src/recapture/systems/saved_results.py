@@ -100,6 +100,9 @@ class SavedSets(Reported):
     def can_be_worse(self, than: str) -> bool:
         return False
 
+    def wins(self, a: str, b: str) -> list[str]:
+        return []
+
     def least_loss(self, than: str) -> float:
         return 1.0
 
