@@ -375,7 +375,7 @@ def test_labellings_of_small_systems_against_all_partitions():
     """Every way to part the pooled samples of two systems, each half scored against the whole reference by itself."""
     rng = np.random.default_rng(4)
     reference, given, against = systems(rng, (5, 5))
-    nulls = against.labellings("a", "b", 999)
+    nulls = against.labellings("a", "b", 999).upto(999)
     pooled = np.concatenate([given["a"], given["b"]])
     width = against.jobs[1].parameters["bandwidth"]
 
@@ -558,3 +558,15 @@ def test_bad_input(given, words):
     usual = {"systems": {name: rng.standard_normal((20, 1)) for name in "ab"}, "metrics": "mmd", "ceiling": False}
     with pytest.raises(rc.InputError, match=words):
         rc.compare(rng.standard_normal((20, 1)), **{**usual, **given})
+
+
+def test_costly_labellings_are_looked_at_only_where_asked():
+    """Against people, too: thousands of labellings of covariances would take minutes."""
+    people, near, far = np.random.default_rng(3).standard_normal((3, 30, 3))
+    usual = rc.compare(people, {"near": near, "far": far}, ["frechet", "mmd"], ceiling=False)
+    asked = rc.compare(people, {"near": near, "far": far}, ["frechet", "mmd"], ceiling=False, labelled=["frechet"])
+    for compared, tested, untested in ((usual, "mmd", "frechet"), (asked, "frechet", "mmd")):
+        assert compared.results["near"][tested].pvalues and not compared.results["near"][untested].pvalues
+        found = compared.differences["near", "far"]
+        assert 0 < found[tested].distinct <= 1 and not 0 < found[untested].distinct <= 1
+    assert asked.results["near"]["frechet"].pvalues == rc.frechet(people, near, pvalue=True).pvalues
