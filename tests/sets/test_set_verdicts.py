@@ -291,3 +291,24 @@ def test_data_for_programs_always_has_all_numbers(files):
 )
 def test_shares_are_plain_numbers(share, words):
     assert _percent(share) == words
+
+
+def test_numbers_of_fidelity_and_variety_stand_in_the_table_of_parts():
+    """Few rows are shown, and the sentence may rest on others: those stand beside people's all the same."""
+    rng = np.random.default_rng(1)
+    people, dull = drawn(rng, 120), without_topic(rng, 120, 0.5)
+    results = rc.evaluate(people, {"dull": dull}, "precision-recall,density-coverage,mmd")
+    results.show(("mmd",), "more")
+    (said,) = (sentence for sentence in results.verdict if "less variety" in sentence)
+    named = re.search(r"less variety \((\S+) of parts (\S+), ", said)
+    rows = {f"{row[0] or above}.{row[1]}": row for above, row in with_names(results.report().tables[0].rows)}
+    assert list(rows) == ["precision-recall.precision", "precision-recall.recall", "mmd.value"]
+    assert rows[named[1]][4].startswith(named[2])
+
+
+def with_names(rows):
+    """Rows, each with the last name that stands in the first column."""
+    above = ""
+    for row in rows:
+        above = row[0] or above
+        yield above, row

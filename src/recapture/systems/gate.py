@@ -137,7 +137,7 @@ def gate_of(compared: Comparison | SavedSets, fail_if: Any, baseline: str | None
     beyond: dict[str, list[str]] = {}
     worse = compared.worse(str(baseline), tolerance) if worse_fails else {}
     for system, numbers in worse.items():
-        by = _losses(numbers, compared.least_loss(str(baseline)))
+        by = _losses(numbers, compared.least_loss(str(baseline)), compared.deciding)
         parts.append(f"{system} is worse than {baseline} by {by}{_wins(compared, system, str(baseline))}")
     for system in systems:
         for limit in limits:
@@ -199,9 +199,9 @@ def _wins(compared: Comparison | SavedSets, system: str, baseline: str) -> str:
     return f", but closer to people by {', '.join(won[:_LISTED])}{more}" if won else ""
 
 
-def _losses(numbers: Mapping[str, Loss], least: float) -> str:
-    """The surest first; least: what no p-value from labellings is below."""
-    order = sorted(numbers, key=lambda name: max(least, numbers[name].adjusted))
+def _losses(numbers: Mapping[str, Loss], least: float, shown: Sequence[str]) -> str:
+    """The surest first, of those the ones that tables show; least: what no p-value from labellings is below."""
+    order = sorted(numbers, key=lambda name: (max(least, numbers[name].adjusted), name not in shown))
     told = []
     for name in order[:_LISTED]:
         loss = numbers[name]

@@ -100,6 +100,10 @@ class SavedSets(Reported):
     def can_be_worse(self, than: str) -> bool:
         return False
 
+    @property
+    def deciding(self) -> list[str]:
+        return []
+
     def wins(self, a: str, b: str) -> list[str]:
         return []
 
