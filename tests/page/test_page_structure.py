@@ -561,3 +561,15 @@ def test_lists_of_texts_and_their_map_are_on_the_page_of_inspect(tmp_path, monke
     assert len(shown["texts"]) == 80 and {"cluster", "flag"} == set(shown["colours"])
     assert "the very same words <b>again</b>" in shown["texts"]
     assert ("section", "id", "texts") in seen.attributes and "Repeated" in "".join(seen.text)
+
+
+def test_numbers_of_tables_stand_before_all_others(compared):
+    """What the verdict rests on is seen first, in pictures of parts and in curves along an order."""
+    results = compared.results.copy()
+    every = [card.title for card in page_of(results).forests[0].cards]
+    results.show(("mmd", "mark-evaluate.diversity"), "more")
+    page = page_of(results, series=True)
+    first = ["mark-evaluate diversity", "mmd"]
+    expected = [*first, *(title for title in every if title not in first)]
+    assert [card.title for card in page.forests[0].cards] == expected and every != expected
+    assert [curve.y for curve in page.ordered] == expected
