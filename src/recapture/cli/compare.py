@@ -116,7 +116,7 @@ def compare(
     --arrays): compared as far as they go, without the texts.
     With --pairs or --contexts there are other options: see recapture compare --pairs --help.
     """
-    from ..sets.declaration import METRICS, row_metrics
+    from ..sets.declaration import METRICS, usual_metrics
     from ..systems.answer import compare as compare_systems
     from ..systems.saved_results import compare_saved
     from ..systems.stored_baseline import read_baseline
@@ -146,7 +146,7 @@ def compare(
     check_kind(metrics, "recapture compare --pairs")
     chosen = [metric.name for metric in METRICS.choose(metrics)] if metrics or every else None
     if kept is None:
-        gate.check_names(METRICS.choose(row_metrics() if chosen is None else chosen))
+        gate.check_names(METRICS.choose(usual_metrics() if chosen is None else chosen))
     sets = read_sets(
         reference or "",
         candidate,

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..report.report import not_compared, short, short_p
 from ..report.result import Result
-from .declaration import METRICS, row_name
+from .declaration import ASPECTS, METRICS, row_name
 from .unseen import SmallestFound, sentence
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _worse(results: SetResults) -> list[str]:
     """The worst of fidelity and of variety, system by system, in halves of the width of the human band."""
     parts, known = [], set()
     for system in results:
-        off = _offs(results, system, results.shown)
+        off = _offs(results, system, None if results.shown is None else (*results.shown, *ASPECTS))
         said = []
         for aspect in ("fidelity", "variety"):
             worst = min((each for each in off if each.aspect == aspect), default=None)

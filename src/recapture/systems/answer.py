@@ -9,7 +9,7 @@ from ..checks import check_seed, is_one_of, plain_arguments
 from ..errors import InputError, OptionError, nearest_names, shown
 from ..report.report import short_p
 from ..representations.vectors import asked_encoding
-from ..sets.declaration import ROWS, row_metrics
+from ..sets.declaration import ROWS, usual_metrics
 from ..sets.evaluate import PreparedSets, check_splits, evaluate_prepared, prepare_sets
 from ..sets.table import SetResults
 from .comparison import Comparison
@@ -133,7 +133,7 @@ def compare(
         prepared = prepare_sets(
             reference,
             systems,
-            row_metrics() if metrics is None else metrics,
+            usual_metrics() if metrics is None else metrics,
             encoder,
             k,
             blind=True,

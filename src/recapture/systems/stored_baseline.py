@@ -21,7 +21,7 @@ from ..errors import InputError, shown
 from ..files import check_writable, whole_files
 from ..geometry.sparse_rows import SparseRows
 from ..representations.vectors import asked_encoding, vectors_of
-from ..sets.declaration import METRICS, row_metrics
+from ..sets.declaration import METRICS, usual_metrics
 from ..sets.evaluate import PreparedSets, prepare_sets
 from ..sets.grouping import Labelled, Sized
 from ..sets.pair import check_k
@@ -188,7 +188,7 @@ def save_baseline(
     prepared = prepare_sets(
         reference,
         systems,
-        row_metrics() if metrics is None else metrics,
+        usual_metrics() if metrics is None else metrics,
         encoder,
         k,
         blind=False,
