@@ -157,9 +157,10 @@ def test_worse_in_halves_of_the_human_band():
     halves = (band.mean - own.mean) / ((band.high - band.low) / 2)
     assert halves > 1
     assert (
-        f"recall {own.mean:.4f}, human {band.mean:.4f}: {halves:.1f} half-widths of the human band below"
-        in (results.verdict[-1])
+        f"recall of parts {own.mean:.4f}, {halves:.1f} half-widths of the human band below people's mean "
+        f"{band.mean:.4f}" in results.verdict[-1]
     )
+    assert results.verdict[-1].endswith("; the band ends at 1 half-width.")
     assert "less variety" in results.verdict[-1] and "less fidelity" not in results.verdict[-1]
 
 

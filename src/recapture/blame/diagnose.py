@@ -134,8 +134,8 @@ def diagnose_sides(sides: TwoSides, level: float, clusters: int, prepared: Prepa
     lists = {
         "invented": told_list(sides, 1, to_reference, level, "invented"),
         "lost": told_list(sides, 0, to_candidate, level, "lost"),
-        "repeated": doubles_list(sides, twice.repeated, to_reference, "repeated"),
-        "copied": doubles_list(sides, twice.copied, to_reference, "copied"),
+        "repeated": doubles_list(sides, twice.repeated, twice.counts["repeated"], to_reference, "repeated"),
+        "copied": doubles_list(sides, twice.copied, twice.counts["copied"], to_reference, "copied"),
     }
     settings = {
         "level": level,
@@ -145,6 +145,7 @@ def diagnose_sides(sides: TwoSides, level: float, clusters: int, prepared: Prepa
         "clusters": len(topics.topics),
         "seed": sides.seed,
         "encoder": prepared.identity or "vectors as given",
+        **({"nearest_leaves_out": sides.apart} if sides.apart else {}),
     }
     plane = principal_plane(topics.rows.values, topics.rows.weight, sides.seed).at[topics.rows.inverse]
     texts = _records(sides, (to_candidate, to_reference), lists, topics.label, plane)
@@ -178,6 +179,7 @@ def _sides(prepared: PreparedSets, name: str, seed: int) -> TwoSides:
         prepared.moved.pooled.get(name),
         (of_reference, name),
         seed,
+        "" if prepared.groups.reference is None else "its own pair" if prepared.groups.paired else "its own group",
     )
 
 
@@ -200,7 +202,7 @@ def _records(
     flags: tuple[dict[int, list[str]], dict[int, list[str]]] = ({}, {})
     for name, listed in lists.items():
         for row in listed:
-            for place in row.places or (row.index,):
+            for place in row.places[name == "repeated" :] or (row.index,):  # the first of repeated texts stays
                 flags[name != "lost"].setdefault(place, []).append(name)
     records = []
     for side, found in enumerate(reached_by_side):

@@ -27,9 +27,12 @@ class Arrangement:
     digits: int | None = None
     transpose: bool = False
     intervals: Intervals = "beside"
+    tables: tuple[str, ...] | None = None
 
 
-def arrangement(rows: Any = None, digits: Any = None, transpose: Any = False, intervals: Any = "beside") -> Arrangement:
+def arrangement(
+    rows: Any = None, digits: Any = None, transpose: Any = False, intervals: Any = "beside", tables: Any = None
+) -> Arrangement:
     """Checked at the door."""
     check_flag("transpose", transpose)
     digits = None if digits is None else check_count("digits", digits, 0, MOST_DIGITS)
@@ -37,16 +40,17 @@ def arrangement(rows: Any = None, digits: Any = None, transpose: Any = False, in
     if place is not None and place not in PLACES:
         said = f"intervals stand beside, below, as ± (pm) or nowhere (none), not {shown(intervals)}"
         raise InputError(said, options=["intervals"])
-    return Arrangement(asked_names(rows), digits, bool(transpose), place)
+    titles = asked_names(tables, "tables are titles, or words of them")
+    return Arrangement(asked_names(rows), digits, bool(transpose), place, titles)
 
 
-def asked_names(rows: Any) -> tuple[str, ...] | None:
-    """The names of rows: a list of them, or one text with commas."""
+def asked_names(rows: Any, what: str = "rows are names of numbers or metrics") -> tuple[str, ...] | None:
+    """The names of rows, or of other things (what): a list of them, or one text with commas."""
     if rows is None:
         return None
     names = rows.split(",") if isinstance(rows, str) else list(rows) if isinstance(rows, Iterable) else [rows]
     if not names or not all(isinstance(name, str) and name.strip() for name in names):
-        raise InputError(f"rows are names of numbers or metrics, one or more, not {shown(rows)}")
+        raise InputError(f"{what}, one or more, not {shown(rows)}")
     return tuple(dict.fromkeys(name.strip() for name in names))
 
 
@@ -77,12 +81,33 @@ def arranged(tables: Sequence[Table], how: Arrangement) -> list[Table]:
     """The tables as they are asked for; of chosen rows only tables that have some."""
     if how == Arrangement():
         return list(tables)
+    if how.tables is not None:
+        tables = _titled(tables, how.tables)
     shapes = [_shape(table, how.transpose) for table in tables]
     if how.rows is not None:
         check_known(how.rows, [names for table, _ in shapes for names in _names(table)])
         shapes = [(_chosen(table, how.rows), turn) for table, turn in shapes if picked(how.rows, _names(table))]
     written = [(_written(table, how), turn) for table, turn in shapes]
     return [_transposed(table) if turn else table for table, turn in written]
+
+
+def _titled(tables: Sequence[Table], asked: Sequence[str]) -> list[Table]:
+    """The tables of these titles; a title that is the name itself goes before those that have it as one of words."""
+    found: list[Table] = []
+    for name in asked:
+        wanted = name.casefold()
+        whole = [table for table in tables if table.title.casefold() == wanted]
+        own = whole or [table for table in tables if f" {wanted} " in f" {_plain_words(table.title)} "]
+        if not own:
+            listed = dict.fromkeys(table.title for table in tables if table.title)
+            said = nearest_names(name, listed) if listed else "there is one, without a title"
+            raise InputError(f"no table {shown(name)}; {said}", options=["tables"])
+        found += [table for table in own if not any(table is other for other in found)]
+    return found
+
+
+def _plain_words(title: str) -> str:
+    return " ".join("".join(letter if letter.isalnum() else " " for letter in title.casefold()).split())
 
 
 def _shape(table: Table, transpose: bool) -> tuple[Table, bool]:

@@ -398,9 +398,11 @@ class Reported(ABC):
         digits: int | None = None,
         transpose: bool = False,
         intervals: Intervals = "beside",
+        tables: str | Sequence[str] | None = None,
     ) -> str:
         """The parameters are those of `to_latex`; intervals below a number stand behind a line break (`<br>`)."""
-        return self._arranged(rows, digits=digits, transpose=transpose, intervals=intervals).to_markdown()
+        how = {"digits": digits, "transpose": transpose, "intervals": intervals, "tables": tables}
+        return self._arranged(rows, **how).to_markdown()
 
     def to_latex(
         self,
@@ -408,6 +410,7 @@ class Reported(ABC):
         digits: int | None = None,
         transpose: bool = False,
         intervals: Intervals = "beside",
+        tables: str | Sequence[str] | None = None,
     ) -> str:
         """Tables in the style of booktabs.
 
@@ -417,13 +420,18 @@ class Reported(ABC):
             Which numbers, in this order (default: all): names of metrics, of numbers, or both (`mmd`, `diversity`,
             `mark-evaluate.diversity`); one text with commas is several.
         digits : int, optional
-            Decimals (default: four, fewer where a number is less sure). What would read 0 and is not keeps two digits.
+            Decimals of every number but p-values, which keep two digits that count (default: four, fewer where a
+            number is less sure, more where it is small).
         transpose : bool, default False
             Rows as columns and columns as rows.
         intervals : {"beside", "below", "±"} or None, default "beside"
             Behind the number, on a second line, as half of their width, or left out.
+        tables : str or sequence of str, optional
+            Which tables, in this order (default: all): by their titles, or a word of them (`systems`, `differences`);
+            one text with commas is several.
         """
-        return self._arranged(rows, digits=digits, transpose=transpose, intervals=intervals).to_latex()
+        how = {"digits": digits, "transpose": transpose, "intervals": intervals, "tables": tables}
+        return self._arranged(rows, **how).to_latex()
 
     def _arranged(self, rows: str | Sequence[str] | None, **how: Any) -> Report:
         # Rows are chosen from all there are, also where tables usually show some of them.
@@ -466,8 +474,10 @@ def short(value: float) -> str:
     return f"{value:.4f}"
 
 
-def short_p(value: float) -> str:
-    """Two significant digits, and never a plain 0."""
+def short_p(value: float, least: float = 0.0) -> str:
+    """Two significant digits, and never a plain 0; least: what is not told apart from smaller ones."""
+    if value < least * (1 - 1e-9):
+        return f"<{short_p(least)}"
     if value >= 1e-4:
         return f"{value:.2g}"
     return f"{value:.0e}" if value > 0 else "<1e-300"
@@ -478,14 +488,12 @@ def signed(value: float) -> str:
 
 
 def decimals(value: float, digits: int | None, plus: bool = False) -> str:
-    """With so many decimals (None: as usual); what would read 0 and is not keeps two digits that count."""
+    """With so many decimals (None: as usual), whatever is left of small numbers; 0 itself has no sign."""
     if math.isnan(value):
         return "-"
     if digits is None or math.isinf(value):
         return signed(value) if plus else short(value)
-    words = f"{value:.{digits}f}"
-    if float(words) == 0:
-        words = f"{0:.{digits}f}" if value == 0 else f"{value:.2g}"
+    words = f"{value or 0.0:.{digits}f}"
     return f"+{words}" if plus and value > 0 else words
 
 

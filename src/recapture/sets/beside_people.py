@@ -90,7 +90,7 @@ def _most_by(results: SetResults, candidate: str, smallest: float) -> str:
         if p == smallest
     }
     best = max(sizes, key=lambda name: (name in (results.shown or ()), sizes[name]))
-    return f", by {best}"
+    return f", by {best}" if best in results.shown else f", by {best}, which is not in this table"
 
 
 def _size(result: Result, name: str) -> float:
@@ -134,8 +134,11 @@ def _worse(results: SetResults) -> list[str]:
             worst = min((each for each in off if each.aspect == aspect), default=None)
             known |= set() if worst is None else {aspect}
             if worst is not None and worst.halves < -1:
-                much = f"{worst.number} {short(worst.own)}, human {short(worst.human)}"
-                said.append(f"less {aspect} ({much}: {-worst.halves:.1f} half-widths of the human band below)")
+                side = "below" if worst.own < worst.human else "above"
+                away = (
+                    f"{_beyond(-worst.halves)} half-widths of the human band {side} people's mean {short(worst.human)}"
+                )
+                said.append(f"less {aspect} ({worst.number} of parts {short(worst.own)}, {away})")
         if said:
             parts.append(f"{system} has {' and '.join(said)}")
     if not known or not (parts or results.any_difference):
@@ -143,7 +146,12 @@ def _worse(results: SetResults) -> list[str]:
     if not parts:
         who = next(iter(results)) if len(results) == 1 else "no system"
         return [f"In {' and '.join(sorted(known))} {who} is {'not ' * (len(results) == 1)}below the human band."]
-    return [f"{some(parts, '; ')}."]
+    return [f"{some(parts, '; ')}; the band ends at 1 half-width."]
+
+
+def _beyond(halves: float) -> str:
+    """More than 1, and never written as 1.0, which is where the band ends."""
+    return f"{halves:.1f}" if halves >= 1.05 else f"{max(halves, 1.01):.2f}"
 
 
 def _offs(results: SetResults, system: str, shown: Sequence[str] | None) -> list[Off]:

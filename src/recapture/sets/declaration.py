@@ -25,6 +25,7 @@ __all__ = [
     "METRICS",
     "ROWS",
     "CurveOf",
+    "Exchanged",
     "Measurement",
     "Output",
     "Relabelled",
@@ -36,6 +37,10 @@ __all__ = [
 
 Relabelled = Callable[[Labels], Mapping[str, np.ndarray]]
 """What `SetMetric.relabel` prepares: from a batch of labellings to one number per labelling, by output."""
+
+Exchanged = Callable[[np.ndarray], Mapping[str, np.ndarray]]
+"""What `SetMetric.exchange` prepares: (labellings, candidates) which half of the candidates is the first system's, the
+others are the second's -> by output, the first system's number less the second's."""
 
 
 class CurveOf(NamedTuple):
@@ -78,6 +83,9 @@ class SetMetric(Declaration):
     relabel: Callable[..., Relabelled] | None = None
     """(pair, **parameters) -> the metric's numbers under any labellings of the pooled samples; with it the metric has
     p-values and intervals."""
+    exchange: Callable[..., Exchanged] | None = None
+    """(pair, **parameters) -> differences of two systems, equally many candidates each, under labellings that exchange
+    these alone: what `relabel` gives for both, subtracted. For metrics that find it at less cost."""
     rounding: Callable[[Pair], float] = lambda pair: 1e-14
     """How far rounding alone may move a number: differences below say nothing in a test."""
     needs: str = "vectors"

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from pathlib import PurePath
@@ -252,7 +252,7 @@ def prepare_sets(
     inputs = inputs_of(given.names, given.samples if texts else ready, vectors.facts, texts)
     by_name = dict(zip(given.candidates, sets, strict=True))
     for name, points in by_name.items():
-        notes[points.name] += copies_note(inputs[name], points)
+        notes[points.name] += copies_note(inputs, name, points, reference)
         if same_as_reference(reference, points):
             notes[points.name].append(
                 f"{points.name} holds the samples of {reference.name}, in the same order: is it the same file?"
@@ -278,12 +278,18 @@ def evaluate_prepared(
     balance: bool | int = False,
     interval: float | None = None,
     pvalue: Pvalue = False,
+    untested: Container[str] = (),
     splits: int = 0,
     seed: int = 0,
+    pairs: dict[str, Pair] | None = None,
 ) -> SetResults:
-    """Results of every candidate. splits: of the reference, for what human texts score (0: none)."""
+    """Results of every candidate. splits: of the reference, for what human texts score (0: none).
+
+    untested: metrics without p-values. pairs: of the reference with each candidate, where some are there already; taken
+    out one by one.
+    """
     jobs, reference, sets, moved = prepared.jobs, prepared.reference, prepared.candidates, prepared.moved
-    pairs = {name: Pair(reference, points) for name, points in sets.items()}
+    pairs = {name: Pair(reference, points) for name, points in sets.items()} if pairs is None else pairs
     reasons = {name: [_unable(job, pair) for job in jobs] for name, pair in pairs.items()}
     if all(reason for of_pair in reasons.values() for reason in of_pair):
         raise InputError(next(iter(reasons.values()))[0])
@@ -328,6 +334,7 @@ def evaluate_prepared(
                 balance_size=min(smallest, len(pair.candidate)),
                 interval=interval,
                 pvalue=pvalue,
+                untested=untested,
                 ceiling=list(compress(terms, able)),
                 groups=moved.pooled.get(name),
                 seed=seed,
@@ -364,6 +371,7 @@ def measure_pair(
     balance_size: int | None = None,
     interval: float | None = None,
     pvalue: Pvalue = False,
+    untested: Container[str] = (),
     ceiling: bool | int | Sequence[HumanTerms] = False,
     groups: Groups | None = None,
     seed: int = 0,
@@ -405,7 +413,7 @@ def measure_pair(
             jobs, pair.ordered, values, level, seed, size if balancing else None, groups
         )
     if asked(pvalue):
-        sureness["pvalues"] = uncertainty.pvalues(jobs, pair.ordered, pvalue, seed, groups)
+        sureness["pvalues"] = uncertainty.pvalues(jobs, pair.ordered, pvalue, seed, groups, untested)
     if sureness and groups is None:
         notes = [*notes, *uncertainty.repeats(pair)]
     return [

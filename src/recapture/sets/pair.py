@@ -11,6 +11,7 @@ import numpy as np
 
 from ..checks import is_whole, plain_value
 from ..errors import InputError, shown
+from ..geometry.exchanged import ExchangedNeighbours
 from ..geometry.labels import Labels
 from ..geometry.overlap import Overlap, OverlapAt, overlap
 from ..geometry.points import PointSet
@@ -41,6 +42,9 @@ class Pair:
         self._overlap: Overlap | None = None
         self._labels: weakref.ref[Labels] | None = None
         self._counts: Mapping[int, Counts] = {}
+        self._first: weakref.ref[np.ndarray] | None = None
+        self._exchange: ExchangedNeighbours | None = None
+        self._exchanged: Mapping[int, tuple[Counts, Counts]] = {}
         # Weak: two pairs that hold each other would keep large arrays for longer than either is needed.
         self._given: weakref.ref[Pair] | None = None
 
@@ -54,6 +58,19 @@ class Pair:
             return self
         ordered._given = weakref.ref(self)
         return ordered
+
+    @property
+    def already_ordered(self) -> Pair | None:
+        """`ordered`, where it was asked for and is another pair."""
+        made: Pair | None = self.__dict__.get("ordered")
+        return None if made is self else made
+
+    def forget_neighbours(self) -> None:
+        """Of this pair and of the same in order of content: they may be large, and are found again where needed."""
+        for pair in {self, self.already_ordered or self}:
+            pair.__dict__.pop("pooled", None)
+            pair._overlap = pair._exchange = None
+            pair._counts, pair._exchanged = {}, {}
 
     @property
     def given(self) -> Pair | None:
@@ -97,6 +114,20 @@ class Pair:
             self._counts = relabelled_counts(self.pooled, labels, tuple(ks))
             self._labels = weakref.ref(labels)
         return self._counts[k]
+
+    def exchanged_counts(self, first: np.ndarray, k: int) -> tuple[Counts, Counts]:
+        """Counts at one k of two systems that share out the candidates, under many labellings of these; found with
+        those of all other k expected: ask for the same array. first: (labellings, candidates), half of them each.
+        """
+        (name, n), (both, m) = self._sides
+        k = check_k(k, (name, n), (both, m // 2))
+        if self._exchange is None:
+            self._exchange = ExchangedNeighbours(self.pooled, n)
+        if self._first is None or self._first() is not first or k not in self._exchanged:
+            ks = tuple(sorted({k, *(each for each in self._ks if each < min(n, m // 2))}))
+            self._exchanged = self._exchange.counts(first, ks)
+            self._first = weakref.ref(first)
+        return self._exchanged[k]
 
     def neighbourhood_warnings(self) -> list[str]:
         """Warnings where numbers of nearest neighbours say less than they seem to."""

@@ -184,17 +184,19 @@ def compare_prepared(
     numbers = against.measured()
     evidence = against.evidence(numbers, level)
     found = differences(evidence, numbers.names, interval, seed)
-    results = evaluate_prepared(prepared, pvalue=True, splits=splits, seed=seed)
+    tested = {metric.name for metric, _ in against.labelled}
+    untested = {metric.name for metric, _ in prepared.jobs} - tested if tested else ()
+    results = evaluate_prepared(prepared, pvalue=True, untested=untested, splits=splits, seed=seed, pairs=against.pairs)
     part = min(against.size, len(prepared.reference) // 2)
     alike = {pair: dict(zip(numbers.names, each.tolist(), strict=True)) for pair, each in against.alike(part).items()}
     human = _human_parts(results, numbers)
     pairs = len(pairs_of(list(against.systems)))
     fewest = min(each.nulls.shape[1] for each in evidence.values())
     # All labellings there are, where they are few; the mirror image of the observed one is as far as that is.
-    exact = [each.nulls.shape[1] / 2 for each in evidence.values() if 1 < each.nulls.shape[1] <= LABELLINGS]
+    exact = [each.every for each in evidence.values() if each.every]
     smallest = smallest_adjusted(pairs, enough_labellings(pairs, level))
     if len(exact) == pairs:
-        smallest = min(1.0, pairs / max(exact))
+        smallest = min(1.0, pairs * min(exact))
     settings = {
         "size": against.size,
         "part": part,
