@@ -255,6 +255,8 @@ def compared():
     return rc.compare(people, {"near": near, "far": far + 1}, "mark-evaluate,mmd", ceiling=4)
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_the_page_of_a_comparison_holds_what_it_says(compared, tmp_path):
     path = tmp_path / "out.html"
     assert compared.to_html(path) is None
@@ -342,6 +344,8 @@ def test_copies_of_results_leave_the_samples_behind(compared):
         assert page_of(other).map is None
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_systems_in_their_order_are_curves_against_the_human_band(compared, tmp_path):
     plain, ordered = page_of(compared), page_of(compared, series=True)
     added = ordered.ordered

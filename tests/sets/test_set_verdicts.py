@@ -177,6 +177,8 @@ def test_better_than_people_is_not_closer_to_people():
     assert compared.ranks == {"like": 1, "typical": 2}
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_what_goes_unseen_is_not_promised_where_it_was_not_simulated():
     """Labellings of pairs swap texts that say the same, and hardly move a number: damage to parts drawn one by one
     would look enormous beside that. Numbers of clusterings move with the size of parts.

@@ -433,6 +433,8 @@ def test_equal_systems_are_tied_and_far_ones_are_not():
     assert compared.differences["far", "near"]["mmd"].low > 0
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_better_than_people_is_neither_closer_nor_a_tie():
     """Typical texts alone have more density than people's: told apart from a system like people, yet not closer."""
     rng = np.random.default_rng(0)
@@ -494,6 +496,8 @@ def test_halves_of_groups_take_half_of_every_set():
         assert 0.3 < halves[:, 0].mean() < 0.7
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_worse_than_another():
     rng = np.random.default_rng(14)
     people, old, new, far = rng.standard_normal((4, 120, 6))
