@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from dataclasses import replace
 from itertools import combinations, product
@@ -431,6 +432,18 @@ def test_equal_systems_are_tied_and_far_ones_are_not():
     assert told["verdict"] == compared.verdict and told["settings"]["smallest_found"] == compared.smallest_found
     assert "found further from people than one without that in " in compared.verdict[-1]
     assert compared.differences["far", "near"]["mmd"].low > 0
+
+
+def test_only_numbers_that_decide_are_promised_to_find_damage():
+    """Side numbers move, but no system is found further away by them."""
+    rng = np.random.default_rng(8)
+    people, one, other = rng.standard_normal((3, 150, 2)) + 4 * rng.integers(0, 2, (3, 150, 1))
+    compared = rc.compare(people, {"one": one, "other": other}, "density-coverage,mmd", ceiling=False)
+    asked = [("one", "other")], ["one", "other"]
+    of_all, alone = (copy.copy(compared._unseen).found(names, *asked) for names in (compared.deciding, ["mmd"]))
+    assert of_all.foreign.share is not None and alone.foreign.share is None  # density is what would have found it
+    assert of_all.lost.share < alone.lost.share and alone.lost.number == "mmd"
+    assert copy.copy(compared._unseen).found(["mauve"], *asked) is None
 
 
 @pytest.mark.traced

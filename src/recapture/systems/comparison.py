@@ -318,7 +318,7 @@ class Comparison(Paged):
     def _smallest(self, unseen: SmallestDifference) -> SmallestFound | None:
         ranked = {(a, b): self.ranks[a] + self.ranks[b] for a, b in pairs_of(self.systems)}
         pairs = [pair for pair, rank in ranked.items() if rank == min(ranked.values())]
-        return unseen.found(self._shown, pairs, self.clusters[0])
+        return unseen.found(self._deciding, pairs, self.clusters[0])
 
     def all_rows(self) -> Comparison:
         """The same comparison, with every number in its tables."""
