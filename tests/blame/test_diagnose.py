@@ -50,11 +50,61 @@ def test_repeated(of_texts):
     row = next(row for row in found.repeated if "assistant" in row.text)
     assert row.score == 5 and row.match == "equal" and row.places == (17, 18, 19, 20, 21) and row.index == 17
     n, m = 54, len(candidate)
-    assert row.pvalue == pytest.approx(fisher_exact([[5, 0], [m - 5, n]], "greater").pvalue)
+    # Given the text itself, four others of the candidate's and none of people's repeat it.
+    assert row.pvalue == pytest.approx(fisher_exact([[4, 0], [m - 5, n]], "greater").pvalue)
     rate = {each.what: each for each in found.rates}["repeat others of their set"]
-    assert rate.candidate == pytest.approx(5 / m) and rate.human == 0 and rate.pvalue <= 0.05
+    assert rate.candidate == pytest.approx(4 / m) and rate.human == 0 and rate.pvalue <= 0.05
     flags = {record["index"]: record["flags"] for record in found.texts if record["side"] == "candidate"}
     assert "repeated" in flags[21] and "copied" in flags[14] and flags[22] in ("", "invented")
+
+
+TEMPLATE = "{} is a {} pub in the riverside area near the old bridge that serves {} food"
+
+
+@pytest.fixture(scope="module")
+def of_templates():
+    """Texts of one template, some of them equal, and some copies of their own pair."""
+    rng = np.random.default_rng(7)
+    words = [f"w{number}" for number in range(200)]
+    reference = [" ".join(rng.choice(words, 14)) for _ in range(40)]
+    filled = [TEMPLATE.format(*rng.choice(words, 3)) for _ in range(25)]
+    candidate = [*filled, *filled[:5], *(" ".join(rng.choice(words, 14)) for _ in range(6)), *reference[36:]]
+    return reference, candidate, rc.diagnose(reference, candidate, encoder="bag-of-words", paired=True)
+
+
+def test_counts_are_those_of_other_commands(of_templates):
+    reference, candidate, found = of_templates
+    scored = rc.evaluate(reference, {"candidate": candidate}, metrics="mmd", encoder="bag-of-words", paired=True)
+    inputs = scored.inputs["candidate"]
+    assert found.copied.amount == inputs["copied"] + inputs["near_copied"] == 4
+    assert found.repeated.amount == inputs["repeated"] + inputs["near_repeated"] == 29
+    assert found.repeated.amount == sum(len(row.places) - 1 for row in found.repeated)
+    assert "repeated: 29 of 40 texts of candidate (5 word for word, 24 nearly); among people 0 of 40" in str(found)
+    rates = {each.what: each.candidate for each in found.rates}
+    assert rates["repeat others of their set"] == 5 / 40 and rates["nearly repeat others"] == 24 / 40
+    flagged = [record for record in found.texts if "repeated" in record["flags"]]
+    assert len(flagged) == 29
+
+
+def test_own_pairs_are_said_to_be_left_out(of_templates):
+    reference, candidate, found = of_templates
+    assert "copied: 4 of 40 texts of candidate (4 word for word, 0 nearly), 0 of them also from texts" in str(found)
+    assert str(found).count("not counting texts of its own pair") == 5  # four lists, and rates
+    assert {record["nearest"] != record["index"] for record in found.texts} == {True}
+    alone = rc.diagnose(reference, candidate, encoder="bag-of-words")
+    assert "not counting" not in str(alone) and "from texts that" not in str(alone)
+    assert alone.copied.amount == 4
+
+
+def test_the_strongest_finding_is_in_the_verdict(of_templates):
+    *_, found = of_templates
+    (said,) = (each for each in found.verdict if "strongest" in each)
+    best = min([*found.phrases, *found.clusters], key=lambda each: each.adjusted)
+    assert "75 % of the texts of candidate and 0 % of people's" in said and best.candidate == 30
+    names = [each.split(":")[0] for each in found.verdict]
+    assert len(names) == 5 and names.index("Clusters") < names.index("Lost")  # what found nothing comes last
+    rng = np.random.default_rng(8)
+    assert "strongest" not in " ".join(rc.diagnose(*rng.standard_normal((2, 80, 3))).verdict)
 
 
 def test_human_rates_leave_each_text_out():

@@ -86,7 +86,7 @@ def test_pairs_and_contexts_have_gates(folder, capsys):
     last = said(capsys)[-1]
     assert "poor.txt is worse than good.txt by " in last and "half-widths" not in last
     assert run([*pairs, "-c", "good.txt", "--baseline", "poor.txt", "--fail-if", "worse"]) == 0
-    assert run([*pairs, "-c", "good.txt", "-c", "poor.txt", "--fail-if", "bleu < 20"]) == 1
+    assert run([*pairs, "-c", "good.txt", "-c", "poor.txt", "--fail-if", "bleu < 0.2"]) == 1
     rows = [{"id": str(at), "references": [f"a cat {at}", f"the cat {at}"]} for at in range(12)]
     for name, texts in (("near", ["a cat {}", "the cat {}"]), ("far", ["dogs", "dogs run"])):
         lines = [json.dumps({**row, "candidates": [text.format(row["id"]) for text in texts]}) for row in rows]

@@ -434,7 +434,7 @@ def test_analytic_p_values_of_contexts(toys):
     "metrics, more, said",
     [
         ("trm-toy,toy", {}, "triangle ranks alone have analytic p-values"),
-        ("trm-toy", {"ties": "paper"}, "context 1: an analytic p-value needs ties that share the credit"),
+        ("trm-toy", {"ties": "paper"}, "an analytic p-value needs ties that share the credit"),
         ("trm-toy", {"references": 4}, "context 1: 4 references and 20 candidates are too few for an analytic p-value"),
         ("trm-toy", {"alike": True}, "context 1: no analytic p-value: single texts explain"),
     ],
@@ -450,3 +450,36 @@ def test_analytic_p_values_that_contexts_cannot_have(toys, metrics, more, said):
     context = {"references": sides[0][:references], "candidates": sides[1]}
     with pytest.raises(rc.InputError, match=said):
         rc.evaluate_contexts([context], metrics, pvalue="analytic", resume=False, **more)
+
+
+def test_contexts_without_an_analytic_p_value_are_left_out_and_named(toys):
+    """Those that the limit law does not fit, and those too small for it; the others are as they are by themselves."""
+    rng = np.random.default_rng(6)
+    pairs = ["".join(rng.choice(list("abcde"), 2, replace=False)) for _ in range(40)]  # none stands out, pairs decide
+    good = [{"id": name, "references": varied(rng, 20), "candidates": varied(rng, 20)} for name in ("a", "b")]
+    unfit = {"id": "even", "references": pairs[:20], "candidates": pairs[20:]}
+    small = {"id": "few", "references": varied(rng, 4), "candidates": varied(rng, 20)}
+    asked = {"pvalue": "analytic", "resume": False}
+    alone = rc.evaluate_contexts(good, "trm-toy", **asked)
+    results = rc.evaluate_contexts([good[0], unfit, good[1], small], "trm-toy", **asked)
+    (total,), (expected,) = results.totals, alone.totals
+    assert (total.contexts, total.left_out) == (2, 2)
+    assert (total.mean, total.pvalues, total.relabelled) == (expected.mean, expected.pvalues, expected.relabelled)
+    (note,) = (note for note in results.notes if "left out" in note)
+    assert note.startswith("2 contexts left out of trm-toy: even (no analytic p-value: single texts explain ")
+    assert "few (4 references and 20 candidates are too few for an analytic p-value" in note
+    with pytest.raises(rc.InputError, match=r"^context even: no analytic .*; the other 1 have none, either: ask for a"):
+        rc.evaluate_contexts([unfit, small], "trm-toy", **asked)
+
+
+def test_what_an_encoder_learnt_from_is_said():
+    rng = np.random.default_rng(2)
+    words = [f"w{number}" for number in range(30)]
+    sides = [[" ".join(rng.choice(words, 6)) for _ in range(6)] for _ in range(2)]
+    context = {"references": sides[0], "candidates": sides[1]}
+    asked = {"metrics": "mmd", "encoder": "bag-of-words", "resume": False}
+    tested = rc.evaluate_contexts([context], pvalue=True, **asked)
+    assert tested.signature["encoder"]["learnt from"] == "all texts, blind to sides"
+    assert "vectors: bag-of-words, learnt from all texts, blind to sides, as p-values ask for" in str(tested)
+    plain = rc.evaluate_contexts([context], **asked)
+    assert plain.signature["encoder"]["learnt from"] == "the references" and "learnt from" not in str(plain)

@@ -9,8 +9,9 @@ import recapture as rc
 from recapture.errors import InputError
 from recapture.geometry.points import PointSet
 from recapture.sets.declaration import Measurement, Output, SetMetric
-from recapture.sets.evaluate import Job, measure, measure_pair, with_defaults
+from recapture.sets.evaluate import Job, measure_pair, with_defaults
 from recapture.sets.human import CandidateSamples, HumanSplits
+from recapture.sets.metric_functions import measure
 from recapture.sets.pair import Pair
 
 METRICS = list(rc.list_metrics().values())

@@ -284,6 +284,21 @@ def test_frechet_keeps_its_digits_on_ill_conditioned_data(n):
     assert relabelled("frechet", points, points, observed(n, n))[0] == pytest.approx(0, abs=1e-12 * expected)
 
 
+@pytest.mark.parametrize("repeated, tried", [(True, 1), (False, 31)])
+def test_eigenvalues_that_lose_digits_are_not_made_for_every_labelling(monkeypatch, repeated, tried):
+    """Texts that stand twice make blocks singular: what the first labelling cannot use, none of the others is given."""
+    a, b = cloud(50, 50, 120, 3)
+    if repeated:
+        a[25:] = a[:25]
+    labels = drawn(50, 50, 30, 4)
+    calls = []
+    usual = pooled_gaussians.root_trace
+    monkeypatch.setattr(pooled_gaussians, "root_trace", lambda *given: calls.append(1) or usual(*given))
+    found = relabelled("frechet", a, b, labels)
+    assert len(calls) == tried
+    np.testing.assert_allclose(found, one_by_one(labels, np.vstack([a, b]), frechet_by_square_root), rtol=1e-6)
+
+
 def test_frechet_does_not_depend_on_the_route(monkeypatch):
     a, b = cloud(50, 48, 30, seed=28)
     labels = drawn(50, 48, 9, seed=29)

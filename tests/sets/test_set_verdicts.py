@@ -17,7 +17,7 @@ import pytest
 import recapture as rc
 from recapture.cli.app import run
 from recapture.report.report import Report
-from recapture.sets.declaration import METRICS, ROWS, notices, row_metrics, row_name
+from recapture.sets.declaration import ASPECTS, METRICS, ROWS, notices, row_name, usual_metrics
 from recapture.sets.unseen import FOREIGN, LOST, SHARES, _crossing, _percent, damage_shifts
 
 DIMENSIONS = 4
@@ -157,9 +157,10 @@ def test_worse_in_halves_of_the_human_band():
     halves = (band.mean - own.mean) / ((band.high - band.low) / 2)
     assert halves > 1
     assert (
-        f"recall {own.mean:.4f}, human {band.mean:.4f}: {halves:.1f} half-widths of the human band below"
-        in (results.verdict[-1])
+        f"recall of parts {own.mean:.4f}, {halves:.1f} half-widths of the human band below people's mean "
+        f"{band.mean:.4f}" in results.verdict[-1]
     )
+    assert results.verdict[-1].endswith("; the band ends at 1 half-width.")
     assert "less variety" in results.verdict[-1] and "less fidelity" not in results.verdict[-1]
 
 
@@ -233,7 +234,12 @@ def test_rows_are_declared_numbers_that_say_what_they_notice():
     every = {row_name(name, output.name) for name, metric in METRICS.all().items() for output in metric.outputs}
     assert set(ROWS) <= every and 3 <= len(ROWS) <= 4
     assert all(notices(row) for row in every)
-    assert row_metrics() == list(dict.fromkeys(row.split(".")[0] for row in ROWS))
+    named = {row.split(".")[0] for row in (*ROWS, *ASPECTS)}
+    assert set(usual_metrics()) == named | {"mark-evaluate"}
+    sides = {
+        row_name(name, each.name): each.aspect for name, metric in METRICS.all().items() for each in metric.outputs
+    }
+    assert [sides[row] for row in ASPECTS] == ["fidelity", "variety"]
     assert row_name("mmd", "value") == "mmd" and row_name("mauve", "value") == "mauve.value"
 
 

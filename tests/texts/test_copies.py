@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recapture.texts import copies as module
-from recapture.texts.copies import Index, alike, copies, normalised, sources, words_of
+from recapture.texts.copies import Index, copies, echoes, normalised, repeats, sources, words_of
 
 SENTENCE = "The old ferry left the harbour at dawn and came back with nobody on board"
 
@@ -67,21 +67,21 @@ def oracle_from(reference, texts):
 
 
 def oracle_repeats(texts):
-    """Numbers of equal texts and of near ones beyond the first; groups grow until nothing joins them any more."""
+    """Numbers of equal texts beyond the first, and of near ones that are left out: the definition, by search.
+
+    Again and again the text stays that most of those not yet settled are near (of several the first by its letters).
+    """
     filled = [text for text in texts if oracle_key(text)]
     distinct = list({oracle_key(text): text for text in filled}.values())
-    groups = [{place} for place in range(len(distinct))]
-    joined = True
-    while joined:
-        joined = False
-        for one, other in itertools.combinations(groups, 2):
-            pairs = itertools.product(one, other)
-            if any(oracle_near(distinct[a], distinct[b]) or oracle_near(distinct[b], distinct[a]) for a, b in pairs):
-                groups.remove(other)
-                one |= other
-                joined = True
-                break
-    return len(filled) - len(distinct), len(distinct) - len(groups)
+    open_still, left_out = set(range(len(distinct))), 0
+    while open_still:
+        near = {
+            a: {b for b in open_still - {a} if oracle_near(distinct[b], distinct[a])} for a in open_still
+        }  # fmt: skip
+        stays = min(open_still, key=lambda a: (-len(near[a]), oracle_key(distinct[a])))
+        left_out += len(near[stays])
+        open_still -= {stays, *near[stays]}
+    return len(filled) - len(distinct), left_out
 
 
 def check(reference, candidates):
@@ -275,10 +275,56 @@ def test_sources_of_the_same_group_do_not_count():
     assert same.equal.tolist() == [-1, -1] and same.near.tolist() == [-1, -1] and same.share.tolist() == [0, 0]
 
 
-def test_alike_counts_as_copies_do():
+def test_repeats_count_as_copies_do():
     texts = ["a b c", "A b  c", "a b  c", "one two three four five six", "one two three four five six seven", "", ""]
-    equal, near = alike(texts)
-    own = copies(texts, {}).reference
-    assert len(texts) - len(set(equal.tolist())) == own.repeated == 1
-    assert len(set(equal.tolist())) - len(set(near.tolist())) == own.near_repeated == 2
-    assert equal[0] == equal[2] and near[0] == near[1] == near[2] and near[3] == near[4] and near[5] != near[6]
+    found = repeats(texts)
+    assert found.counts == copies(texts, {}).reference[2:4] == (1, 2)
+    assert found.equal[0] == found.equal[2] != found.equal[1] and len(set(found.equal[[5, 6]])) == 2
+    assert found.stays[0] == found.stays[1] == found.stays[2] and found.stays[3] == found.stays[4]
+    assert found.stays[5:].tolist() == [5, 6]
+    assert found.counts_of(np.array([0, 1, 3])) == (0, 1)
+
+
+def chain(links):
+    """Texts of twelve words, each of which shares six with the one before it and six with the next."""
+    return [" ".join(f"w{number}" for number in range(6 * at, 6 * at + 12)) for at in range(links)]
+
+
+def test_a_chain_of_near_texts_is_not_one_group():
+    """Every third text of a chain reaches all: it, the one before and the one behind it."""
+    texts = chain(9)
+    assert len(set(repeats(texts).stays.tolist())) <= 4
+    assert all(oracle_near(text, texts[stays]) for text, stays in zip(texts, repeats(texts).stays, strict=True))
+    star = [texts[0], *(f"{texts[0]} {word}" for word in ("red", "blue", "green")), *texts[4:6]]
+    groups = repeats(star).stays
+    assert len(set(groups[:4].tolist())) == 1 and len(set(groups[4:].tolist())) == 1
+
+
+def test_neither_repeats_nor_who_stays_depend_on_the_order_of_lines():
+    texts = [*chain(9), *(f"{text} end" for text in chain(9)[::2]), *chain(3)]
+    order = np.random.default_rng(3).permutation(len(texts))
+    mixed = [texts[at] for at in order]
+    first, second = repeats(texts), repeats(mixed)
+    assert first.counts == second.counts
+    assert {texts[at] for at in first.stays} == {mixed[at] for at in second.stays}
+
+
+def test_echoes_as_a_search_through_all_pairs_finds():
+    rng = np.random.default_rng(5)
+    words = ["w0", "w1"]
+    texts = [" ".join(rng.choice(words, rng.integers(0, 10))) for _ in range(60)] + ["", "a b", "a b", "!"]
+    others = [*texts[5:20], "a b", "A b", "!", *(f"{text} w1 w2" for text in texts[:9])]
+    every = [*texts, *others]
+    expected = set()
+    for at, text in enumerate(every):
+        for place, own in enumerate(texts):
+            first = next(n for n, other in enumerate(texts) if oracle_key(other) == oracle_key(own))
+            same = oracle_key(text) and oracle_key(text) == oracle_key(own)
+            if oracle_key(own) and place == first and at != place and (same or oracle_near(text, own)):
+                expected.add((at, place))
+    assert set(zip(*(part.tolist() for part in echoes(texts, others)), strict=True)) == expected
+    assert len(expected) > 30
+
+
+def test_echoes_of_nothing():
+    assert [len(part) for part in echoes([""], [""])] == [0, 0]

@@ -11,6 +11,7 @@ from ..checks import MOST_OF_ANYTHING, check_count, check_number, check_seed, pl
 from ..errors import InputError
 from ..geometry.principal_plane import principal_plane
 from ..page.map_data import MapSamples
+from ..representations.vectors import asked_encoding
 from ..sets.evaluate import PreparedSets, prepare_sets
 from .diagnosis import Diagnosis
 from .doubles import doubles
@@ -109,14 +110,7 @@ def diagnose(
         candidate_groups=None if candidate_groups is None else {candidate_name: candidate_groups},
         paired=paired,
         reference_name=reference_name,
-        encoding={
-            "pooling": pooling,
-            "device": device,
-            "batch_size": batch_size,
-            "offline": offline,
-            "cache": cache,
-            "truncate": truncate or None,
-        },
+        encoding=asked_encoding(pooling, device, batch_size, offline, cache, truncate),
     )
     return diagnose_prepared(prepared, candidate_name, level, wanted, seed)
 
@@ -140,8 +134,8 @@ def diagnose_sides(sides: TwoSides, level: float, clusters: int, prepared: Prepa
     lists = {
         "invented": told_list(sides, 1, to_reference, level, "invented"),
         "lost": told_list(sides, 0, to_candidate, level, "lost"),
-        "repeated": doubles_list(sides, twice.repeated, to_reference, "repeated"),
-        "copied": doubles_list(sides, twice.copied, to_reference, "copied"),
+        "repeated": doubles_list(sides, twice.repeated, twice.counts["repeated"], to_reference, "repeated"),
+        "copied": doubles_list(sides, twice.copied, twice.counts["copied"], to_reference, "copied"),
     }
     settings = {
         "level": level,
@@ -151,6 +145,7 @@ def diagnose_sides(sides: TwoSides, level: float, clusters: int, prepared: Prepa
         "clusters": len(topics.topics),
         "seed": sides.seed,
         "encoder": prepared.identity or "vectors as given",
+        **({"nearest_leaves_out": sides.apart} if sides.apart else {}),
     }
     plane = principal_plane(topics.rows.values, topics.rows.weight, sides.seed).at[topics.rows.inverse]
     texts = _records(sides, (to_candidate, to_reference), lists, topics.label, plane)
@@ -184,6 +179,7 @@ def _sides(prepared: PreparedSets, name: str, seed: int) -> TwoSides:
         prepared.moved.pooled.get(name),
         (of_reference, name),
         seed,
+        "" if prepared.groups.reference is None else "its own pair" if prepared.groups.paired else "its own group",
     )
 
 
@@ -206,7 +202,7 @@ def _records(
     flags: tuple[dict[int, list[str]], dict[int, list[str]]] = ({}, {})
     for name, listed in lists.items():
         for row in listed:
-            for place in row.places or (row.index,):
+            for place in row.places[name == "repeated" :] or (row.index,):  # the first of repeated texts stays
                 flags[name != "lost"].setdefault(place, []).append(name)
     records = []
     for side, found in enumerate(reached_by_side):

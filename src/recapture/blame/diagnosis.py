@@ -37,7 +37,7 @@ class Diagnosis(Paged):
     lost : TextList
         Reference texts that people reach and the candidate does not.
     repeated : TextList
-        Candidate texts that stand there twice or more, equal or nearly.
+        Candidate texts that others of it repeat: equal them, or have half of their words from them.
     copied : TextList
         Candidate texts that stand in the reference, word for word or nearly.
     clusters : list of Topic
@@ -86,10 +86,30 @@ class Diagnosis(Paged):
 
     @property
     def verdict(self) -> list[str]:
-        """A sentence for each list, and one for clusters."""
+        """A sentence for each list, and one for clusters and phrases; those that found something come first."""
         often, seldom = (sum(topic.verdict == each for topic in self.clusters) for each in ("too often", "too seldom"))
-        topics = f"clusters: {often} too often and {seldom} too seldom, of {len(self.clusters)}"
-        return [*(f"{each.said[0].upper()}{each.said[1:]}." for each in self.lists.values()), f"C{topics[1:]}."]
+        shares = f"clusters: {often} too often and {seldom} too seldom, of {len(self.clusters)}"
+        if self.phrases:
+            shares += f"; phrases too often: {len(self.phrases):,}"
+        strongest = self._strongest()
+        said = [(each.amount > 0, each.said) for each in self.lists.values()]
+        said.append((strongest is not None, f"{shares}; {strongest}" if strongest else shares))
+        return [f"{each[0].upper()}{each[1:]}." for _, each in sorted(said, key=lambda pair: not pair[0])]
+
+    def _strongest(self) -> str | None:
+        """Of phrases and clusters that stand out, the one with the smallest adjusted p-value."""
+        found: list[tuple[Phrase | Topic, str]] = [(each, f'the phrase "{each.words}"') for each in self.phrases]
+        for topic in self.clusters:
+            if topic.verdict:
+                words = f" ({', '.join(topic.ngrams)})" if topic.ngrams else ""
+                found.append((topic, f"cluster {topic.number}{words}"))
+        if not found:
+            return None
+        best, name = min(found, key=lambda pair: (pair[0].adjusted, -abs(_gap(pair[0]))))
+        return (
+            f"strongest: {name}, {_percent(best.candidate_share)} of the texts of {self.names[1]} and "
+            f"{_percent(best.reference_share)} of people's (adjusted p {short_p(best.adjusted)})"
+        )
 
     def save_texts(self, path: str | os.PathLike[str]) -> None:
         """Write one row for every text of both sides; .jsonl, .csv or .parquet by the ending of the name.
@@ -113,7 +133,11 @@ class Diagnosis(Paged):
         phrases = Rows(map(vars, self.phrases), [each.name for each in fields(Phrase)])
         rates = [vars(each) for each in self.rates]
         tables = [
-            *(_list_table(name, listed) for name, listed in self.lists.items() if listed.shown),
+            *(
+                _list_table(name, listed, self.settings.get("nearest_leaves_out", ""))
+                for name, listed in self.lists.items()
+                if listed.shown
+            ),
             _topics_table(self.clusters, self.level),
             *([_phrases_table(self.phrases)] if self.phrases else []),
             _rates_table(self.rates, self.settings),
@@ -136,13 +160,31 @@ class Diagnosis(Paged):
         )
 
 
-def _list_table(name: str, listed: TextList) -> Table:
+def _gap(found: Phrase | Topic) -> float:
+    return found.candidate_share - found.reference_share
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %" if 0 < share < 0.0995 or 0.9905 < share < 1 else f"{100 * share:.0f} %"
+
+
+def _list_table(name: str, listed: TextList, apart: str) -> Table:
+    """apart: which texts of the other side are left out where the nearest one is looked for."""
     scores = {"repeated": "times", "copied": "words shared"}
     heads = ["index", "text", "nearest on the other side", scores.get(name, "score"), "p", "p adjusted", "distance"]
     rows = [_cells(row, name) for row in listed.shown]
     caption = [listed.said, *([f"the first {len(rows)} different ones are shown"] if len(rows) < len(listed) else [])]
     if name in ("invented", "lost"):
         caption.append("score: distance from the other side, in units of people's median distance from each other")
+    if name == "repeated":
+        caption.append(
+            "times: this text and those of its set that equal it, or half of whose words stand in it; each text is "
+            "listed once, where most repeat it; p: exact, of people's texts repeating it as often"
+        )
+    if apart and name == "copied":
+        caption.append(f"nearest: the text that it stands in; p: not counting texts of {apart}")
+    elif apart:
+        caption.append(f"nearest and distance: not counting texts of {apart} on the other side")
     title = name.capitalize() if len(listed) else f"{name.capitalize()}: none for sure; the furthest"
     return Table(heads, rows, caption, 3, repeated=1, title=title, listed=True, row_names=[(name,)] * len(rows))
 
@@ -209,6 +251,8 @@ def _rates_table(rates: Sequence[Rate], settings: Mapping[str, Any]) -> Table:
         "human: reference texts that stand in other reference texts, each left out in turn; repeats: both sides at "
         f"{settings['size']:,} texts; p: one-sided, of no more than people"
     ]
+    if apart := settings.get("nearest_leaves_out"):
+        caption.append(f"what stands in the reference: not counting texts of {apart} there")
     heads, names = ["texts that", "candidate", "human", "p"], [("rates",)] * len(rows)
     return Table(heads, rows, caption, 1, title="Copied and repeated", listed=True, row_names=names)
 

@@ -8,7 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from .doubles import Double
+from .doubles import Counts, Double
 from .reach import Reached
 from .sides import TwoSides
 
@@ -36,7 +36,8 @@ class TextRow:
     """None where vectors were given."""
     score: float
     """Invented and lost: the distance from the other side, in units of people's median distance from each other.
-    Repeated: how often it stands in the candidate. Copied: the share of its words that one reference text has."""
+    Repeated: how many texts of the candidate say it: itself, and those that equal it or are near it. Copied: the share
+    of its words that one reference text has."""
     pvalue: float
     adjusted: float
     """By Benjamini and Hochberg, over all texts of the side."""
@@ -45,7 +46,7 @@ class TextRow:
     match: str = ""
     """Of repeated and copied texts: equal or near."""
     places: tuple[int, ...] = ()
-    """Of repeated texts: where they stand in the candidate."""
+    """Of repeated texts: its own place, which stays, and those of the texts that repeat it."""
 
     def record(self) -> dict[str, Any]:
         near = self.nearest
@@ -74,10 +75,15 @@ class TextList(Sequence[TextRow]):
         What a table shows, of equal texts the first: the first of the list, or the furthest where none stands out.
     least : int
         The fewest texts that a list can hold at this size and level; 0 where there is no such bound.
+    amount : int
+        How many texts it is about: as many as rows, but for repeated texts, whose rows stand for several.
     """
 
-    def __init__(self, rows: Sequence[TextRow], shown: Sequence[TextRow], said: str, least: int = 0) -> None:
+    def __init__(
+        self, rows: Sequence[TextRow], shown: Sequence[TextRow], said: str, least: int = 0, amount: int | None = None
+    ) -> None:
         self._rows = list(rows)
+        self.amount = len(self._rows) if amount is None else amount
         self.shown, self.said, self.least = list(shown), said, least
 
     @overload
@@ -116,7 +122,7 @@ def told_list(sides: TwoSides, side: int, found: Reached, level: float, what: st
     return TextList(rows, furthest, said, found.least)
 
 
-def doubles_list(sides: TwoSides, rows: Sequence[Double], to_reference: Reached, what: str) -> TextList:
+def doubles_list(sides: TwoSides, rows: Sequence[Double], counts: Counts, to_reference: Reached, what: str) -> TextList:
     """Repeated or copied texts of the candidate: all that there are."""
     made = []
     for row in rows:
@@ -127,9 +133,14 @@ def doubles_list(sides: TwoSides, rows: Sequence[Double], to_reference: Reached,
             near = NearestText(source, sides.text(0, source), float(np.sqrt(gap @ gap)))
         text = sides.text(1, row.index)
         made.append(TextRow(row.index, text, row.score, row.pvalue, row.adjusted, near, row.match, row.places))
-    total, texts = len(sides.candidate), sum(len(row.places) for row in rows)
-    said = f"{what}: {texts:,} of {total:,} texts of {sides.names[1]}"
-    return TextList(made, made[:SHOWN], said)
+    total = counts.equal + counts.near
+    said = f"{what}: {total:,} of {len(sides.candidate):,} texts of {sides.names[1]}"
+    if total and sides.candidate_texts is not None:
+        said += f" ({counts.equal:,} word for word, {counts.near:,} nearly)"
+    if total and counts.elsewhere is not None and counts.elsewhere < total:
+        said += f", {counts.elsewhere:,} of them also from texts that are not of {sides.apart}"
+    said += f"; among people {counts.human:,} of {counts.human_of:,}"
+    return TextList(made, made[:SHOWN], said, amount=total)
 
 
 def _row(sides: TwoSides, side: int, at: int, found: Reached) -> TextRow:

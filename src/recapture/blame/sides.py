@@ -61,6 +61,8 @@ class TwoSides:
     """The same for the pooled texts in order of content, references first."""
     names: tuple[str, str]
     seed: int
+    apart: str = ""
+    """Which texts of the other side are left out where the nearest one is looked for; "": none."""
 
     @property
     def sizes(self) -> tuple[int, int]:

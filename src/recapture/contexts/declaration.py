@@ -43,8 +43,6 @@ class Batch:
     squares: Mapping[str, np.ndarray]
     """Scores of all texts of each context against each other, by metric between two texts: (contexts, texts, texts)."""
     vectors: Sequence[np.ndarray] = ()
-    names: Sequence[str] = ()
-    """Of the contexts, for messages."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,9 @@ from .distances import NO_SCORE
 from .pairwise import PAIRWISE
 from .table import ContextResults, totals_of, without_pvalues
 from .uncertainty import (
+    ANALYTIC,
     ENOUGH_ANALYTIC,
+    INSTEAD,
     Analytic,
     Asked,
     ContextScores,
@@ -40,6 +42,7 @@ from .uncertainty import (
     relabelled_name,
     rough,
     smallest_name,
+    too_few_for_analytic,
 )
 
 if TYPE_CHECKING:
@@ -153,6 +156,7 @@ def evaluate_contexts(
         {name: value for name, value in of_words.items() if value is not None},
     )
     records = run.score(resume)
+    run.check_some_fit(records)
     totals = totals_of(run.metrics, records, level)
     people = content_digest([context.references for context in given])
     return ContextResults(records, totals, {**run.signature(), "interval": level}, run.warnings(), people)
@@ -174,6 +178,7 @@ class _Run:
         self.contexts = contexts
         self._settings = settings
         self._asked = asked
+        self._learnt = ""
         self._encoding = encoding
         wanted = list(dict.fromkeys(metric.similarity for metric in metrics if metric.similarity))
         if not isinstance(options, Mapping) or not all(isinstance(own, Mapping) for own in options.values()):
@@ -216,6 +221,9 @@ class _Run:
         analytic = self._asked.analytic and all(metric.ranks_triangles for metric in tested)
         if not analytic:
             self._asked.plan(1, 1, symmetric=False)
+        if analytic:
+            check_analytic(self._settings.ties)
+            return  # contexts that have none are left out
         seen: set[tuple[int, int]] = set()
         for context in self.contexts:
             sizes = len(context.references), len(context.candidates)
@@ -223,12 +231,23 @@ class _Run:
                 continue
             seen.add(sizes)
             try:
-                if analytic:
-                    check_analytic(*sizes, self._settings.ties)
-                else:
-                    self._asked.plan(*sizes, symmetric=False)
+                self._asked.plan(*sizes, symmetric=False)
             except InputError as error:
                 raise InputError(f"context {context.id}: {error}") from None
+
+    def check_some_fit(self, records: Sequence[Record]) -> None:
+        """Refuse an analytic p-value that no context has."""
+        if not self._asked.analytic:
+            return
+        tested = [metric.name for metric in self.metrics if metric.tested]
+        if any(name in record["scores"] for record in records for name in tested):
+            return
+        for record in records:
+            for name in tested:
+                if ANALYTIC in (reason := record["left_out"].get(name, "")):
+                    what = f"context {record['id']}: {reason}"
+                    others = f"; the other {len(records) - 1:,} have none, either" if len(records) > 1 else ""
+                    raise InputError(f"{what}{others}: {INSTEAD}")
 
     def _models(
         self,
@@ -273,7 +292,10 @@ class _Run:
         resolved = resolve_encoder(encoder, **loading)
         blind = self._asked.wanted
         sides = [context.references + (context.candidates if blind else ()) for context in self.contexts]
-        return resolved.fit([text for texts in sides for text in texts])
+        fitted = resolved.fit([text for texts in sides for text in texts])
+        if fitted is not resolved:
+            self._learnt = "all texts, blind to sides" if blind else "the references"
+        return fitted
 
     def _scorer(self, name: str, options: dict[str, Any]) -> Scorer:
         similarity = PAIRWISE.find(name)
@@ -295,9 +317,14 @@ class _Run:
             **asdict(self._settings),
             "pairwise": {name: dict(scorer.settings) for name, scorer in self._scorers.items()},
             **({"options": self._tuned} if self._tuned else {}),
-            "encoder": dict(self._encoder.identity()) if self._encoder is not None else None,
+            "encoder": self._identity(),
             "versions": {"recapture": VERSION, **{name: installed_version(name) for name in libraries}},
         }
+
+    def _identity(self) -> dict[str, Any] | None:
+        if self._encoder is None:
+            return None
+        return {**self._encoder.identity(), **({"learnt from": self._learnt} if self._learnt else {})}
 
     def warnings(self) -> list[str]:
         """What makes numbers say less than they seem to."""
@@ -317,7 +344,7 @@ class _Run:
             )
         if self._asked.analytic:
             sizes = [(len(context.references), len(context.candidates)) for context in self.contexts]
-            few = sum(rough(*each) for each in sizes if min(each))
+            few = sum(rough(*each) for each in sizes if not too_few_for_analytic(*each))
             if few:
                 what = f"fewer than {ENOUGH_ANALYTIC} texts a side"
                 warnings.append(f"analytic p-values are rough in {few:,} contexts with {what}")
@@ -377,7 +404,7 @@ class _Run:
             needed = dict.fromkeys(metric.similarity for metric in able if metric.similarity)
             own = [vectors[context.id] for context in group if context.id in vectors]
             squares = {name: np.stack(self._squares(name, texts, own)) for name in needed}
-            batch = Batch(references, candidates, texts, squares, own, [context.id for context in group])
+            batch = Batch(references, candidates, texts, squares, own)
             for metric in able:
                 part, scorable = batch, list(range(len(group)))
                 if metric.similarity:
@@ -387,7 +414,9 @@ class _Run:
                 scored_contexts = metric.score(part, self._settings, self._asked) if scorable else []
                 for context, scored in zip((group[at] for at in scorable), scored_contexts, strict=True):
                     nothing = [output for output, value in scored.values.items() if value is None]
-                    if nothing:
+                    if scored.unfit:
+                        records[context.id]["left_out"][metric.name] = scored.unfit
+                    elif nothing:
                         records[context.id]["left_out"][metric.name] = f"nothing to measure in {nothing[0]} texts"
                     else:
                         records[context.id]["scores"][metric.name] = _flat(scored)
@@ -430,7 +459,6 @@ def _comparable(batch: Batch, similarity: str) -> tuple[Batch, list[int]]:
         batch,
         texts=[batch.texts[at] for at in places],
         squares={similarity: square[places]},
-        names=[batch.names[at] for at in places],
     )
     return part, places
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..declarations import Direction, Output
 from ..errors import InputError, nearest_names
 from ..page.page_parts import Page, Paged
+from ..report.data_forms import json_lines
 from ..report.report import (
     ARROWS,
     HIGHER_LOWER,
@@ -19,14 +20,22 @@ from ..report.report import (
     Report,
     Table,
     decimals,
-    json_lines,
     names_of_number,
     not_compared,
     short,
     short_p,
 )
 from .declaration import ContextMetric
-from .uncertainty import LEVEL, Combined, combined, pvalue_name, relabelled_name, smallest_name, student_interval
+from .uncertainty import (
+    ANALYTIC,
+    LEVEL,
+    Combined,
+    combined,
+    pvalue_name,
+    relabelled_name,
+    smallest_name,
+    student_interval,
+)
 
 _NAMED = 5
 """Contexts called by their names in a message; the rest are counted."""
@@ -69,13 +78,17 @@ class ContextResults(Paged):
         """Warnings, and what was left out: a sentence for each set of contexts."""
         by_contexts: dict[tuple[tuple[str, str], ...], list[str]] = {}
         for metric, contexts in self.left_out.items():
-            by_contexts.setdefault(tuple(contexts.items()), []).append(metric)
+            for untested in (False, True):  # too small, or without the p-value that was asked for
+                alike = tuple(item for item in contexts.items() if (ANALYTIC in item[1]) == untested)
+                if alike:
+                    by_contexts.setdefault(alike, []).append(metric)
         notes = list(self.warnings)
         for contexts_left, metrics in by_contexts.items():
             shown = [f"{_on_one_line(name)} ({reason})" for name, reason in contexts_left[:_NAMED]]
             more = f" and {len(contexts_left) - _NAMED} more" if len(contexts_left) > _NAMED else ""
             counted = "1 context" if len(contexts_left) == 1 else f"{len(contexts_left)} contexts"
-            notes.append(f"{counted} too small, left out of {', '.join(metrics)}: " + ", ".join(shown) + more)
+            why = "" if ANALYTIC in contexts_left[0][1] else " too small,"
+            notes.append(f"{counted}{why} left out of {', '.join(metrics)}: " + ", ".join(shown) + more)
         return notes
 
     def worst(self, metric: str, count: int = 10) -> list[Mapping[str, Any]]:
@@ -159,6 +172,12 @@ class ContextResults(Paged):
         interval = self.signature.get("interval")
         if interval is not None and any(total.interval for total in self.totals):
             lines.append(f"[low, high]: {interval:.4g} interval of the mean over contexts")
+        encoder = self.signature.get("encoder") or {}
+        if "blind" in (learnt := encoder.get("learnt from", "")):
+            lines.append(
+                f"vectors: {encoder.get('encoder') or encoder.get('kind')}, learnt from {learnt}, as p-values ask for; "
+                "without them it learns from the references alone, and scores differ"
+            )
         level = next((total.pvalues.level for total in self.totals if total.pvalues), None)
         if tested and level is not None:
             lines.append(

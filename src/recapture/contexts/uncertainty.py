@@ -21,6 +21,10 @@ LEAST_ANALYTIC = 5
 """Fewest texts a side for an analytic p-value."""
 ENOUGH_ANALYTIC = 20
 """Texts a side from which on it needs no warning: with fewer, looking at labellings takes no time."""
+ANALYTIC = "analytic p-value"
+"""What reasons name for which contexts have none: they are not too small for a score."""
+INSTEAD = "ask for a sampled one"
+"""What to do where no context has one."""
 _NULL_CELLS = 1 << 21
 """Statistics (contexts x labellings) held at a time."""
 
@@ -55,6 +59,8 @@ class ContextScores:
     details: Mapping[str, Any] = field(default_factory=dict)
     relabelled: Mapping[str, float] = field(default_factory=dict)
     """By output: the mean value over relabelled sides, which is what sides that do not differ would score."""
+    unfit: str = ""
+    """Why the p-value that was asked for does not hold here; "": it does, or none was asked for."""
 
 
 class Asked(NamedTuple):
@@ -82,15 +88,20 @@ class Asked(NamedTuple):
         )
 
 
-def check_analytic(references: int, candidates: int, ties: str) -> None:
+def check_analytic(ties: str) -> None:
     """Refuse an analytic p-value of triangle ranks that would not be one."""
     if ties != "split":
         raise InputError("an analytic p-value needs ties that share the credit (split): ask for a sampled one")
-    if min(references, candidates) < LEAST_ANALYTIC:
-        raise InputError(
-            f"{references} references and {candidates} candidates are too few for an analytic p-value, which needs "
-            f"{LEAST_ANALYTIC} a side: ask for an exact one, or leave this context out"
-        )
+
+
+def too_few_for_analytic(references: int, candidates: int) -> str:
+    """Why sides of these sizes have no analytic p-value; "" where they have one."""
+    if min(references, candidates) >= LEAST_ANALYTIC:
+        return ""
+    return (
+        f"{references} references and {candidates} candidates are too few for an {ANALYTIC}, which needs "
+        f"{LEAST_ANALYTIC} a side"
+    )
 
 
 def rough(references: int, candidates: int) -> bool:

@@ -74,11 +74,13 @@ class PooledGaussians:
         # Before the threads start: otherwise each would make its own.
         if small or isinstance(self._points, np.ndarray):
             _ = self._gram if small else self._moment
+        # Eigenvalues too small for the first labelling are so for nearly all: there they would be made in vain.
+        careful = small and min(n, m) > _SMALL and self._too_small(labels.reference[0], labels.candidate[0])
 
         def fill(part: slice) -> None:
             sides = labels.reference[part], labels.candidate[part]
             if small:
-                distances[part] = self._by_gram(*sides, n, m)
+                distances[part] = self._by_gram(*sides, n, m, careful)
             else:
                 few, many = sorted((np.flatnonzero(side[0]) for side in sides), key=len)
                 distances[part] = self._by_covariances(few, many)
@@ -87,15 +89,28 @@ class PooledGaussians:
         run_tiles(fill, blocks(len(labels), size), "relabelled covariances")
         return distances
 
-    def _by_gram(self, reference: np.ndarray, candidate: np.ndarray, n: int, m: int) -> np.ndarray:
-        """For some labellings, each as a row of flags."""
-        sides = (reference, n), (candidate, m)
-        rows, columns = (np.nonzero(side)[1].reshape(-1, count) for side, count in sides)
+    def _too_small(self, reference: np.ndarray, candidate: np.ndarray) -> bool:
+        """Whether eigenvalues of one labelling's block would lose digits, by the smallest of its singular values."""
+        sides = reference[None], candidate[None]
+        n, m = (int(side.sum()) for side in sides)
+        (block,) = self._blocks(*sides, n, m)
+        second = [float(side[0] @ self._squares) / (side.sum() - 1) for side in sides]
+        return _by_eigenvalues(block, float(np.sqrt(second[0] * second[1])), sum(second)) is None
+
+    def _blocks(self, reference: np.ndarray, candidate: np.ndarray, n: int, m: int) -> np.ndarray:
+        """A B' of some labellings, each as a row of flags."""
+        rows, columns = (np.nonzero(side)[1].reshape(-1, count) for side, count in ((reference, n), (candidate, m)))
         if self._gram is None:
             block = np.stack([self._at(i) @ self._at(j).T for i, j in zip(rows, columns, strict=True)])
         else:
             block = self._gram[rows[:, :, None], columns[:, None, :]]
-        block = _contrasts(_contrasts(block, 1), 2) / np.sqrt((n - 1) * (m - 1))
+        centred: np.ndarray = _contrasts(_contrasts(block, 1), 2) / np.sqrt((n - 1) * (m - 1))
+        return centred
+
+    def _by_gram(self, reference: np.ndarray, candidate: np.ndarray, n: int, m: int, careful: bool) -> np.ndarray:
+        """For some labellings, each as a row of flags. careful: without trying eigenvalues first."""
+        sides = (reference, n), (candidate, m)
+        block = self._blocks(reference, candidate, n, m)
         weights = [side.astype(np.float64) for side, _ in sides]
         points = self._points.matrix if isinstance(self._points, SparseRows) else self._points
         means = [weight @ points / count for weight, count in zip(weights, (n, m), strict=True)]
@@ -104,7 +119,7 @@ class PooledGaussians:
             (energy - count * np.einsum("ij,ij->i", mean, mean)) / (count - 1)
             for energy, mean, count in zip(second, means, (n, m), strict=True)
         )
-        if min(n, m) <= _SMALL:
+        if careful or min(n, m) <= _SMALL:
             shared = np.linalg.svd(block, compute_uv=False).sum(axis=1)
         else:
             # Rounding errors of a block are relative to the rows that made it, not to what centring left of them.
@@ -182,7 +197,11 @@ def _contrasts(values: np.ndarray, axis: int) -> np.ndarray:
     return np.asarray(others - (values.sum(axis, keepdims=True) / root - first) / (root - 1))
 
 
-def _nuclear_norm(block: np.ndarray, reach: float, total: float) -> float:
+def _by_eigenvalues(block: np.ndarray, reach: float, total: float) -> float | None:
     squared = block @ block.T if len(block) <= block.shape[1] else block.T @ block
-    norm = root_trace(squared, reach * float(np.linalg.norm(block)), total)
+    return root_trace(squared, reach * float(np.linalg.norm(block)), total)
+
+
+def _nuclear_norm(block: np.ndarray, reach: float, total: float) -> float:
+    norm = _by_eigenvalues(block, reach, total)
     return float(np.linalg.svd(block, compute_uv=False).sum()) if norm is None else norm

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .pair import Pair
 
 __all__ = [
+    "ASPECTS",
     "INFINITY",
     "METRICS",
     "ROWS",
@@ -31,7 +32,6 @@ __all__ = [
     "SetMetric",
     "list_metrics",
     "notices",
-    "row_metrics",
     "row_name",
 ]
 
@@ -120,14 +120,22 @@ class SetMetric(Declaration):
 
 METRICS = Registry(SetMetric, f"{__package__}.metrics")
 
-ROWS = ("mark-evaluate.quality", "mark-evaluate.diversity", "density-coverage.coverage", "mmd")
+ROWS = ("mauve.value", "frechet", "mmd")
 """The numbers that tables show unless metrics are named or all are asked for: METRIC.NUMBER, or METRIC where it has one
-number alone. `compare` measures their metrics alone. Nowhere else are they listed."""
+number alone. Chosen by the study `power`; nowhere else are they listed."""
+
+ASPECTS = ("precision-recall.precision", "precision-recall.recall")
+"""The numbers by which verdicts speak of fidelity and variety beside those rows, which mix both: of the cheap pairs the
+one that notices foreign texts and missing topics best (study `power`)."""
+
+_BESIDE = ("mark-evaluate",)
+"""What a comparison measures as well: the estimators that this library is about."""
 
 
-def row_metrics() -> list[str]:
-    """The metrics of `ROWS`."""
-    return list(dict.fromkeys(row.partition(".")[0] for row in ROWS))
+def usual_metrics() -> list[str]:
+    """What is compared unless metrics are named."""
+    wanted = {row.partition(".")[0] for row in (*ROWS, *ASPECTS, *_BESIDE)}
+    return [name for name in METRICS.all() if name in wanted]
 
 
 def row_name(metric: str, number: str) -> str:

@@ -52,7 +52,7 @@ class SetGroups:
             raise InputError("paired samples are groups already: leave out either")
         if human is not None and paired:
             raise InputError("a second human set has no pairs; give prompts as groups of all sets instead")
-        self._paired, self._codes = paired, dict[Any, int]()
+        self.paired, self._codes = paired, dict[Any, int]()
         self.candidates: dict[str, np.ndarray] = {}
         self._reference_set = reference
         self.reference = np.arange(reference.size) if paired else self._coded(reference_labels, reference)
@@ -69,7 +69,7 @@ class SetGroups:
         if labels is not None and not isinstance(labels, Mapping) and len(candidates) > 1:
             raise InputError("groups of several candidates are a mapping from name to labels")
         for name, points in candidates.items():
-            if self._paired:
+            if self.paired:
                 if points.size != self._reference_set.size:
                     raise InputError(
                         f"paired sets have one size, but {self._reference_set.name} has {self._reference_set.size:,} "

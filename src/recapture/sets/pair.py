@@ -16,12 +16,14 @@ from ..geometry.labels import Labels
 from ..geometry.overlap import Overlap, OverlapAt, overlap
 from ..geometry.points import PointSet
 from ..geometry.pooled import PooledNeighbours
-from ..geometry.relabelled import Counts, relabelled_counts
+from ..geometry.relabelled import SphereCounts, relabelled_counts
 from ..geometry.sparse_rows import together
 
 _TINY = 50
 _MANY_DUPLICATES = 0.1
 _UNEQUAL = 1.1
+_SMALLEST_REACH = 1e-150
+"""Sets that reach no further from 0 have squared distances of 0, as if all of their samples were the same."""
 
 
 class Pair:
@@ -39,10 +41,10 @@ class Pair:
         self._ks: set[int] = set()
         self._overlap: Overlap | None = None
         self._labels: weakref.ref[Labels] | None = None
-        self._counts: Mapping[int, Counts] = {}
+        self._counts: Mapping[int, SphereCounts] = {}
         self._first: weakref.ref[np.ndarray] | None = None
         self._exchange: ExchangedNeighbours | None = None
-        self._exchanged: Mapping[int, tuple[Counts, Counts]] = {}
+        self._exchanged: Mapping[int, tuple[SphereCounts, SphereCounts]] = {}
         # Weak: two pairs that hold each other would keep large arrays for longer than either is needed.
         self._given: weakref.ref[Pair] | None = None
 
@@ -100,8 +102,8 @@ class Pair:
         """Neighbours among the samples of both sets, references first."""
         return PooledNeighbours(together([self.reference.values, self.candidate.values]))
 
-    def counts_under(self, labels: Labels, k: int) -> Counts:
-        """Counts at one k under many labellings, found with those of all other k expected: ask for the same labels."""
+    def counts_under(self, labels: Labels, k: int) -> SphereCounts:
+        """SphereCounts at one k under many labellings, found with those of all other k expected: ask for the same labels."""
         asked, there = labels.reference.shape[1], sum(self.sizes.values())
         if asked != there:
             raise InputError(f"labels are for {asked} samples, but there are {there}")
@@ -113,8 +115,8 @@ class Pair:
             self._labels = weakref.ref(labels)
         return self._counts[k]
 
-    def exchanged_counts(self, first: np.ndarray, k: int) -> tuple[Counts, Counts]:
-        """Counts at one k of two systems that share out the candidates, under many labellings of these; found with
+    def exchanged_counts(self, first: np.ndarray, k: int) -> tuple[SphereCounts, SphereCounts]:
+        """SphereCounts at one k of two systems that share out the candidates, under many labellings of these; found with
         those of all other k expected: ask for the same array. first: (labellings, candidates), half of them each.
         """
         (name, n), (both, m) = self._sides
@@ -159,3 +161,12 @@ def check_k(k: Any, *sides: tuple[str, int]) -> int:
     if k >= count:
         raise InputError(f"k = {k} needs at least {k + 1} samples a side, but {name} has {count}")
     return int(k)
+
+
+def check_reach(reference: PointSet, candidate: PointSet) -> None:
+    reach = max(abs(float(bound)) for points in (reference, candidate) for bound in points.bounds)
+    if 0 < reach < _SMALLEST_REACH:
+        raise InputError(
+            f"{reference.name} and {candidate.name} hold no value beyond {_SMALLEST_REACH:g}: squared distances would "
+            "all be 0"
+        )

@@ -17,6 +17,8 @@ from .inputs import Inputs, footnotes
 from .k_sweep import KeptSets
 from .unseen import People, SmallestFound
 
+EQUAL_TERMS = "On equal terms: parts of equal size against the same human part"
+
 
 class SetResults(Paged, Results):
     """{candidate: {metric: Result}} of sets against one reference set."""
@@ -113,16 +115,14 @@ class SetResults(Paged, Results):
             return []
         every = list(numbers_of(self))
         whole = [number for number in every if self._is_shown(number.metric, number.name)]
-        parts = [self._parts(metric, name) for metric, name in self._with_bands() if self._is_shown(metric, name)]
+        parts = self.equal_terms()
         rows = self._rows_caption(len(every) - len(whole))
-        if not parts:
-            return [self._table(whole, [*self.caption(), *rows])]
-        return [
-            self._table(
-                parts, self._parts_caption(), "On equal terms: parts of equal size against the same human part"
-            ),
-            self._table(whole, [*self.caption(), *rows], "Whole sets"),
-        ]
+        return [*parts, self._table(whole, [*self.caption(), *rows], "Whole sets" if parts else "")]
+
+    def equal_terms(self) -> list[Table]:
+        """The table of parts beside human parts; none where no part was measured."""
+        parts = [self._parts(metric, name) for metric, name in self._with_bands() if self._is_shown(metric, name)]
+        return [self._table(parts, self._parts_caption(), EQUAL_TERMS)] if parts else []
 
     def _is_shown(self, metric: str, number: str) -> bool:
         return self.shown is None or row_name(metric, number.removesuffix(" adjusted")) in self.shown

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..checks import check_seed, is_one_of, plain_arguments
 from ..errors import InputError, OptionError, nearest_names, shown
 from ..report.report import short_p
-from ..sets.declaration import ROWS, row_metrics
+from ..representations.vectors import asked_encoding
+from ..sets.declaration import ROWS, usual_metrics
 from ..sets.evaluate import PreparedSets, check_splits, evaluate_prepared, prepare_sets
 from ..sets.table import SetResults
 from .comparison import Comparison
@@ -114,14 +115,7 @@ def compare(
     splits = check_splits(ceiling)
     if not isinstance(systems, Mapping) or len(systems) < (2 if baseline is None else 1):
         raise InputError("systems must be a mapping with two systems or more, {name: texts}")
-    encoding = {
-        "pooling": pooling,
-        "device": device,
-        "batch_size": batch_size,
-        "offline": offline,
-        "cache": cache,
-        "truncate": truncate or None,
-    }
+    encoding = asked_encoding(pooling, device, batch_size, offline, cache, truncate)
     usual = metrics is None
     if baseline is not None:
         from .stored_baseline import prepared_beside
@@ -139,7 +133,7 @@ def compare(
         prepared = prepare_sets(
             reference,
             systems,
-            row_metrics() if metrics is None else metrics,
+            usual_metrics() if metrics is None else metrics,
             encoder,
             k,
             blind=True,

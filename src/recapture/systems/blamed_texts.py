@@ -59,7 +59,7 @@ def with_texts(page: Page, results: SetResults) -> Page:
 
 
 def _title(found: Diagnosis) -> str:
-    counts = {name: sum(len(row.places or (row.index,)) for row in each) for name, each in found.lists.items()}
+    counts = {name: each.amount for name, each in found.lists.items()}
     for verdict in ("too often", "too seldom"):
         counts[f"clusters {verdict}"] = sum(topic.verdict == verdict for topic in found.clusters)
     return f"{found.names[1]}: " + ", ".join(f"{name} {count:,}" for name, count in counts.items())

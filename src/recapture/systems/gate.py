@@ -136,7 +136,7 @@ def gate_of(compared: Comparison | SavedSets, fail_if: Any, baseline: str | None
     beyond: dict[str, list[str]] = {}
     worse = compared.worse(str(baseline), tolerance) if worse_fails else {}
     for system, numbers in worse.items():
-        parts.append(f"{system} is worse than {baseline} by {_losses(numbers)}")
+        parts.append(f"{system} is worse than {baseline} by {_losses(numbers, compared.least_loss(str(baseline)))}")
     for system in systems:
         for limit in limits:
             value = compared.values[system][limit.number]
@@ -179,13 +179,13 @@ def _range(compared: Comparison | SavedSets, number: str) -> tuple[float, float]
     return None
 
 
-def _losses(numbers: Mapping[str, Loss]) -> str:
-    """The surest first."""
-    order = sorted(numbers, key=lambda name: numbers[name].adjusted)
+def _losses(numbers: Mapping[str, Loss], least: float) -> str:
+    """The surest first; least: what no p-value from labellings is below."""
+    order = sorted(numbers, key=lambda name: max(least, numbers[name].adjusted))
     told = []
     for name in order[:_LISTED]:
         loss = numbers[name]
         halves = "" if math.isnan(loss.halves) else f", {loss.halves:.1f} half-widths of the human band"
-        told.append(f"{name} ({short(loss.value)}{halves}, p {short_p(loss.adjusted)})")
+        told.append(f"{name} ({short(loss.value)}{halves}, p {short_p(loss.adjusted, least)})")
     more = f" and {len(order) - _LISTED} more" if len(order) > _LISTED else ""
     return ", ".join(told) + more

@@ -21,8 +21,11 @@ def compared_items(
     level: float,
     interval: float,
     notes: Sequence[str],
+    left_out: Mapping[str, str] | None = None,
 ) -> Comparison:
-    """same: at how many items two systems have written the same; notes: what there is to say beside the results'."""
+    """same: at how many items two systems have written the same; notes: what there is to say beside the results';
+    left_out: numbers that could not be compared, and why.
+    """
     names = [number.name for number in against.numbers]
     directions = {number.name: number.direction for number in against.numbers}
     shown = [number.name for number in against.numbers if number.main]
@@ -43,4 +46,5 @@ def compared_items(
         shown=shown,
         notes=notes,
         losses=losses(evidence, list(directions.values())),
+        left_out=left_out,
     )

@@ -26,27 +26,30 @@ def sentences_on_items(
     `smallest_found`, by number.
     """
     return [
-        *_told(differences, directions, level),
+        *_told(differences, directions, shown, level),
         *_the_same(same, settings),
         *(_unseen(shown, level, settings) if any(each < settings["size"] for each in same.values()) else ()),
     ]
 
 
 def _told(
-    differences: Mapping[PairOfSystems, Mapping[str, Difference]], directions: Mapping[str, str], level: float
+    differences: Mapping[PairOfSystems, Mapping[str, Difference]],
+    directions: Mapping[str, str],
+    shown: Sequence[str],
+    level: float,
 ) -> list[str]:
-    """By how many numbers the surest pairs differ."""
+    """By how many numbers of those that tables show the surest pairs differ."""
     parts = []
     for (a, b), numbers in differences.items():
         by_winner: dict[tuple[str, str], list[str]] = {}
-        for name, each in numbers.items():
+        for name, each in ((name, numbers[name]) for name in shown):
             if each.adjusted < level and each.sure:
                 winner = (a, b) if (each.value > 0) == (directions[name] == "higher") else (b, a)
                 by_winner.setdefault(winner, []).append(name)
         for (better, worse), names in by_winner.items():
             more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
             listed = ", ".join(names[:_LISTED]) + more
-            parts.append(f"{better} is closer than {worse} by {len(names)} of {len(numbers)} numbers ({listed})")
+            parts.append(f"{better} is closer than {worse} by {len(names)} of {len(shown)} numbers ({listed})")
     more = f"; {len(parts) - _LISTED} more below" if len(parts) > _LISTED else ""
     return [f"{'; '.join(parts[:_LISTED])}{more}."] if parts else []
 

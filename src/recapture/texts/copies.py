@@ -8,8 +8,10 @@ Rules, the same for every language:
   single text, has in the same order. Words are compared without case and punctuation; each character of a script that
   puts no blanks between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese, Tibetan) counts as a word. A text of fewer
   than `RUN` words is near another only if all words of both are the same, and one without words is near none.
-- A near-copy is near a reference text and a copy of none. Texts of one set that are equal, or of which one is near the
-  other, are of one group (and so are those that further texts connect); repeats are all but the first of each group.
+- A near-copy is near a reference text and a copy of none.
+- Repeats of a set are the texts that could be left out of it: each equals one that stays, or is near one that stays.
+  Which of near texts stay is told by `repeats`: first the text that most others are near, of those that are left the
+  next such one, and so on. So texts that a chain of others connects are not one group.
 
 Every run of `RUN` words is hashed to 64 bits, and an index says for each hash which texts have it. Of those it keeps
 the first `MOST_TEXTS`: phrases that stand in more texts than that (greetings, licences) point to these alone. So copies
@@ -19,13 +21,13 @@ number of words: at most `MOST_TEXTS` steps for each. Memory: about 80 bytes a w
 
 from __future__ import annotations
 
-import itertools
 import re
 import unicodedata
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from hashlib import blake2b
+from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,7 +65,7 @@ class Copies(NamedTuple):
     repeated: int
     """Texts that repeat another of their own set: all but the first of each."""
     near_repeated: int
-    """Different texts that are near others of their own set: all but the first of each group."""
+    """Different texts of their own set that are near one that stays."""
     copied_from: dict[int, int]
     """Position of each copied text, and of the first reference text that it equals; both count from 0."""
     near_copied_from: dict[int, int]
@@ -101,26 +103,20 @@ def copies(reference: Sequence[str], candidates: Mapping[str, Sequence[str]]) ->
     ({0: 0}, {1: 0})
     """
     hashes = _Hashes()
-    sources = _Set(reference, hashes)
-    index = Index(sources.runs)
-    own = Copies(0, 0, *sources.repeats(index), {}, {})
+    known = _Set(reference, hashes)
+    index = Index(known.runs)
+    own = Copies(0, 0, *known.repeats(index).counts, {}, {})
     found = {}
     for name, texts in candidates.items():
         side = _Set(texts, hashes)
-        copied = {
-            place: sources.first[key] for place, key in enumerate(side.keys) if key is not None and key in sources.first
-        }
-        # Distinct texts alone are looked up; every repeat of one then counts.
-        near_texts = _best(index.near(side.runs)).items()
-        nearest = {side.distinct[text]: sources.distinct[other] for text, other in near_texts}
-        near = {
-            place: nearest[side.first[key]]
-            for place, key in enumerate(side.keys)
-            if key is not None and place not in copied and side.first[key] in nearest
-        }
-        repeats = side.repeats(Index(side.runs))
-        found[name] = Copies(len(copied), len(near), *repeats, copied, near)
+        of_side = _sources_of(side, None, known, None, index, False)
+        copied, near = (_where(places) for places in (of_side.equal, of_side.near))
+        found[name] = Copies(len(copied), len(near), *side.repeats(Index(side.runs)).counts, copied, near)
     return CopyReport(own, found)
+
+
+def _where(places: np.ndarray) -> dict[int, int]:
+    return {at: int(places[at]) for at in np.flatnonzero(places >= 0).tolist()}
 
 
 class Sources(NamedTuple):
@@ -144,12 +140,8 @@ def sources(reference: Sequence[str], candidate: Sequence[str], groups: Sequence
     known = _Set(reference, hashes)
     index = Index(known.runs)
     labels = [None, None] if groups is None else [np.asarray(each) for each in groups]
-    places: dict[str, list[int]] = {}
-    for place, key in enumerate(known.keys):
-        if key is not None:
-            places.setdefault(key, []).append(place)
     sides = (_Set(candidate, hashes), labels[1], False), (known, labels[0], True)
-    return [_sources_of(side, own, known, labels[0], places, index, within) for side, own, within in sides]
+    return [_sources_of(side, own, known, labels[0], index, within) for side, own, within in sides]
 
 
 def _sources_of(
@@ -157,13 +149,12 @@ def _sources_of(
     own: np.ndarray | None,
     known: _Set,
     of_known: np.ndarray | None,
-    places: Mapping[str, Sequence[int]],
     index: Index,
     within: bool,
 ) -> Sources:
     equal, near = np.full(len(side.keys), -1), np.full(len(side.keys), -1)
     for place, key in enumerate(side.keys):
-        for source in places.get(key, ()) if key is not None else ():
+        for source in known.places.get(key, ()) if key is not None else ():
             if not (within and source == place) and (own is None or of_known is None or own[place] != of_known[source]):
                 equal[place] = source
                 break
@@ -176,24 +167,68 @@ def _sources_of(
         order = np.lexsort((-other, shared, mine))  # the last of each text wins: most words, the first of several
         best[mine[order]], most[mine[order]] = other[order], shared[order]
     share = most / np.maximum(side.runs.words, 1)
-    number = {side.keys[place]: at for at, place in enumerate(side.distinct)}
-    at = np.array([-1 if key is None else number[key] for key in side.keys], np.int64)
+    at = side.number
     shares = np.where(at >= 0, share[at], 0.0) if len(first) else np.zeros(len(at))
-    if len(first):
+    if len(first) and len(second):
         near = np.where((at >= 0) & (shares >= NEAR) & (best[at] >= 0), second[np.maximum(best[at], 0)], -1)
     return Sources(equal, np.where(equal >= 0, -1, near), np.where(equal >= 0, 1.0, shares))
 
 
-def alike(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Two numbers for each text: equal for texts that are equal, and equal for those of one group of near texts."""
+class Repeats(NamedTuple):
+    """Which texts of a set say what another one says."""
+
+    equal: np.ndarray
+    """A number for each text, that equal ones share; an empty text has its own."""
+    stays: np.ndarray
+    """For each text the place of the one that stays in its stead: itself, or one that it equals or is near."""
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many could be left out because they equal another, and how many more since they are near one."""
+        return self.counts_of(np.arange(len(self.equal)))
+
+    def counts_of(self, texts: np.ndarray) -> tuple[int, int]:
+        """The same among some texts alone, by their places or one bool each."""
+        equal, stays = self.equal[texts], self.stays[texts]
+        different = int(np.count_nonzero(np.bincount(equal)))
+        return len(equal) - different, different - int(np.count_nonzero(np.bincount(stays)))
+
+
+def repeats(texts: Sequence[str]) -> Repeats:
+    """Which texts of a set could be left out, and for which other one."""
     side = _Set(texts, _Hashes())
-    groups = _Groups(len(side.distinct))
-    for mine, other, _ in Index(side.runs).near(side.runs, within=True):
-        groups.join(mine.tolist(), other.tolist())
-    number = {side.keys[place]: at for at, place in enumerate(side.distinct)}
-    nobody = itertools.count(len(number))  # an empty text repeats none
-    equal = [next(nobody) if key is None else number[key] for key in side.keys]
-    return np.array(equal), np.array([groups.root(at) if at < len(number) else at for at in equal])
+    return side.repeats(Index(side.runs))
+
+
+def echoes(texts: Sequence[str], others: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """All that equal or are near a text: pairs of a place among texts and others, in this order, and that of the text.
+
+    Of equal texts the first stands for all; no text is an echo of itself.
+    """
+    hashes = _Hashes()
+    own = _Set(texts, hashes)
+    index = Index(own.runs)
+    pairs = []
+    for side, start in ((own, 0), (_Set(others, hashes), len(texts))):
+        within = side is own
+        found = [(mine, other) for mine, other, _ in index.near(side.runs, within=within)]
+        known = [(at, own.number[own.first[key]]) for at, key in enumerate(side.first) if key in own.first]
+        mine, other = (
+            np.concatenate([*(np.asarray(pair[part]) for pair in found), np.array([pair[part] for pair in known], int)])
+            for part in (0, 1)
+        )
+        both = np.unique(mine.astype(np.int64) * max(1, len(own.distinct)) + other)
+        mine, other = np.divmod(both, max(1, len(own.distinct)))
+        # From different texts to all: those that equal an echo are echoes, too.
+        order = np.argsort(side.number, kind="stable")
+        begin = np.searchsorted(side.number[order], mine, "left")
+        times = np.searchsorted(side.number[order], mine, "right") - begin
+        which = np.repeat(np.arange(len(mine)), times)
+        place = order[begin[which] + np.arange(len(which)) - (np.cumsum(times) - times)[which]]
+        text = np.array(own.distinct, np.int64)[other[which]]
+        kept = (place != text) if within else np.ones(len(place), bool)
+        pairs.append((start + place[kept], text[kept]))
+    return np.concatenate([pairs[0][0], pairs[1][0]]), np.concatenate([pairs[0][1], pairs[1][1]])
 
 
 def normalised(text: str) -> str:
@@ -327,37 +362,59 @@ class _Set:
                 self.first.setdefault(key, place)
         self.distinct = list(self.first.values())
         """Position of each distinct text."""
+        number = {key: at for at, key in enumerate(self.first)}
+        self.number = np.array([-1 if key is None else number[key] for key in self.keys], np.int64)
+        """For each text which of the distinct ones it is; -1: empty."""
         self.runs = _runs(self.first, hashes)
 
-    def repeats(self, index: Index) -> tuple[int, int]:
-        """Equal texts, and near ones among the distinct, beyond the first of each group."""
-        groups = _Groups(len(self.distinct))
-        for mine, other, _ in index.near(self.runs, within=True):
-            groups.join(mine.tolist(), other.tolist())
-        return sum(key is not None for key in self.keys) - len(self.distinct), groups.joined
+    @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """Where each distinct text stands."""
+        found: dict[str, list[int]] = {}
+        for place, key in enumerate(self.keys):
+            if key is not None:
+                found.setdefault(key, []).append(place)
+        return found
+
+    def repeats(self, index: Index) -> Repeats:
+        """index: of these texts' own runs."""
+        count = len(self.distinct)
+        stays = _stars(count, index.near(self.runs, within=True), list(self.first))
+        empty = self.number < 0
+        equal, place = self.number.copy(), np.arange(len(self.number))
+        equal[empty] = count + np.arange(int(empty.sum()))
+        place[~empty] = np.array(self.distinct, np.int64)[stays[self.number[~empty]]]
+        return Repeats(equal, place)
 
 
-class _Groups:
-    """Which texts belong together, as a forest whose roots stand for groups."""
+def _stars(count: int, near: Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]], keys: Sequence[str]) -> np.ndarray:
+    """For each text which one stays in its stead: one that it is near itself, never through a third.
 
-    def __init__(self, count: int) -> None:
-        self._parent = list(range(count))
-        self.joined = 0
-        """How many texts are not the first of their group."""
-
-    def join(self, left: list[int], right: list[int]) -> None:
-        for one, other in zip(left, right, strict=True):
-            roots = self.root(one), self.root(other)
-            if roots[0] != roots[1]:
-                self._parent[max(roots)] = min(roots)
-                self.joined += 1
-
-    def root(self, text: int) -> int:
-        parent = self._parent
-        while parent[text] != text:
-            parent[text] = parent[parent[text]]  # halves the way for the next one
-            text = parent[text]
-        return text
+    First the text that most are near stays, with those left out, then the one that most of the rest are near, and so
+    on; of several the first in order of content, so that lines may stand in any order.
+    """
+    found = [(mine, other) for mine, other, _ in near]
+    if not found:
+        return np.arange(count)
+    mine, other = (np.concatenate([pair[part] for pair in found]) for part in (0, 1))
+    order = np.argsort(other, kind="stable")
+    mine, begin = mine[order], np.searchsorted(other[order], np.arange(count + 1))
+    stays = np.full(count, -1)
+    # What a text could stand for only shrinks, so an entry that still holds when it comes up is the largest.
+    heap = [(-int(begin[at + 1] - begin[at]), keys[at], at) for at in np.flatnonzero(np.diff(begin)).tolist()]
+    heapify(heap)
+    while heap:
+        less, key, at = heappop(heap)
+        if stays[at] >= 0:
+            continue
+        around = mine[begin[at] : begin[at + 1]]
+        around = around[stays[around] < 0]
+        if len(around) == -less:
+            stays[around] = at
+            stays[at] = at
+        elif len(around):
+            heappush(heap, (-len(around), key, at))
+    return np.where(stays < 0, np.arange(count), stays)
 
 
 def _runs(texts: Mapping[str, int], hashes: _Hashes) -> WordRuns:
@@ -389,15 +446,3 @@ class _Hashes(dict[str, int]):
         digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
         value = self[word] = int.from_bytes(digest, "little")
         return value
-
-
-def _best(near: Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> dict[int, int]:
-    """For each text the one that shares most words, the first of several."""
-    best: dict[int, int] = {}
-    for mine, other, shared in near:
-        order = np.lexsort((other, -shared, mine))
-        mine, other = mine[order], other[order]
-        fresh = np.ones(len(mine), bool)
-        fresh[1:] = mine[1:] != mine[:-1]
-        best.update(zip(mine[fresh].tolist(), other[fresh].tolist(), strict=True))
-    return best

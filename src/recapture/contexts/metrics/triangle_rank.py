@@ -38,7 +38,9 @@ from ..declaration import Batch, ContextMetric, Settings, check_ties
 from ..distances import Distance, as_distances, both_sides, square
 from ..pairwise import PAIRWISE
 from ..uncertainty import (
+    ANALYTIC,
     ENOUGH_ANALYTIC,
+    INSTEAD,
     Analytic,
     Asked,
     ContextScores,
@@ -47,6 +49,7 @@ from ..uncertainty import (
     describe,
     rough,
     tests_of,
+    too_few_for_analytic,
 )
 from .dispersion import central_and_dispersion
 
@@ -115,6 +118,8 @@ def triangle_rank(
     edges = square(references, candidates, distance, options)
     n, m = len(references), len(candidates)
     scored = score_triangles(edges.distances[None], n, ties, directed, Asked(pvalue, seed))[0]
+    if scored.unfit:
+        raise InputError(f"{scored.unfit}; {INSTEAD}")
     test = scored.tests.get("value")
     form = scored.details["form"]
     warnings = [f"one candidate makes no pair: the value is {form} alone"] if m == 1 and not directed else []
@@ -142,18 +147,13 @@ def triangle_rank(
     )
 
 
-def score_triangles(
-    distances: np.ndarray, n: int, ties: Ties, directed: bool, asked: Asked, called: Sequence[str] = ()
-) -> list[ContextScores]:
-    """Contexts of one shape at once. distances: (contexts, texts, texts), the first n texts references.
-
-    called: what messages call the contexts.
-    """
+def score_triangles(distances: np.ndarray, n: int, ties: Ties, directed: bool, asked: Asked) -> list[ContextScores]:
+    """Contexts of one shape at once. distances: (contexts, texts, texts), the first n texts references."""
     m = distances.shape[1] - n
     one_way = directed or m == 1
     unit = 1 / (SIXTHS * n * m * (n - 1) * (1 if one_way else m - 1))
     if asked.analytic:
-        check_analytic(n, m, ties)
+        check_analytic(ties)
     plan = None if asked.analytic else asked.plan(n, m, symmetric=not one_way)
     tests: list[Permutation] | None = None
     if plan is not None:
@@ -174,8 +174,11 @@ def score_triangles(
         test: Test | None = None
         expected = {}
         if asked.analytic:
-            test = _analytic(context, n, value, one_way, called[at] if called else "")
-            expected = {"value": test.expected}
+            made = _analytic(context, n, value, one_way)
+            if isinstance(made, str):
+                scored.append(ContextScores({"value": value}, details=details, unfit=made))
+                continue
+            test, expected = made, {"value": made.expected}
         elif tests:
             test = tests[at]
             expected = {"value": test.expected * unit}
@@ -183,8 +186,10 @@ def score_triangles(
     return scored
 
 
-def _analytic(distances: np.ndarray, n: int, value: float, one_way: bool, name: str) -> Analytic:
-    """The test of one context by the limit law of its value."""
+def _analytic(distances: np.ndarray, n: int, value: float, one_way: bool) -> Analytic | str:
+    """The test of one context by the limit law of its value; where the law does not hold, why."""
+    if few := too_few_for_analytic(n, len(distances) - n):
+        return few
     moments = triangle_moments(distances, n)
     used = slice(3 if one_way else 6)
     covariance, linear = moments.covariance[used, used], moments.linear[used, used]
@@ -197,9 +202,9 @@ def _analytic(distances: np.ndarray, n: int, value: float, one_way: bool, name: 
         return Analytic(1.0, 1.0, value, 1.0)
     projected = min(1.0, float(np.trace(linear)) / spread)
     if projected < PROJECTED:
-        raise InputError(
-            f"{f'context {name}: ' if name else ''}no analytic p-value: single texts explain {projected:.0%} of what "
-            f"relabelling moves, and below {PROJECTED:.0%} the limit law does not hold; ask for a sampled one"
+        return (
+            f"no {ANALYTIC}: single texts explain {projected:.0%} of what relabelling moves, and below {PROJECTED:.0%} "
+            "the limit law does not hold"
         )
     # A value that is the law's centre but for rounding is reached.
     p = tail_of_absolute_sum(value - _ROUNDING, off, covariance)
@@ -226,7 +231,7 @@ def _largest(ties: str, form: str) -> float:
 def _over(similarity: Similarity) -> ContextMetric:
     def score(batch: Batch, settings: Settings, asked: Asked) -> list[ContextScores]:
         distances = as_distances(similarity, batch.squares[similarity.name])
-        chosen = settings.ties, settings.directed, asked, batch.names
+        chosen = settings.ties, settings.directed, asked
         scored = score_triangles(distances, batch.references, *chosen)
         return [
             ContextScores(
@@ -237,6 +242,7 @@ def _over(similarity: Similarity) -> ContextMetric:
                     **central_and_dispersion(context, batch.references),
                 },
                 scores.relabelled,
+                scores.unfit,
             )
             for scores, context in zip(scored, distances, strict=True)
         ]

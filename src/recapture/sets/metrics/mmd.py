@@ -37,7 +37,7 @@ from ...geometry.products import all_whole
 from ...geometry.sparse_rows import Rows, together
 from ...report.result import Result
 from ..declaration import INFINITY, Exchanged, Measurement, Output, Relabelled, SetMetric
-from ..evaluate import Options, measure, set_function
+from ..metric_functions import Options, measure, set_function
 from ..pair import Pair
 
 if TYPE_CHECKING:

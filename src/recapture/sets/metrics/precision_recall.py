@@ -15,7 +15,7 @@ import numpy as np
 from ...geometry.labels import Labels
 from ...report.result import Result
 from ..declaration import Exchanged, Measurement, Output, Relabelled, SetMetric
-from ..evaluate import Options, measure, set_function
+from ..metric_functions import Options, measure, set_function
 from ..pair import Pair
 
 if TYPE_CHECKING:
