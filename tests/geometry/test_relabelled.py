@@ -1,4 +1,4 @@
-"""SphereCounts under many labellings against whole float64 matrices of physically relabelled sets, to the last integer."""
+"""Counts under many labellings against whole float64 matrices of physically relabelled sets, to the last integer."""
 
 import tracemalloc
 

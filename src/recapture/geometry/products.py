@@ -178,7 +178,7 @@ def _centred(values: np.ndarray, frame: Frame, dtype: type[np.floating]) -> tupl
 
 
 def _with_columns(values: SparseRows, term: np.ndarray, dtype: type[np.floating]) -> Any:
-    """SphereCounts with two more columns: the norm terms, 1."""
+    """Counts with two more columns: the norm terms, 1."""
     from scipy.sparse import csr_array, hstack
 
     rows = len(values)

@@ -41,7 +41,7 @@ class SphereCounts(NamedTuple):
 
 
 def relabelled_counts(pooled: PooledNeighbours, labels: Labels, ks: Sequence[int]) -> dict[int, SphereCounts]:
-    """SphereCounts for every k and labelling. In every labelling both sides must have more than max(ks) samples."""
+    """Counts for every k and labelling. In every labelling both sides must have more than max(ks) samples."""
     ordered = tuple(sorted(set(ks)))
     counts = np.zeros((len(ordered), len(SphereCounts._fields), len(labels)), np.int64)
     lists = lists_for(pooled, labels, ordered)

@@ -60,7 +60,7 @@ class SmallCounts:
 
 
 def small_counts(sets: Sequence[Any], pairs: Sequence[tuple[int, int]] | np.ndarray, k: int = 1) -> SmallCounts:
-    """SphereCounts for every pair (number of the reference set, number of the candidate set).
+    """Counts for every pair (number of the reference set, number of the candidate set).
 
     sets: different sets of samples (rows x dimensions), best float32; those of several pairs are searched once.
     """

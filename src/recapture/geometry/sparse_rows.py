@@ -30,7 +30,7 @@ class SparseRows:
 
     @classmethod
     def of(cls, starts: np.ndarray, columns: np.ndarray, dimensions: int) -> SparseRows:
-        """SphereCounts of listed columns: those of row i are columns[starts[i] : starts[i + 1]], in any order."""
+        """Counts of listed columns: those of row i are columns[starts[i] : starts[i + 1]], in any order."""
         from scipy.sparse import csr_array
 
         counts = np.ones(len(columns), np.float32)

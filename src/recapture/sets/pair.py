@@ -103,7 +103,7 @@ class Pair:
         return PooledNeighbours(together([self.reference.values, self.candidate.values]))
 
     def counts_under(self, labels: Labels, k: int) -> SphereCounts:
-        """SphereCounts at one k under many labellings, found with those of all other k expected: ask for the same labels."""
+        """Counts at one k under many labellings, found with those of all other k expected: ask for the same labels."""
         asked, there = labels.reference.shape[1], sum(self.sizes.values())
         if asked != there:
             raise InputError(f"labels are for {asked} samples, but there are {there}")
@@ -116,7 +116,7 @@ class Pair:
         return self._counts[k]
 
     def exchanged_counts(self, first: np.ndarray, k: int) -> tuple[SphereCounts, SphereCounts]:
-        """SphereCounts at one k of two systems that share out the candidates, under many labellings of these; found with
+        """Counts at one k of two systems that share out the candidates, under many labellings of these; found with
         those of all other k expected: ask for the same array. first: (labellings, candidates), half of them each.
         """
         (name, n), (both, m) = self._sides
