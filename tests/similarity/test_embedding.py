@@ -85,7 +85,7 @@ def test_a_vector_of_zeros_is_near_itself_alone():
 
 
 def test_word_counts_by_hand():
-    # SphereCounts (dog, runs, cat, home): (1,1,0,0), (1,0,1,0), (2,0,0,1) and (1,1,0,0) again.
+    # Counts (dog, runs, cat, home): (1,1,0,0), (1,0,1,0), (2,0,0,1) and (1,1,0,0) again.
     group = ["dog runs", "dog cat", "dog dog home", "runs dog"]
     square = scorer("bag-of-words").squares([group])[0]
     expected = np.array([[1, 1 / 2, 2 / 10**0.5, 1], [1 / 2, 1, 2 / 10**0.5, 1 / 2]])
