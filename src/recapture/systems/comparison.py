@@ -83,7 +83,8 @@ class Comparison(Paged):
     results : Results
         Each system against people: see `evaluate`, `evaluate_pairs` or `evaluate_contexts`.
     alike : dict
-        {(a, b): {number: value}} of systems against each other; ("human", "human"): of two human parts of that size.
+        {(a, b): {number: value}} of systems against each other, the first in people's place, both ways;
+        ("human", "human"): of two human parts of that size.
     left_out : dict of str to str
         Numbers that were asked for and could not be compared, and why: the verdict is without them, and says so.
     level : float
@@ -530,7 +531,9 @@ class Comparison(Paged):
     def _alike_table(self) -> list[Table]:
         if not self.alike:
             return []
-        rows = [[f"{a}, {b}", *(_number(each[name]) for name in self._shown)] for (a, b), each in self.alike.items()]
+        # Those the other way round are in `alike`: with them the table would be twice as long, and say little more.
+        listed = [pair for pair in (("human", "human"), *pairs_of(self.systems)) if pair in self.alike]
+        rows = [[f"{a}, {b}", *(_number(self.alike[a, b][name]) for name in self._shown)] for a, b in listed]
         size = self.settings.get("part")
         caption = [f"parts of {size:,} samples, the first in people's place; human, human: two parts of the reference"]
         title, names = "How alike systems are to each other", [names_of_label(name) for name in self._shown]

@@ -67,6 +67,8 @@ def _unseen(shown: Sequence[str], level: float, settings: Mapping[str, Any]) -> 
     """The smallest difference that so many items find, in 80 % of cases and after all corrections."""
     units = settings["groups"] or settings["size"]
     what = f"groups of {settings['unit']}" if settings["groups"] else settings["unit"]
+    if not settings["differ"]:
+        return [f"All systems have the same scores at all {units:,} {what}: there is no difference to be told."]
     if settings["smallest_adjusted"] >= level:
         smallest = short_p(settings["smallest_adjusted"])
         return [f"With {units:,} {what} no difference can be told, however large: p is never below {smallest}."]

@@ -400,7 +400,7 @@ def _of_pairs(
                     options=["arrays"],
                 )
             known = {system: each for system, each in scores.items() if each is not None}
-            number, said = mean_number(name, result.direction, known, output in main)
+            number, said = mean_number(name, result.direction, known, output in main, result.ranges[output])
             numbers += [] if number is None else [number]
             notes += [said] if said else []
     return _tested("pairs", results, numbers, "item", notes, left_out, level, interval, seed)
