@@ -8,7 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from .doubles import Occurrences, Double
+from .doubles import Double, Occurrences
 from .reach import Reached
 from .sides import TwoSides
 
