@@ -39,7 +39,7 @@ class Scale(NamedTuple):
 
 
 FULL = Scale(500, 100, 200)
-QUICK = Scale(2, 2, 24)
+QUICK = Scale(1, 1, 24)
 
 
 @dataclass(frozen=True)
