@@ -61,7 +61,7 @@ def _set_bits(bits: Any) -> int:
     import torch
 
     table = torch.tensor([number.bit_count() for number in range(256)], dtype=torch.int64, device=bits.device)
-    return int(torch.bincount(bits.view(torch.uint8), minlength=256) @ table) if len(bits) else 0
+    return int((torch.bincount(bits.view(torch.uint8), minlength=256) * table).sum()) if len(bits) else 0
 
 
 def _spread(words: Any, bits: Any) -> Any:
@@ -72,7 +72,7 @@ def _spread(words: Any, bits: Any) -> Any:
     bits = bits.long() & 0xFFFFFFFF
     while len(words):
         lowest = bits & -bits
-        keys.append(words + lowest.double().log2().long())  # exact: a power of two
+        keys.append(words + lowest.double().log2().round().long())  # a device may miss by a last digit
         bits = bits ^ lowest
         left = bits != 0
         words, bits = words[left], bits[left]
