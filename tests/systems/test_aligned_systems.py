@@ -204,6 +204,8 @@ def test_order_of_items_and_of_systems_changes_nothing():
         assert vars(other.differences["a", "b"][name]) == pytest.approx(vars(each), abs=1e-12)
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_labellings_are_raised_until_a_small_p_can_be():
     """Ten systems are 45 pairs: with 999 labellings no adjusted p-value could be below .045."""
     for pairs, level in ((1, 0.05), (3, 0.05), (45, 0.05), (3, 0.01), (190, 0.001)):

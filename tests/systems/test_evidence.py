@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from dataclasses import replace
 from itertools import combinations, product
@@ -433,6 +434,20 @@ def test_equal_systems_are_tied_and_far_ones_are_not():
     assert compared.differences["far", "near"]["mmd"].low > 0
 
 
+def test_only_numbers_that_decide_are_promised_to_find_damage():
+    """Side numbers move, but no system is found further away by them."""
+    rng = np.random.default_rng(8)
+    people, one, other = rng.standard_normal((3, 150, 2)) + 4 * rng.integers(0, 2, (3, 150, 1))
+    compared = rc.compare(people, {"one": one, "other": other}, "density-coverage,mmd", ceiling=False)
+    asked = [("one", "other")], ["one", "other"]
+    of_all, alone = (copy.copy(compared._unseen).found(names, *asked) for names in (compared.deciding, ["mmd"]))
+    assert of_all.foreign.share is not None and alone.foreign.share is None  # density is what would have found it
+    assert of_all.lost.share < alone.lost.share and alone.lost.number == "mmd"
+    assert copy.copy(compared._unseen).found(["mauve"], *asked) is None
+
+
+@pytest.mark.traced
+@pytest.mark.slow
 def test_better_than_people_is_neither_closer_nor_a_tie():
     """Typical texts alone have more density than people's: told apart from a system like people, yet not closer."""
     rng = np.random.default_rng(0)
@@ -553,6 +568,8 @@ def test_halves_of_groups_take_half_of_every_set():
         assert 0.3 < halves[:, 0].mean() < 0.7
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_worse_than_another():
     rng = np.random.default_rng(14)
     people, old, new, far = rng.standard_normal((4, 120, 6))
@@ -617,3 +634,15 @@ def test_bad_input(given, words):
     usual = {"systems": {name: rng.standard_normal((20, 1)) for name in "ab"}, "metrics": "mmd", "ceiling": False}
     with pytest.raises(rc.InputError, match=words):
         rc.compare(rng.standard_normal((20, 1)), **{**usual, **given})
+
+
+def test_costly_labellings_are_looked_at_only_where_asked():
+    """Against people, too: thousands of labellings of covariances would take minutes."""
+    people, near, far = np.random.default_rng(3).standard_normal((3, 30, 3))
+    usual = rc.compare(people, {"near": near, "far": far}, ["frechet", "mmd"], ceiling=False)
+    asked = rc.compare(people, {"near": near, "far": far}, ["frechet", "mmd"], ceiling=False, labelled=["frechet"])
+    for compared, tested, untested in ((usual, "mmd", "frechet"), (asked, "frechet", "mmd")):
+        assert compared.results["near"][tested].pvalues and not compared.results["near"][untested].pvalues
+        found = compared.differences["near", "far"]
+        assert 0 < found[tested].distinct <= 1 and not 0 < found[untested].distinct <= 1
+    assert asked.results["near"]["frechet"].pvalues == rc.frechet(people, near, pvalue=True).pvalues

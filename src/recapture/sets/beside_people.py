@@ -222,7 +222,7 @@ def smallest_told(results: SetResults, level: float = LEVEL) -> SmallestFound | 
     cases = nulls.table[:, drawn]
     places = [shifts.names.index(name) if name in shifts.names else None for name in names]
 
-    def found(moved: np.ndarray, _: np.ndarray) -> float:  # labellings mix both sides: what is needed stays
+    def found(moved: np.ndarray, *_: np.ndarray) -> float:  # labellings mix both sides: what is needed stays
         towards = np.array([0.0 if place is None else moved[place] for place in places]) * nulls.sign / nulls.spread
         return float(np.mean((cases + towards[:, None]).max(axis=0) >= needed))
 

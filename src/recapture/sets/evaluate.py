@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from pathlib import PurePath
@@ -278,12 +278,15 @@ def evaluate_prepared(
     balance: bool | int = False,
     interval: float | None = None,
     pvalue: Pvalue = False,
+    untested: Container[str] = (),
     splits: int = 0,
     seed: int = 0,
     pairs: dict[str, Pair] | None = None,
 ) -> SetResults:
-    """Results of every candidate. splits: of the reference, for what human texts score (0: none). pairs: of the
-    reference with each candidate, where some are there already; taken out one by one.
+    """Results of every candidate. splits: of the reference, for what human texts score (0: none).
+
+    untested: metrics without p-values. pairs: of the reference with each candidate, where some are there already; taken
+    out one by one.
     """
     jobs, reference, sets, moved = prepared.jobs, prepared.reference, prepared.candidates, prepared.moved
     pairs = {name: Pair(reference, points) for name, points in sets.items()} if pairs is None else pairs
@@ -331,6 +334,7 @@ def evaluate_prepared(
                 balance_size=min(smallest, len(pair.candidate)),
                 interval=interval,
                 pvalue=pvalue,
+                untested=untested,
                 ceiling=list(compress(terms, able)),
                 groups=moved.pooled.get(name),
                 seed=seed,
@@ -367,6 +371,7 @@ def measure_pair(
     balance_size: int | None = None,
     interval: float | None = None,
     pvalue: Pvalue = False,
+    untested: Container[str] = (),
     ceiling: bool | int | Sequence[HumanTerms] = False,
     groups: Groups | None = None,
     seed: int = 0,
@@ -408,7 +413,7 @@ def measure_pair(
             jobs, pair.ordered, values, level, seed, size if balancing else None, groups
         )
     if asked(pvalue):
-        sureness["pvalues"] = uncertainty.pvalues(jobs, pair.ordered, pvalue, seed, groups)
+        sureness["pvalues"] = uncertainty.pvalues(jobs, pair.ordered, pvalue, seed, groups, untested)
     if sureness and groups is None:
         notes = [*notes, *uncertainty.repeats(pair)]
     return [

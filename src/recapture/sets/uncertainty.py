@@ -15,7 +15,7 @@ human texts would score is in `human`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -63,16 +63,18 @@ class Sureness:
     warnings: tuple[str, ...] = ()
 
 
-def pvalues(jobs: Jobs, pair: Pair, asked: Pvalue, seed: int, groups: Groups | None = None) -> list[Sureness]:
-    """Of "both sets come from one distribution", for each job's outputs."""
+def pvalues(
+    jobs: Jobs, pair: Pair, asked: Pvalue, seed: int, groups: Groups | None = None, untested: Container[str] = ()
+) -> list[Sureness]:
+    """Of "both sets come from one distribution", for each job's outputs. untested: metrics that are left out."""
     for metric, _ in jobs:
-        if metric.relabel is None:
+        if metric.relabel is None and metric.name not in untested:
             raise InputError(f"{metric.name} has no p-value: its declaration has no relabel")
     chosen = _plan(pair, asked, seed, groups)
     smallest = min(pair.sizes.values())
     if groups is not None:  # sizes of sides differ from labelling to labelling
         smallest = min(min(labels.smallest) for labels in chosen.blocks(_BLOCK))
-    able = [fits_labels(metric, parameters, smallest) for metric, parameters in jobs]
+    able = [metric.name not in untested and fits_labels(metric, parameters, smallest) for metric, parameters in jobs]
     tested = [job for job, fits in zip(jobs, able, strict=True) if fits]
     nulls = under_labels(tested, pair, chosen.blocks(_BLOCK), chosen.rows) if tested else []
     rounding = [metric.rounding(pair) for metric, _ in tested]
@@ -87,6 +89,9 @@ def pvalues(jobs: Jobs, pair: Pair, asked: Pvalue, seed: int, groups: Groups | N
     of_tested = iter(zip(nulls, pointed, rounding, strict=True))
     sureness = []
     for (metric, _), fits in zip(jobs, able, strict=True):
+        if metric.name in untested:
+            sureness.append(Sureness())
+            continue
         if not fits:
             few = f"some relabellings leave a side of {smallest}, too few for {metric.name}"
             sureness.append(Sureness(warnings=(f"no p-value: {few}",)))

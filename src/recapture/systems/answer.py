@@ -190,7 +190,9 @@ def compare_prepared(
     numbers = against.measured()
     evidence = against.evidence(numbers, level)
     found = differences(evidence, numbers.names, interval, seed)
-    results = evaluate_prepared(prepared, pvalue=True, splits=splits, seed=seed, pairs=against.pairs)
+    tested = {metric.name for metric, _ in against.labelled}
+    untested = {metric.name for metric, _ in prepared.jobs} - tested if tested else ()
+    results = evaluate_prepared(prepared, pvalue=True, untested=untested, splits=splits, seed=seed, pairs=against.pairs)
     part = min(against.size, len(prepared.reference) // 2)
     alike = {pair: dict(zip(numbers.names, each.tolist(), strict=True)) for pair, each in against.alike(part).items()}
     human = _human_parts(results, numbers)

@@ -50,7 +50,7 @@ def _told(
             more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
             listed = ", ".join(names[:_LISTED]) + more
             parts.append(f"{better} is closer than {worse} by {len(names)} of {len(shown)} numbers ({listed})")
-    more = f"; {len(parts) - _LISTED} more below" if len(parts) > _LISTED else ""
+    more = f"; {len(parts) - _LISTED} more in the table" if len(parts) > _LISTED else ""
     return [f"{'; '.join(parts[:_LISTED])}{more}."] if parts else []
 
 
