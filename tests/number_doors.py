@@ -23,7 +23,7 @@ from recapture.declarations import Declaration, Registry
 from recapture.errors import InputError
 from recapture.pairs.declaration import METRICS as OF_PAIRS
 from recapture.sets.declaration import METRICS as OF_SETS
-from recapture.sets.evaluate import PairOptions
+from recapture.sets.metric_functions import PairOptions
 
 ROWS = 70
 """Twice as many do not fit into 8 bits."""

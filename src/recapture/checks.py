@@ -11,7 +11,7 @@ import functools
 import inspect
 import math
 import os
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -80,6 +80,17 @@ def plain_value(value: Any, name: str = "a number") -> Any:
     if is_torch(value) and not value.ndim:
         return _of_torch(value, name)
     return float(value) if isinstance(value, float) else value
+
+
+def plain(value: Any) -> Any:
+    """Content of only dict, list, str, int, float, bool and None, whatever it was made of."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(inner) for inner in value]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    return value
 
 
 def _of_numpy(value: np.generic) -> Any:

@@ -16,9 +16,8 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from .checks import path_of
+from .checks import path_of, plain
 from .files import cache_folder
-from .report.report import plain
 
 _KEY, _VALUE = "step", "value"
 _HEAD = b'{"check": "%s", '

@@ -108,7 +108,7 @@ NO_FILE = {
     "layer", "layers", "batch_tokens", "references_field", "candidates_field", "ties", "directed", "no_resume", "level",
     "coefficient", "lower_is_better", "higher_is_better", "over", "test", "accuracy", "soft_ties", "matrix",
     "system_field", "item_field", "where", "average", "resamples", "series", "every",
-    "rows", "digits", "transpose", "intervals", "fail_if", "tolerance", "clusters", "context_group",
+    "rows", "tables", "digits", "transpose", "intervals", "fail_if", "tolerance", "clusters", "context_group",
 }  # fmt: skip
 COMMANDS = ["score", "compare", "compare --pairs", "compare --contexts", "inspect", "baseline"]
 
@@ -160,6 +160,8 @@ def test_files_that_options_name_are_never_written(folder, capsys, arguments):
     assert it.read_text() == "kept"
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_standard_input_is_an_input_too(folder, tmp_path):
     import subprocess
     import sys

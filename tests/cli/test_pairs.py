@@ -133,7 +133,8 @@ def test_json_and_csv(files, capsys):
 
 def test_output_and_names(files, capsys):
     shown = pairs(capsys, *BOTH, "--name", "a.txt", "--name", "second", "--output", "table.md", "--per-item", "i.jsonl")
-    assert Path("table.md").read_text("utf-8") == MARKDOWN.replace("b.txt", "second") and shown.out == ""
+    assert Path("table.md").read_text("utf-8") == MARKDOWN.replace("b.txt", "second")
+    assert shown.out and f"- {shown.out.splitlines()[0]}" in MARKDOWN
     assert [row["system"] for row in rows("i.jsonl")] == ["a.txt", "a.txt", "second", "second"]
 
 

@@ -12,7 +12,8 @@ from scipy import stats
 
 from recapture.contexts.table import ContextResults, Total
 from recapture.contexts.uncertainty import Combined
-from recapture.report.report import Table, latex
+from recapture.report.markup import latex
+from recapture.report.report import Table
 
 FORMATS = {"table": Table.to_table, "md": Table.to_markdown, "latex": Table.to_latex, "csv": Table.to_csv}
 NASTY = "a|b\\c<i>&x_1% $y$ #{z}~^\nend"

@@ -103,6 +103,7 @@ def everything(words="harmless"):
         {"setting": words},
         [words],
         f"recapture {words}",
+        [Curve(words, words, words, [Stroke(words, [0, 1], [1, 0.5], 0)], note=words)],
     )
 
 
@@ -110,7 +111,7 @@ def test_sections_stand_in_their_order_and_headings_in_theirs():
     page = everything().to_html()
     seen = Seen(page)
     names = [value for tag, name, value in seen.attributes if (tag, name) == ("section", "id")]
-    assert names == ["verdict", "numbers", "plane", "tables", "map", "texts", "curves", "pictures", "how"]
+    assert names == ["verdict", "order", "numbers", "plane", "tables", "map", "texts", "curves", "pictures", "how"]
     assert page.startswith("<!doctype html>") and ("html", "lang", "en") in seen.attributes
     counted = Counter(seen.tags)
     assert [counted[tag] for tag in ("h1", "main", "header", "nav", "footer")] == [1] * 5
@@ -254,6 +255,8 @@ def compared():
     return rc.compare(people, {"near": near, "far": far + 1}, "mark-evaluate,mmd", ceiling=4)
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_the_page_of_a_comparison_holds_what_it_says(compared, tmp_path):
     path = tmp_path / "out.html"
     assert compared.to_html(path) is None
@@ -266,7 +269,8 @@ def test_the_page_of_a_comparison_holds_what_it_says(compared, tmp_path):
     data = json.loads(seen.scripts["script", "data"])
     assert len(data["map"]["x"]) == 180 and data["map"]["sides"] == ["reference", "near", "far"]
     # What is copied is what the tables write: the forms have tests of their own.
-    assert data["tables"][0]["csv"] == compared.report().tables[1].to_csv()
+    first = next(table for table in compared.report().tables if table.title == "Differences")
+    assert data["tables"][0]["csv"] == first.to_csv()
     assert data["tables"][0]["md"].startswith("**Differences**") and "\\toprule" in data["tables"][0]["tex"]
     assert {"verdict", "numbers", "plane", "tables", "map", "curves", "how"} <= {
         value for tag, name, value in seen.attributes if (tag, name) == ("section", "id")
@@ -295,6 +299,44 @@ def test_names_of_many_systems_do_not_hide_each_other():
         assert sum(words == "system 5" for words in seen.text) == there
 
 
+def picture_of(page, start):
+    """The elements of the first picture behind some words: tags, attributes, and the words inside."""
+    drawn = page.to_html().partition(start)[2].partition("</svg>")[0]
+    return [
+        (tag, dict(re.findall(r'(\S+?)="([^"]*)"', attributes)), words)
+        for tag, attributes, words in re.findall(r"<(text|circle|line)\b([^>]*)>([^<]*)", drawn)
+    ]
+
+
+def test_names_cover_neither_the_ring_of_people_nor_signs():
+    """Systems right beside the ring, on all sides: a letter is about half as wide as it is high, 12 here."""
+    middle = HumanBand(0.0, 0.5, 1.0)
+    points = [Point("to the left", 0.42, 0.5, 0), Point("to the right", 0.58, 0.5, 1), Point("above", 0.5, 0.55, 2)]
+    page = rc.Page("p", systems=["a", "b", "c"], planes=[Plane("plane", "x", "y", points, (middle, middle))])
+    drawn = picture_of(page, "<h4>plane")
+    (ring,) = (own for tag, own, _ in drawn if tag == "circle" and "ring" in own["class"])
+    names = [(own, words) for tag, own, words in drawn if tag == "text" and words in {each.label for each in points}]
+    assert len(names) == 3
+    boxes = [(float(own["x"]), float(own["y"]) - 9, 6 * len(words)) for own, words in names]
+    for left, top, wide in boxes:
+        assert not (left - 5 < float(ring["cx"]) < left + wide + 5 and top - 5 < float(ring["cy"]) < top + 14)
+    for one, (left, top, wide) in enumerate(boxes):
+        for other_left, other_top, _ in boxes[one + 1 :]:
+            assert abs(top - other_top) >= 10 or not left < other_left < left + wide
+
+
+def test_names_of_differences_do_not_cross_the_line_at_0():
+    pairs = ["a rather long name - another one", "short - a rather long name, too"]
+    card = Card("mmd", [Line(name, 0.2, -0.1, 0.5) for name in pairs], zero=True)
+    drawn = picture_of(rc.Page("p", forests=[Forest("Differences", [card])]), "Differences")
+    zeros = [(float(own["y1"]), float(own["y2"])) for tag, own, _ in drawn if tag == "line" and own["class"] == "zero"]
+    names = [float(own["y"]) for tag, own, words in drawn if tag == "text" and words in pairs]
+    assert len(zeros) == len(names) == 2
+    for baseline in names:
+        assert all(end <= baseline - 9 or start >= baseline for start, end in zeros)
+    assert [words for tag, own, words in drawn if own.get("class") == "value"] == ["+0.2000"] * 2  # as in the table
+
+
 def test_copies_of_results_leave_the_samples_behind(compared):
     assert compared.results.samples is not None
     for other in (pickle.loads(pickle.dumps(compared.results)), copy.deepcopy(compared.results)):
@@ -302,13 +344,20 @@ def test_copies_of_results_leave_the_samples_behind(compared):
         assert page_of(other).map is None
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_systems_in_their_order_are_curves_against_the_human_band(compared, tmp_path):
     plain, ordered = page_of(compared), page_of(compared, series=True)
-    added = ordered.curves[: len(ordered.curves) - len(plain.curves)]
+    added = ordered.ordered
+    assert not plain.ordered and ordered.curves == plain.curves
     cards = list(plain.forests[0].cards)
     assert [curve.band for curve in added] == [card.band for card in cards]
     assert [list(curve.strokes[0].y) for curve in added] == [[line.value for line in card.lines] for card in cards]
-    turned = page_of(compared, series=[2, 1]).curves[0]
+    # The verdict goes along the order, which numbers may turn round.
+    assert "in their order: further from people from near to far" in ordered.verdict[0]
+    assert "in their order: closer to people from far to near" in page_of(compared, series=[2, 1]).verdict[0]
+    assert "in their order" not in compared.verdict[0] + plain.verdict[0]
+    turned = page_of(compared, series=[2, 1]).ordered[0]
     assert list(turned.strokes[0].x) == [1, 2] and [point.label for point in turned.points] == ["far", "near"]
     compared.to_html(tmp_path / "series.html", series=[0.5, 1.5])
     for wrong in ([1], [1, float("nan")]):
@@ -376,6 +425,8 @@ def test_the_command_writes_its_page(files, capsys):
     assert "wrote out.html" in capsys.readouterr().err
     text = "".join(Seen((files / "out.html").read_text("utf-8")).text)
     assert "recapture score -r human.npy -c model.npy --metrics mmd --no-ceiling --report out.html" in text
+    assert run([*SCORE, "--report", "short.htm"]) == 0  # the older ending
+    assert (files / "short.htm").read_text("utf-8").startswith("<!doctype html>")
     assert run([*SCORE, "-c", "other.npy", "--series", "0.5,1", "--report", "out.html"]) == 0
     assert "mmd, in order" in (files / "out.html").read_text("utf-8")
 
@@ -383,7 +434,7 @@ def test_the_command_writes_its_page(files, capsys):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--report", "out.txt"], "ends in .html"),
+        (["--report", "out.txt"], "ends in .html or .htm"),
         (["--report", "-"], "name files"),
         (["--report", "nowhere/out.html"], "no directory"),
         (["--report", "folder.html"], "it is a directory"),
@@ -514,3 +565,15 @@ def test_lists_of_texts_and_their_map_are_on_the_page_of_inspect(tmp_path, monke
     assert len(shown["texts"]) == 80 and {"cluster", "flag"} == set(shown["colours"])
     assert "the very same words <b>again</b>" in shown["texts"]
     assert ("section", "id", "texts") in seen.attributes and "Repeated" in "".join(seen.text)
+
+
+def test_numbers_of_tables_stand_before_all_others(compared):
+    """What the verdict rests on is seen first, in pictures of parts and in curves along an order."""
+    results = compared.results.copy()
+    every = [card.title for card in page_of(results).forests[0].cards]
+    results.show(("mmd", "mark-evaluate.diversity"), "more")
+    page = page_of(results, series=True)
+    first = ["mark-evaluate diversity", "mmd"]
+    expected = [*first, *(title for title in every if title not in first)]
+    assert [card.title for card in page.forests[0].cards] == expected and every != expected
+    assert [curve.y for curve in page.ordered] == expected

@@ -50,7 +50,11 @@ def test_differences_are_drawn_where_they_are(compared):
         assert spans(axes) == [(each.low, each.high) for each in expected]
         low, high = axes.get_xlim()
         assert low == -high  # 0 in the middle
-    assert "tied" in words_of(figure) and "density-coverage.coverage" in words_of(figure)
+    assert "neither surely" in words_of(figure) and "density-coverage.coverage" in words_of(figure)
+    # Every system that is closer somewhere is named beside its sign, and no other.
+    closer = {a for a, b in compared.differences if compared.closer(a, b)}
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert len(legend) == len(closer) + 1 and "near is closer" in legend and "far is closer" not in legend
 
 
 def test_numbers_stand_beside_the_human_band(compared):
@@ -65,9 +69,11 @@ def test_numbers_stand_beside_the_human_band(compared):
     assert [words for words in words_of(figure) if words.startswith(("density", "mmd"))] == [
         "density-coverage coverage ↑", "mmd ↓",
     ]  # fmt: skip
-    assert "human texts" in words_of(figure)
+    assert "where 95 % of human texts fall; dotted: their mean" in words_of(figure)
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_without_names_a_picture_has_the_rows_of_the_tables(compared):
     usual = rc.compare(HUMAN, {"near": NEAR, "far": FAR + 1}, ceiling=False)
     assert 0 < len(usual.shown) < len(usual.numbers)
@@ -76,6 +82,8 @@ def test_without_names_a_picture_has_the_rows_of_the_tables(compared):
     assert left_out in words_of(usual.plot(rows=left_out))
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_a_series_is_a_curve_for_every_number(compared):
     figure = compared.plot(series=[0.7, 1.2, 0.9])
     first = figure.axes[0]

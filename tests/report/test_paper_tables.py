@@ -118,10 +118,12 @@ def test_digits_are_those_of_decimal_arithmetic(scored):
             assert Decimal(shown[candidate.replace("&", "&amp;")][f"{name} ↑"]) == expected
 
 
-def test_a_number_that_is_not_0_never_reads_0():
+def test_digits_are_decimals_for_small_numbers_too():
+    """One rule: decimals, never digits that count. What is below 0 keeps its sign, and 0 itself has none."""
     assert [decimals(value, 2) for value in (0.0, -0.0, 0.004, -0.0041234, 0.006)] == [
-        "0.00", "0.00", "0.004", "-0.0041", "0.01",
+        "0.00", "0.00", "0.00", "-0.00", "0.01",
     ]  # fmt: skip
+    assert decimals(0.0041, 2, plus=True) == "+0.00" and decimals(0.000256, 4) == "0.0003"
     assert [decimals(value, 1, plus=True) for value in (0.25, -0.75, 0.0)] == ["+0.2", "-0.8", "0.0"]
     assert decimals(float("nan"), 2) == "-" and decimals(float("inf"), 2) == "inf"
 
@@ -149,7 +151,7 @@ def test_where_intervals_stand():
     ]  # fmt: skip
     assert written()[0] == usual
     assert written(digits=1)[0] == [
-        "0.5 [0.4, 0.6] p 0.03", "0.9 [0.7, 1.0]", "0.5 (0.4 to 0.6)", "0.1", "0.9 ± 0.012 [0.9, 1.0]", "as they are",
+        "0.5 [0.4, 0.6] p 0.03", "0.9 [0.7, 1.0]", "0.5 (0.4 to 0.6)", "0.1", "0.9 ± 0.0 [0.9, 1.0]", "as they are",
     ]  # fmt: skip
     assert written(digits=2, intervals="below")[0] == [
         "0.50<br>[0.40, 0.60] p 0.03", "0.90<br>[0.70, 1.00]", "0.50<br>(0.40 to 0.60)", "0.12",
@@ -239,12 +241,31 @@ def test_a_comparison_transposed_has_systems_as_rows(compared):
         ({"digits": 99}, "digits is at most 15"),
         ({"intervals": "above"}, "intervals stand beside, below, as ± "),
         ({"transpose": "yes"}, "transpose must be true or false"),
+        ({"tables": 3}, "tables are titles, or words of them, one or more, not 3"),
+        ({"tables": "sytems"}, "no table 'sytems'; .*Whole sets|without a title"),
     ],
 )
 def test_what_is_refused(scored, how, said):
     for form in (scored.to_latex, scored.to_markdown):
         with pytest.raises(rc.InputError, match=said):
             form(**how)
+
+
+def test_which_tables_are_written(compared):
+    """By title, by a word of it, in the order of asking; a title goes before tables that have it as a word."""
+
+    def first_lines(**how):
+        blocks = compared.to_latex(**how).split(r"\end{tabular}")[:-1]
+        lines = [block.strip().splitlines() for block in blocks]
+        return [next(line for line in block if line[2:] in known).removeprefix("% ") for block in lines]
+
+    known = [table.title for table in compared.report().tables]
+    assert len(known) > 2 and first_lines() == known
+    assert first_lines(tables="systems") == ["Systems"]
+    assert first_lines(tables=["Differences", "alike"]) == ["Differences", "How alike systems are to each other"]
+    assert first_lines(tables="differences,systems", rows="mmd", digits=2) == ["Differences", "Systems"]
+    with pytest.raises(rc.InputError, match="no table 'sytems'; did you mean Systems"):
+        compared.to_markdown(tables="sytems")
 
 
 @pytest.fixture
@@ -291,4 +312,4 @@ def test_all_commands_with_tables_have_the_options():
     commands = [*(app.commands[name] for name in ("score", "pairs", "contexts", "compare", "inspect", "correlate"))]
     for command in [*commands, *KINDS.values()]:
         known = {option for parameter in command.params for option in parameter.opts}
-        assert {"--rows", "--digits", "--transpose", "--intervals"} <= known, command.name
+        assert {"--rows", "--tables", "--digits", "--transpose", "--intervals"} <= known, command.name

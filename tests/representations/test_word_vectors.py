@@ -304,6 +304,7 @@ def test_scores(glove: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     np.testing.assert_allclose(np.load("model.npy"), by_hand[1], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_needs_no_torch(glove: Path) -> None:
     script = (
         "import sys; from recapture.representations.encode import encode; encode(['a b'], sys.argv[1]);"

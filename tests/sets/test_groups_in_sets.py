@@ -7,7 +7,7 @@ import recapture as rc
 from recapture.errors import InputError
 from recapture.geometry.content_order import content_order
 from recapture.labellings.groups import Groups, group_halves, group_plan
-from recapture.sets.evaluate import measure
+from recapture.sets.metric_functions import measure
 
 METRICS = list(rc.list_metrics().values())
 EACH = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)

@@ -180,7 +180,7 @@ def test_balanced_scores_warn_for_themselves():
 
 
 def test_balanced_prd_has_the_mean_curve():
-    from recapture.sets.evaluate import measure
+    from recapture.sets.metric_functions import measure
     from recapture.sets.metrics.prd import METRIC as PRD
 
     rng = np.random.default_rng(2)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import recapture as rc
 from recapture.geometry.parallel import engine
-from recapture.sets.evaluate import measure
+from recapture.sets.metric_functions import measure
 
 METRICS = list(rc.list_metrics().values())
 EACH = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)

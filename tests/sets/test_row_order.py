@@ -10,7 +10,7 @@ import pytest
 import recapture as rc
 from recapture.geometry.parallel import engine
 from recapture.labellings.groups import groups_by_content
-from recapture.sets.evaluate import measure
+from recapture.sets.metric_functions import measure
 
 METRICS = list(rc.list_metrics().values())
 EACH = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)

@@ -18,7 +18,7 @@ import recapture as rc
 from recapture.cli.app import run
 from recapture.geometry.points import PointSet
 from recapture.report.report import Report
-from recapture.sets.declaration import METRICS, ROWS, notices, row_metrics, row_name
+from recapture.sets.declaration import ASPECTS, METRICS, ROWS, notices, row_name, usual_metrics
 from recapture.sets.unseen import (
     FOREIGN,
     LOST,
@@ -221,9 +221,10 @@ def test_worse_in_halves_of_the_human_band():
     halves = (band.mean - own.mean) / ((band.high - band.low) / 2)
     assert halves > 1
     assert (
-        f"recall {own.mean:.4f}, human {band.mean:.4f}: {halves:.1f} half-widths of the human band below"
-        in (results.verdict[-1])
+        f"recall of parts {own.mean:.4f}, {halves:.1f} half-widths of the human band below people's mean "
+        f"{band.mean:.4f}" in results.verdict[-1]
     )
+    assert results.verdict[-1].endswith("; the band ends at 1 half-width.")
     assert "less variety" in results.verdict[-1] and "less fidelity" not in results.verdict[-1]
 
 
@@ -240,6 +241,8 @@ def test_better_than_people_is_not_closer_to_people():
     assert compared.ranks == {"like": 1, "typical": 2}
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_what_goes_unseen_is_not_promised_where_it_was_not_simulated():
     """Labellings of pairs swap texts that say the same, and hardly move a number: damage to parts drawn one by one
     would look enormous beside that. Numbers of clusterings move with the size of parts.
@@ -297,7 +300,12 @@ def test_rows_are_declared_numbers_that_say_what_they_notice():
     every = {row_name(name, output.name) for name, metric in METRICS.all().items() for output in metric.outputs}
     assert set(ROWS) <= every and 3 <= len(ROWS) <= 4
     assert all(notices(row) for row in every)
-    assert row_metrics() == list(dict.fromkeys(row.split(".")[0] for row in ROWS))
+    named = {row.split(".")[0] for row in (*ROWS, *ASPECTS)}
+    assert set(usual_metrics()) == named | {"mark-evaluate"}
+    sides = {
+        row_name(name, each.name): each.aspect for name, metric in METRICS.all().items() for each in metric.outputs
+    }
+    assert [sides[row] for row in ASPECTS] == ["fidelity", "variety"]
     assert row_name("mmd", "value") == "mmd" and row_name("mauve", "value") == "mauve.value"
 
 
@@ -349,3 +357,24 @@ def test_data_for_programs_always_has_all_numbers(files):
 )
 def test_shares_are_plain_numbers(share, words):
     assert _percent(share) == words
+
+
+def test_numbers_of_fidelity_and_variety_stand_in_the_table_of_parts():
+    """Few rows are shown, and the sentence may rest on others: those stand beside people's all the same."""
+    rng = np.random.default_rng(1)
+    people, dull = drawn(rng, 120), without_topic(rng, 120, 0.5)
+    results = rc.evaluate(people, {"dull": dull}, "precision-recall,density-coverage,mmd")
+    results.show(("mmd",), "more")
+    (said,) = (sentence for sentence in results.verdict if "less variety" in sentence)
+    named = re.search(r"less variety \((\S+) of parts (\S+), ", said)
+    rows = {f"{row[0] or above}.{row[1]}": row for above, row in with_names(results.report().tables[0].rows)}
+    assert list(rows) == ["precision-recall.precision", "precision-recall.recall", "mmd.value"]
+    assert rows[named[1]][4].startswith(named[2])
+
+
+def with_names(rows):
+    """Rows, each with the last name that stands in the first column."""
+    above = ""
+    for row in rows:
+        above = row[0] or above
+        yield above, row

@@ -13,8 +13,9 @@ from recapture.geometry.content_order import content_order
 from recapture.geometry.points import PointSet
 from recapture.labellings.plans import plan, subsamples
 from recapture.sets.declaration import Measurement, Output, SetMetric
-from recapture.sets.evaluate import Job, check_splits, measure, measure_pair
+from recapture.sets.evaluate import Job, check_splits, measure_pair
 from recapture.sets.human import SPLITS
+from recapture.sets.metric_functions import measure
 from recapture.sets.pair import Pair
 
 METRICS = list(rc.list_metrics().values())

@@ -13,11 +13,12 @@ from scipy.stats import norm
 
 import recapture as rc
 from recapture.errors import UnknownNameError
+from recapture.page.page_parts import page_of
 from recapture.sets.evaluate import prepare_sets
 from recapture.systems.comparison import Comparison
 from recapture.systems.evidence import Difference, Evidence, differences, judged_losses, losses
 from recapture.systems.of_items import ItemSystems, mean_number
-from recapture.systems.of_sets import HALF_SAMPLES, SetSystems
+from recapture.systems.of_sets import HALF_SAMPLES, SetSystems, _without_cuts
 from recapture.systems.smallest_difference import reach_in_data, smallest_shifts
 
 
@@ -258,7 +259,9 @@ def test_ranks_share_places_where_nothing_is_sure():
     assert clear.clusters == [["a"], ["b"], ["c"]]
     tied = comparison((0.05, 0.5), (0.9, 0.001), (0.4, 0.2))
     assert tied.ranks == {"a": 1, "b": 1, "c": 2} and tied.tied("a", "b") and not tied.tied("c", "a")
-    assert tied.verdict[0].startswith("a and b are closest to people, and tied; c is further away than a (score -0.9")
+    assert tied.verdict[0].startswith(
+        "a and b are closest to people, and tied; c is further away than a (a - c: score +0.9"
+    )
     nothing = comparison((0.5, 0.06), (0.9, 0.06), (0.4, 0.06))
     assert nothing.ranks == {"a": 1, "b": 1, "c": 1} and "tied" in nothing.verdict[0]
     # A small p-value whose interval holds 0 says nothing.
@@ -267,9 +270,69 @@ def test_ranks_share_places_where_nothing_is_sure():
     # ... and is no tie, which would be that no number has a small p-value.
     assert not unsure.tied("a", "b") and "tied" not in unsure.verdict[0]
     assert unsure.verdict[0].startswith("No system is closest to people: a and b differ by score")
-    assert [row[2] for row in unsure.report().tables[1].rows] == ["neither"] * 3
+    assert [row[2] for row in unsure.report().tables[1].rows] == ["neither: the interval has 0"] * 3
     ring = comparison((0.5, 0.001), (-0.9, 0.001), (0.4, 0.001))
     assert ring.verdict[0] == "No system is closest to people: each of a, b and c is beaten by another."
+
+
+def test_sentences_have_signs_pairs_and_numbers_of_the_tables():
+    """c is better than a, and stands behind it: the sentence says a - c, as the table does."""
+    last = comparison((0.05, 0.5), (-0.9, 0.001), (-0.4, 0.001))
+    assert last.verdict[0].startswith(
+        "c is closest to people; a is further away than c (a - c: score -0.9000, adjusted p"
+    )
+    differences = next(table for table in last.report().tables if table.title == "Differences")
+    assert ["a - c", "score", "c", "-0.9000"] in [list(row[:4]) for row in differences.rows]
+    # Two numbers tell a from b, both without a winner: the one that the table shows is named.
+    unsure = Difference(0.05, -0.1, 0.2, 0.001, 0.001, 0.001)
+    values = {"a": {"score": 0.5, "side": 0.5}, "b": {"score": 0.4, "side": 0.4}}
+    ways = dict.fromkeys(values["a"], "higher")
+    for numbers, said in ((["side"], "side"), (["score", "side"], "score"), ([], "score, side (not in these tables)")):
+        both = {("a", "b"): dict.fromkeys(ways, unsure)}
+        shown = Comparison("pairs", rc.Results(), ways, values, both, 0.05, {}, shown=numbers)
+        if numbers == ["score", "side"]:
+            said = "score, side"
+        assert f"a and b differ by {said}, which does not tell" in shown.verdict[0]
+
+
+def test_the_verdict_goes_along_the_order_of_a_series():
+    """By hand: a to b is a step towards people (b beats a), b to c a tie."""
+    rising = comparison((-0.5, 0.001), (-0.6, 0.001), (-0.1, 0.5))
+    said = "b and c are closest to people, and tied; in their order: closer to people from a to b, tied from b to c."
+    assert rising.in_order().verdict[0] == said
+    back = rising.in_order([3, 2, 1]).verdict[0]
+    assert back.endswith("in their order: tied from c to b, further from people from b to a.")
+    # Two steps of one kind are one; numbers say where each stands.
+    clear = comparison((-0.5, 0.001), (-0.9, 0.001), (-0.4, 0.001)).in_order([1, 10, 100])
+    assert clear.verdict[0] == "c is closest to people; in their order: closer to people from a to c."
+    # Steps too small to be told, whose sum is told: who is behind is said, too.
+    slow = comparison((-0.05, 0.5), (-0.9, 0.001), (-0.05, 0.5)).in_order()
+    assert "a is further away than c (a - c: score -0.9000" in slow.verdict[0]
+    assert slow.verdict[0].endswith("in their order: tied from a to c.")
+    assert "in their order" not in rising.verdict[0]
+    with pytest.raises(rc.InputError, match="takes 3 numbers"):
+        rising.in_order([1, 2])
+
+
+def test_no_p_value_is_shown_below_what_labellings_can_give():
+    """A number without labellings has a p-value from its spread alone, which may be anything: 1e-15 beside others that
+    cannot be below 0.003.
+    """
+    found = {
+        "drawn": Difference(0.5, 0.4, 0.6, 0.001, 0.003, 0.001),
+        "bare": Difference(0.5, 0.4, 0.6, 1e-17, 1e-15, float("nan")),
+    }
+    values = {"a": dict.fromkeys(found, 0.5), "b": dict.fromkeys(found, 0.0), "c": dict.fromkeys(found, 0.0)}
+    alike = {name: Difference(0, -0.1, 0.1, 1, 1, 1) for name in found}
+    every = {("a", "b"): found, ("a", "c"): found, ("b", "c"): alike}
+    settings = {"smallest_adjusted": 0.003}
+    compared = Comparison("sets", rc.Results(), dict.fromkeys(found, "higher"), values, every, 0.05, settings)
+    table = next(table for table in compared.report().tables if table.title == "Differences")
+    shown = {row[1]: list(row[5:]) for row in table.rows if row[0] == "a - b"}
+    assert shown == {"drawn": ["0.003", "0.001", "0.001"], "bare": ["<0.003", "<0.001", "-"]}
+    assert any(line.startswith("bare: p from the spread alone") for line in table.caption)
+    assert "(a - b: drawn +0.5000, adjusted p 0.003)" in compared.verdict[0] and "e-1" not in compared.verdict[0]
+    assert compared.differences["a", "b"]["bare"].adjusted == 1e-15  # programs have it as it is
 
 
 def test_side_numbers_decide_no_rank():
@@ -313,7 +376,7 @@ def test_labellings_of_small_systems_against_all_partitions():
     """Every way to part the pooled samples of two systems, each half scored against the whole reference by itself."""
     rng = np.random.default_rng(4)
     reference, given, against = systems(rng, (5, 5))
-    nulls = against.labellings("a", "b", 999)
+    nulls = against.labellings("a", "b", 999).upto(999)
     pooled = np.concatenate([given["a"], given["b"]])
     width = against.jobs[1].parameters["bandwidth"]
 
@@ -383,6 +446,8 @@ def test_only_numbers_that_decide_are_promised_to_find_damage():
     assert copy.copy(compared._unseen).found(["mauve"], *asked) is None
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_better_than_people_is_neither_closer_nor_a_tie():
     """Typical texts alone have more density than people's: told apart from a system like people, yet not closer."""
     rng = np.random.default_rng(0)
@@ -392,6 +457,15 @@ def test_better_than_people_is_neither_closer_nor_a_tie():
     assert not compared.closer("typical", "like") and not compared.closer("like", "typical")
     assert not compared.tied("typical", "like")
     assert "tied" not in compared.verdict[0] and "differ by density-coverage.density" in compared.verdict[0]
+    # The row says why, and the numbers that say so stand in a table: people's mean, and parts of both systems.
+    tables = {table.title.partition(":")[0]: table for table in compared.report().tables}
+    row = next(row for row in tables["Differences"].rows if row[1] == "density-coverage.density")
+    assert row[2] == "neither: overshoot" and "better than people" in tables["Differences"].caption[-1]
+    beside = next(row for row in tables["On equal terms"].rows if row[1] == "density")
+    assert tables["On equal terms"].heads[3:] == ["human", "typical", "like"]
+    human, own, other = (float(cell.split(" ")[0]) for cell in beside[3:])
+    assert own > human and own - human > abs(other - human)
+    assert len([table for table in page_of(compared).tables if table.title.startswith("On equal terms")]) == 1
 
 
 @pytest.mark.parametrize("shared", [False, True], ids=["different", "sharing a text"])
@@ -420,6 +494,65 @@ def test_the_smallest_p_value_of_few_labellings_is_said(pairs, names):
     assert "by all 64 relabellings" in compared.to_table()
 
 
+def test_few_labellings_leave_a_sentence():
+    """Five prompts have 2^5 labellings with their mirror images: 2 of 32 is above 5 %."""
+    rng = np.random.default_rng(20)
+    people, a, b = rng.standard_normal((3, 5, 2))
+    few = rc.compare(people, {"a": a, "b": b + 9}, "mmd", paired=True, ceiling=False)
+    assert few.tied("a", "b") and few.smallest_found is None
+    said = few.verdict[-1]
+    assert "No difference between systems can be told" in said and "p is never below 0.06" in said
+
+
+def test_without_a_ceiling_a_note_says_what_closer_means():
+    rng = np.random.default_rng(21)
+    people, a, b = rng.standard_normal((3, 30, 2))
+    said = [rc.compare(people, {"a": a, "b": b}, "mmd", ceiling=ceiling).notes for ceiling in (False, True)]
+    assert [any("counts as closer" in note for note in notes) for notes in said] == [True, False]
+
+
+def test_systems_stand_in_each_others_place_both_ways():
+    """Precision of one is recall of the other; density has no such rule, so it is measured: by the public functions."""
+    rng = np.random.default_rng(22)
+    people, a, b = rng.standard_normal((3, 40, 2))
+    systems = {"a": a[:20], "b": 0.5 * b[:20]}  # as many as half of the reference: parts are the whole systems
+    alike = rc.compare(people, systems, "precision-recall,density-coverage", ceiling=False).alike
+    for one, two in (("a", "b"), ("b", "a")):
+        near, dense = (measure(systems[one], systems[two]) for measure in (rc.precision_recall, rc.density_coverage))
+        assert alike[one, two] == pytest.approx({
+            "precision-recall.precision": near.precision, "precision-recall.recall": near.recall,
+            "density-coverage.density": dense.density, "density-coverage.coverage": dense.coverage,
+        })  # fmt: skip
+
+
+def test_groups_that_leave_too_few_are_said_to_be_groups():
+    rng = np.random.default_rng(23)
+    people, a, b = rng.standard_normal((3, 40, 2))
+    groups = {
+        name: [first] * 36 + [first + 1, first + 2, first + 3, first + 4] for name, first in (("a", 100), ("b", 200))
+    }
+    with pytest.raises(rc.InputError, match=r"groups of .* too uneven"):
+        rc.compare(
+            people, {"a": a, "b": b}, "density-coverage", ceiling=False, reference_groups=list(range(40)), groups=groups
+        )
+
+
+def test_what_cuts_add_to_the_spread_is_counted_once():
+    """Of means of normal samples: half-samples of 400, cut to 20, four cuts each. Cuts add 1/20 - 1/200 over four to
+    the variance of half-samples, 1/400; without them 1/400 is left (theory of sampling without replacement)."""
+    rng = np.random.default_rng(24)
+    drawn = np.zeros((1, 4000, 4))
+    values = rng.standard_normal(400)
+    values = (values - values.mean()) / values.std()
+    for row in drawn[0]:
+        half = rng.permutation(values)[:200]
+        row[:] = [rng.permutation(half)[:20].mean() for _ in range(4)]
+    kept = _without_cuts(drawn)[0]
+    assert kept.mean() == pytest.approx(drawn.mean())
+    assert np.var(drawn.mean(axis=2)) == pytest.approx(1 / 400 + (1 / 20 - 1 / 200) / 4, rel=0.1)
+    assert np.var(kept) == pytest.approx(1 / 400, rel=0.25)
+
+
 def test_halves_of_groups_take_half_of_every_set():
     """Six groups, two a set: half of all six would leave a set without samples in 9 of 20 half-samples (counted)."""
     rng = np.random.default_rng(18)
@@ -435,6 +568,8 @@ def test_halves_of_groups_take_half_of_every_set():
         assert 0.3 < halves[:, 0].mean() < 0.7
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_worse_than_another():
     rng = np.random.default_rng(14)
     people, old, new, far = rng.standard_normal((4, 120, 6))
@@ -499,3 +634,15 @@ def test_bad_input(given, words):
     usual = {"systems": {name: rng.standard_normal((20, 1)) for name in "ab"}, "metrics": "mmd", "ceiling": False}
     with pytest.raises(rc.InputError, match=words):
         rc.compare(rng.standard_normal((20, 1)), **{**usual, **given})
+
+
+def test_costly_labellings_are_looked_at_only_where_asked():
+    """Against people, too: thousands of labellings of covariances would take minutes."""
+    people, near, far = np.random.default_rng(3).standard_normal((3, 30, 3))
+    usual = rc.compare(people, {"near": near, "far": far}, ["frechet", "mmd"], ceiling=False)
+    asked = rc.compare(people, {"near": near, "far": far}, ["frechet", "mmd"], ceiling=False, labelled=["frechet"])
+    for compared, tested, untested in ((usual, "mmd", "frechet"), (asked, "frechet", "mmd")):
+        assert compared.results["near"][tested].pvalues and not compared.results["near"][untested].pvalues
+        found = compared.differences["near", "far"]
+        assert 0 < found[tested].distinct <= 1 and not 0 < found[untested].distinct <= 1
+    assert asked.results["near"]["frechet"].pvalues == rc.frechet(people, near, pvalue=True).pvalues

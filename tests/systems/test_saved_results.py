@@ -51,7 +51,7 @@ def test_pairs_are_tested_as_their_texts_would_be(folder):
         here = saved.differences["good", "poor"][name]
         assert (here.value, here.low, here.high) == pytest.approx((there.value, there.low, there.high), abs=1e-12)
         assert (here.pvalue, here.distinct) == pytest.approx((there.pvalue, there.distinct), abs=1e-12)
-    assert "bleu" not in saved.numbers and "bleu is a number of the whole corpus" in " ".join(saved.notes)
+    assert "bleu" not in saved.numbers and "bleu, ter (of the whole corpus" in " ".join(saved.notes)
     assert saved.gate("worse", baseline="good").failed and not saved.gate("worse", baseline="poor").failed
 
 
@@ -95,7 +95,9 @@ def test_sets_are_told_without_any_test(tmp_path, capsys, monkeypatch):
     saved = rc.compare_saved(["near.json", "far.json"])
     assert saved.values["far"]["precision-recall.precision"] == rc.precision_recall(people, far[:50] + 1).precision
     assert "hold no vectors" in saved.verdict[0] and "cannot be told" in saved.verdict[0]
-    assert "mmd: each file chose another bandwidth from its own texts" in " ".join(saved.notes)
+    assert saved.left_out == {"mmd": "each file chose another bandwidth from its own texts"}
+    assert "mmd (each file chose another bandwidth from its own texts)" in " ".join(saved.notes)
+    assert "This is without mmd (each file chose another bandwidth" in saved.verdict[1]
     assert "systems differ in size (near 60, far 50 samples)" in " ".join(saved.notes)
     assert not {"pvalue", "adjusted", "distinct"} & set(json.loads(saved.to_json())["results"])
     assert run(["compare", "near.json", "far.json", "--fail-if", "precision < 0.9"]) == 1
@@ -155,6 +157,20 @@ def test_results_that_do_not_go_together_are_one_sentence(what, folder, capsys):
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert words in line
     assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_a_verdict_says_which_numbers_it_is_without(folder, capsys):
+    compared = rc.compare_saved(["good.json", "poor.json"])
+    corpus = {"bleu", "ter"}  # numbers of the whole corpus: their counts are in no file
+    assert set(compared.left_out) == corpus and not corpus & set(compared.numbers)
+    assert compared.verdict[1].startswith("This is without bleu, ter (of the whole corpus, and no file")
+    assert compared.verdict[1] in str(compared) and compared.verdict[1] in json.loads(compared.to_json())["verdict"]
+    assert run(["compare", "good.json", "poor.json"]) == 0
+    assert "This is without bleu, ter" in capsys.readouterr().out
+    fewer = changed(folder, "poor.json", lambda content: content["results"]["poor"].pop("ter"))
+    left = rc.compare_saved(["good.json", fewer]).left_out
+    assert left["ter"] == "not in all files" and "bleu" in left
+    assert len(compared.verdict) <= 5
 
 
 def test_what_is_missing_is_said(folder, capsys):

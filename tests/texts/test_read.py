@@ -89,6 +89,29 @@ class TestLines:
         expected = f"{path} is read as plain lines, which have no field 'text'; name its format"
         assert message(path, field="text") == expected
 
+    @pytest.mark.parametrize("begins", ["<!DOCTYPE html>", "\n  <html lang='en'>", "\ufeff<!doctype HTML PUBLIC>"])
+    def test_a_web_page_is_no_set_of_texts(self, tmp_path: Path, begins: str) -> None:
+        for name in ("page.txt", "page.html"):
+            path = put(tmp_path / name, f"{begins}\n<body><p>{RAIN}</p>\n<p>{BOAT}</p></body>\n")
+            assert message(path).startswith(f"{path} is a web page (HTML), not one text a line")
+        whole = f"<html>{RAIN}</html>"  # but texts may be pages, one a line
+        assert read_samples(put(tmp_path / "a.txt", f"{whole}\n{whole}\n")).texts == (whole, whole)
+        assert "RTF" in message(put(tmp_path / "a.txt", "{\\rtf1\\ansi\n" + RAIN))
+
+    def test_texts_with_an_empty_line_after_each_are_refused(self, tmp_path: Path) -> None:
+        """They would be as many empty texts, and every other text would be paired with nothing."""
+        for content in (f"{RAIN}\n\n" * 300, f"\n{RAIN}\n" * 300):
+            path = put(tmp_path / "a.txt", content)
+            assert message(path) == (
+                f"every second line of {path} is empty, and an empty line is an empty text here: leave the 300 empty "
+                "lines out"
+            )
+        some = put(tmp_path / "a.txt", f"{RAIN}\n\n" * 300 + f"{BOAT}\n")  # one more text: still double-spaced
+        assert "every second line" in message(some)
+        other = read_samples(put(tmp_path / "a.txt", f"{RAIN}\n\n" * 300 + f"{BOAT}\n{BOAT}\n"))
+        assert other.empty == 300 and len(other) == 602
+        assert other.notes == (f"{other.source}: 300 of 602 lines are empty, and each is an empty text here",)
+
 
 class TestCompression:
     @pytest.mark.parametrize("name", ["a.txt.gz", "a.gz", "A.TXT.GZ", "v1.2.txt.gz"])
@@ -277,6 +300,8 @@ class TestTables:
         path = put(tmp_path / "a.csv", 'id,text\n1,"one\r\ntwo\nthree\u2028four"\n')
         assert read_samples(path).texts == ("one\r\ntwo\nthree\u2028four",)
 
+    @pytest.mark.traced
+    @pytest.mark.slow
     def test_long_cells(self, tmp_path: Path) -> None:
         gc.collect()  # readers that other tests have left in the middle
         before = csv.field_size_limit()

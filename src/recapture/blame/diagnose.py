@@ -11,6 +11,7 @@ from ..checks import MOST_OF_ANYTHING, check_count, check_number, check_seed, pl
 from ..errors import InputError
 from ..geometry.principal_plane import principal_plane
 from ..page.map_data import MapSamples
+from ..representations.vectors import asked_encoding
 from ..sets.evaluate import PreparedSets, prepare_sets
 from .diagnosis import Diagnosis
 from .doubles import doubles
@@ -109,14 +110,7 @@ def diagnose(
         candidate_groups=None if candidate_groups is None else {candidate_name: candidate_groups},
         paired=paired,
         reference_name=reference_name,
-        encoding={
-            "pooling": pooling,
-            "device": device,
-            "batch_size": batch_size,
-            "offline": offline,
-            "cache": cache,
-            "truncate": truncate or None,
-        },
+        encoding=asked_encoding(pooling, device, batch_size, offline, cache, truncate),
     )
     return diagnose_prepared(prepared, candidate_name, level, wanted, seed)
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..report.report import Report, json_lines
+from ..report.data_forms import json_lines
+from ..report.report import Report
 
 ENDINGS = (".jsonl", ".csv", ".parquet")
 

@@ -24,7 +24,7 @@ from .options import (
     set_options,
     share_option,
 )
-from .score import check_kind, read_sets
+from .score import check_kind, hint_at_pairs, read_sets
 
 
 class Kinds(WithCandidates):
@@ -69,9 +69,12 @@ KINDS = {"--pairs": compare_pairs, "--contexts": compare_contexts}
 @click.option("--human", metavar="FILE", help="A second human set, instead of other parts of the reference.")
 @click.option("--group", metavar="FIELD", help="Field that tells which texts belong together: document, prompt...")
 @click.option("--paired", is_flag=True, help="Text i of the reference and of all systems answers the same prompt.")
+@click.option(
+    "--labelled", metavar="NAMES", help="Metrics whose texts are relabelled (default: all but frechet, which is slow)."
+)
 @click.option("--seed", type=click.IntRange(0), default=0, help="For all that is drawn at random.")
 @output_format(FORMS, default=None, default_text="by the ending of --output, else table")
-@click.option("--output", "-o", metavar="FILE", help="Write here instead of to stdout.")
+@click.option("--output", "-o", metavar="FILE", help="Write here; stdout then has the answer alone.")
 @report_options(series=True)
 @gate_options(stored=True)
 def compare(
@@ -90,6 +93,7 @@ def compare(
     human: str | None,
     group: str | None,
     paired: bool,
+    labelled: str | None,
     seed: int,
     form: str | None,
     output: str | None,
@@ -116,7 +120,7 @@ def compare(
     --arrays): compared as far as they go, without the texts.
     With --pairs or --contexts there are other options: see recapture compare --pairs --help.
     """
-    from ..sets.declaration import METRICS, row_metrics
+    from ..sets.declaration import METRICS, usual_metrics
     from ..systems.answer import compare as compare_systems
     from ..systems.saved_results import compare_saved
     from ..systems.stored_baseline import read_baseline
@@ -146,7 +150,7 @@ def compare(
     check_kind(metrics, "recapture compare --pairs")
     chosen = [metric.name for metric in METRICS.choose(metrics)] if metrics or every else None
     if kept is None:
-        gate.check_names(METRICS.choose(row_metrics() if chosen is None else chosen))
+        gate.check_names(METRICS.choose(usual_metrics() if chosen is None else chosen))
     sets = read_sets(
         reference or "",
         candidate,
@@ -173,6 +177,7 @@ def compare(
         groups=sets.groups,
         human_groups=sets.human_groups,
         paired=paired,
+        labelled=None if labelled is None else [name.strip() for name in labelled.split(",")],
         seed=seed,
         reference_name=sets.name or "reference",
         baseline=kept,
@@ -183,6 +188,7 @@ def compare(
     found = gate.judge(compared, held)
     compared.show("--all, which measures all metrics")
     deliver(compared, form, output, compared.notes, report=report, series=series)
+    hint_at_pairs(sets, kept is None, paired=paired, group=group, sample=sample)
     leave(found)
 
 

@@ -64,7 +64,7 @@ class ContextFiles(NamedTuple):
 @share_option("--interval", 0.95, "Of differences")
 @metric_options
 @output_format(FORMS, default=None, default_text="by the ending of --output, else table")
-@click.option("--output", "-o", metavar="FILE", help="Write here instead of to stdout.")
+@click.option("--output", "-o", metavar="FILE", help="Write here; stdout then has the answer alone.")
 @report_options(series=True)
 @gate_options()
 def compare_contexts(

@@ -19,7 +19,7 @@ from .pairs import pair_call, pair_options
 @click.option("--group", metavar="FIELD", help="Field of the first reference file: items that belong together.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="For all that is drawn at random.")
 @output_format(FORMS, default=None, default_text="by the ending of --output, else table")
-@click.option("--output", "-o", metavar="FILE", help="Write here instead of to stdout.")
+@click.option("--output", "-o", metavar="FILE", help="Write here; stdout then has the answer alone.")
 @report_options(series=True)
 @gate_options()
 def compare_pairs(

@@ -33,7 +33,7 @@ from .score import read_sets
 @click.option("--paired", is_flag=True, help="Text i of reference and candidate answer the same prompt.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="For all that is drawn at random.")
 @output_format(FORMS, default=None, default_text="by the ending of --output, else table")
-@click.option("--output", "-o", metavar="FILE", help="Write here instead of to stdout.")
+@click.option("--output", "-o", metavar="FILE", help="Write here; stdout then has the answer alone.")
 @report_options()
 @click.option("--per-text", metavar="FILE", help="Write a row for every text here: .jsonl, .csv or .parquet.")
 def inspect(

@@ -7,10 +7,10 @@ import math
 
 import click
 
+from ..checks import plain
 from ..contexts.pairwise import list_pairwise
 from ..divergences.measures import list_measures
 from ..pairs.declaration import list_pair_metrics
-from ..report.report import plain
 from ..sets.declaration import SetMetric, list_metrics
 from .options import output_format
 

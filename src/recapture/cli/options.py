@@ -168,7 +168,7 @@ def output_format(
 
 
 def _shape_options(command: Command) -> Command:
-    """--rows, --digits, --transpose and --intervals of tables in Markdown and LaTeX; `chosen_form` and `deliver` know
+    """--rows, --tables, --digits, --transpose, --intervals of Markdown and LaTeX; `chosen_form` and `deliver` know
     them, so no command has to.
     """
 
@@ -181,6 +181,7 @@ def _shape_options(command: Command) -> Command:
         click.option("--intervals", metavar="WHERE", **kept, help="beside (default), below, pm (±) or none."),
         click.option("--transpose", is_flag=True, **kept, help="Rows as columns, columns as rows."),
         click.option("--digits", type=click.IntRange(0, 15), metavar="N", **kept, help="Decimals of numbers."),
+        click.option("--tables", metavar="NAMES", **kept, help="Which: words of their titles, comma-separated."),
         click.option("--rows", metavar="NAMES", **kept, help="With md, latex: numbers or metrics, comma-separated."),
     ):
         command = option(command)
@@ -234,7 +235,9 @@ def report_options(series: bool = False) -> Callable[[Command], Command]:
                 callback=order,
                 help="The systems have an order (checkpoints, temperatures): the page draws curves.",
             )(command)
-        return click.option("--report", metavar="FILE", help="Write a page (.html) that shows everything.")(command)
+        return click.option("--report", metavar="FILE", help="Write a page (.html or .htm) that shows everything.")(
+            command
+        )
 
     return add
 
@@ -461,13 +464,18 @@ def deliver(
     report: str | None = None,
     series: bool | list[float] = False,
 ) -> None:
-    """A result in one of the forms, to the file or to stdout; then what the user should know, unless it is part of it.
+    """A result in one of the forms, to the file (then stdout has the answer alone) or to stdout; then what the user
+    should know, unless it is part of it.
 
     also: further files to write, by path; all are written or none. how: for the method that writes the form.
     report: where the page goes. series: see `report_options`.
     """
     from ..report.report import FORMS as METHODS
 
+    if series is not False:
+        from ..page.series import in_order
+
+        result = in_order(result, series)
     if form == "table":
         width = None if output else terminal_width()
         how = {"width": width, "color": width is not None}
@@ -485,12 +493,29 @@ def deliver(
                 sys.stdout.flush()
             except BrokenPipeError as error:  # whoever reads has seen enough; the files are wanted all the same
                 left = error
+    if output:
+        _answer(result)
     for path in files:
         say(f"wrote {path}")
     for note in notes if form != "json" else ():
         say(note)
     if left is not None:
         raise left
+
+
+def _answer(result: Reported) -> None:
+    """Print the sentences that a result opens with, for whoever has the rest in a file; who has closed stdout does
+    without.
+    """
+    from ..report.report import Report
+
+    words = Report("", [], verdict=getattr(result, "verdict", ())).to_table(terminal_width()).rstrip("\n")
+    try:
+        if words:
+            click.echo(words)
+            sys.stdout.flush()
+    except OSError:
+        discard(sys.stdout)
 
 
 def _typed() -> str:

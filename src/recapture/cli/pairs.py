@@ -176,7 +176,7 @@ def pair_call(
 @interval_option
 @click.option("--seed", type=click.IntRange(0), default=0, help="For all that is drawn at random.")
 @output_format(FORMS, default=None, default_text="by the ending of --output, else table")
-@click.option("--output", "-o", metavar="FILE", help="Write here instead of to stdout.")
+@click.option("--output", "-o", metavar="FILE", help="Write here; stdout then has the answer alone.")
 @report_options(series=True)
 @click.option("--per-item", metavar="FILE", help="Write every item's scores here, one JSON object a line.")
 @arrays_option("every item's scores, which recapture compare FILE.json FILE.json needs")

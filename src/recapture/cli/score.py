@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from ..errors import InputError
-from ..sets.evaluate import DRAWS
+from ..sets.balance import DRAWS
 from ..texts.group_labels import read_group_labels
 from ..texts.reading import read_samples, read_together
 from ..texts.sampling import sample_places
@@ -106,6 +106,19 @@ def read_sets(
     )
 
 
+def hint_at_pairs(sets: SetFiles, tested: bool, **others: Any) -> None:
+    """A line where sets that are equally large were tested as if no two of their texts belonged together.
+
+    others: what says how they belong together, or makes them equally large.
+    """
+    sizes = {len(samples) for samples in (sets.references, *sets.candidates.values())}
+    if tested and len(sizes) == 1 and not any(others.values()):
+        say(
+            f"all sets have {sizes.pop():,} texts: if text i of each answers the same prompt, say --paired, which "
+            "tests within prompts and may change the answer"
+        )
+
+
 @click.command(cls=WithCandidates)
 @click.option("--reference", "-r", required=True, metavar="FILE", help="Human texts or vectors; - for stdin.")
 @click.option(
@@ -140,7 +153,7 @@ def read_sets(
 @click.option("--seed", type=click.IntRange(0), default=0, help="For all that is drawn at random.")
 @output_format(FORMS, default=None, default_text="by the ending of --output, else table")
 @arrays_option("per-sample flags and curves")
-@click.option("--output", "-o", metavar="FILE", help="Write here instead of to stdout.")
+@click.option("--output", "-o", metavar="FILE", help="Write here; stdout then has the answer alone.")
 @report_options(series=True)
 def score(
     reference: str,
@@ -226,6 +239,8 @@ def score(
     if sample is not None:
         results.state(sample={"size": sample, "seed": seed})
     deliver(results, form, output, results.notes, how=how, report=report, series=series)
+    tested = bool(pvalue) or interval is not None
+    hint_at_pairs(sets, tested, paired=paired, group=group, sample=sample, balance=balance)
 
 
 def check_kind(metrics: str | None, elsewhere: str) -> None:

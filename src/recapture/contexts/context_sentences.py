@@ -25,7 +25,7 @@ def verdict_of_contexts(totals: Sequence[Total], signature: Mapping[str, Any]) -
     tested = [total for total in totals if total.pvalues is not None]
     if not tested:
         why = "no metric here has p-values" if signature.get("pvalue") else "no p-value was asked for"
-        return [f"Nothing was tested: {why}; the means below do not tell candidates from people by themselves."]
+        return [f"Nothing was tested: {why}; the means do not tell candidates from people by themselves."]
     level = tested[0].pvalues.level if tested[0].pvalues else 0.05
     adjusted = holm(np.array([total.pvalues.harmonic_mean_corrected for total in tested if total.pvalues]))
     told = [(total, p) for total, p in zip(tested, adjusted.tolist(), strict=True) if p <= level]

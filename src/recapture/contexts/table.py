@@ -11,6 +11,7 @@ import numpy as np
 from ..declarations import Direction, Output
 from ..errors import InputError, nearest_names
 from ..page.page_parts import Page, Paged
+from ..report.data_forms import json_lines
 from ..report.report import (
     ARROWS,
     HIGHER_LOWER,
@@ -19,7 +20,6 @@ from ..report.report import (
     Report,
     Table,
     decimals,
-    json_lines,
     names_of_number,
     not_compared,
     short,

@@ -95,6 +95,43 @@ def cross_sum(reference: DistinctRows, candidate: DistinctRows, centre: np.ndarr
     return _sum_over(tiles, total)
 
 
+def row_sums(rows: DistinctRows, centre: np.ndarray, bandwidth: float) -> np.ndarray:
+    """(different rows) the sum of k(v_i, v_j) over all other samples j, for a sample i of each row."""
+    weight = rows.weight.astype(np.float64)
+    parts = blocks(len(weight), engine_options().tile)
+    squared = SquaredDistances(rows.values, rows.values, centre)
+    # A strip each, added up in their order, however they were shared out.
+    sums = np.zeros((len(parts), len(weight)))
+
+    def add(number: int) -> None:
+        i = parts[number]
+        for j in parts[number:]:
+            kernel = gaussian(squared.tile(i, j), bandwidth)
+            if i == j:
+                np.fill_diagonal(kernel, 0)
+            else:
+                sums[number, j] += weight[i] @ kernel
+            sums[number, i] += kernel @ weight[j]
+
+    run_tiles(add, range(len(parts)), "kernel")
+    return np.asarray(sums.sum(axis=0) + (weight - 1))
+
+
+def cross_row_sums(rows: DistinctRows, others: DistinctRows, centre: np.ndarray, bandwidth: float) -> np.ndarray:
+    """(different rows) the sum of k(v_i, u_j) over all samples j of another set."""
+    size = engine_options().tile
+    columns, weight = blocks(len(others.weight), size), others.weight.astype(np.float64)
+    squared = SquaredDistances(rows.values, others.values, centre)
+    sums = np.zeros(len(rows.weight))
+
+    def add(i: slice) -> None:
+        for j in columns:
+            sums[i] += gaussian(squared.tile(i, j), bandwidth) @ weight[j]
+
+    run_tiles(add, blocks(len(rows.weight), size), "kernel")
+    return sums
+
+
 def _sum_over(tiles: list[Any], total: Callable[[Any], float]) -> float:
     """In one order of summation, however the tiles were shared out."""
     sums = np.empty(len(tiles))

@@ -25,7 +25,7 @@ _FEWEST_LABELLINGS = 256
 _LONGER = 4
 
 
-class Counts(NamedTuple):
+class SphereCounts(NamedTuple):
     """Mark-Evaluate's counts at one k, one number per labelling."""
 
     x: np.ndarray
@@ -40,19 +40,35 @@ class Counts(NamedTuple):
     """Reference spheres that hold at least one candidate."""
 
 
-def relabelled_counts(pooled: PooledNeighbours, labels: Labels, ks: Sequence[int]) -> dict[int, Counts]:
+def relabelled_counts(pooled: PooledNeighbours, labels: Labels, ks: Sequence[int]) -> dict[int, SphereCounts]:
     """Counts for every k and labelling. In every labelling both sides must have more than max(ks) samples."""
     ordered = tuple(sorted(set(ks)))
-    counts = np.zeros((len(ordered), len(Counts._fields), len(labels)), np.int64)
+    counts = np.zeros((len(ordered), len(SphereCounts._fields), len(labels)), np.int64)
+    lists = lists_for(pooled, labels, ordered)
+    for part in batches(pooled, labels, ordered):
+        own = Labels(labels.reference[part], labels.candidate[part])
+        tables = Tables(own, ordered)
+        LabelledWalks(pooled, tables, CopiesMet(pooled, own, tables)).run(lists)
+        counts[:, :, part] = _counts(tables)[..., : part.stop - part.start]
+    return {k: SphereCounts(*each) for k, each in zip(ordered, counts, strict=True)}
+
+
+def _counts(tables: Tables) -> np.ndarray:
+    """(ks, 5, labellings): x, y, a, b, covered."""
+    inside = [bits.sums([np.moveaxis(tables.marked & side, -1, 0)]) for side in (tables.candidate, tables.reference)]
+    return np.stack([*inside, *np.moveaxis(tables.totals, 1, 0)], axis=1).reshape(len(tables.ks), 5, -1)
+
+
+def lists_for(pooled: PooledNeighbours, labels: Labels, ks: tuple[int, ...]) -> Lists:
+    """So long that few walks under such labellings need longer ones. ks: in rising order."""
     share = min(labels.smallest) / pooled.samples
-    length = first_length(share, ordered[-1], max(len(labels), _FEWEST_LABELLINGS), pooled.samples - 1)
-    lists = pooled.lists(length)
-    words = max(1, _TABLE_WORDS // (pooled.samples * (4 + len(ordered) + ordered[-1])))
-    for part in blocks(len(labels), bits.WORD * words):
-        batch = _Batch(pooled, Labels(labels.reference[part], labels.candidate[part]), ordered)
-        batch.run(lists)
-        counts[:, :, part] = batch.counts()[..., : part.stop - part.start]
-    return {k: Counts(*each) for k, each in zip(ordered, counts, strict=True)}
+    return pooled.lists(first_length(share, ks[-1], max(len(labels), _FEWEST_LABELLINGS), pooled.samples - 1))
+
+
+def batches(pooled: PooledNeighbours, labels: Labels, ks: tuple[int, ...]) -> list[slice]:
+    """So many labellings as fit into memory together."""
+    words = max(1, _TABLE_WORDS // (pooled.samples * (4 + len(ks) + ks[-1])))
+    return blocks(len(labels), bits.WORD * words)
 
 
 def first_length(share: float, k: int, labellings: int, longest: int) -> int:
@@ -68,25 +84,25 @@ def first_length(share: float, k: int, labellings: int, longest: int) -> int:
     return length
 
 
-class _Batch:
-    """So many labellings as fit into memory together."""
+class LabelledWalks:
+    """All walks under some labellings. first: samples before this one do not walk."""
 
-    def __init__(self, pooled: PooledNeighbours, labels: Labels, ks: tuple[int, ...]) -> None:
-        self.pooled = pooled
-        self.tables = Tables(labels, ks)
-        self.repeats = _Repeats(pooled, labels, self.tables)
+    def __init__(self, pooled: PooledNeighbours, tables: Tables, repeats: CopiesMet, first: int = 0) -> None:
+        self.pooled, self.first = pooled, first
+        self.tables, self.repeats = tables, repeats
         self.unfinished = np.zeros((len(self.tables), pooled.samples), bool)
         self.lock = threading.Lock()
 
     def run(self, lists: Lists) -> None:
         pooled = self.pooled
-        everybody = np.arange(pooled.samples)
+        everybody = np.arange(self.first, pooled.samples)
 
         def walk(words: slice) -> None:
             self.repeats.find(words)
             walks = Walks(self.tables, everybody, words, *self.repeats.met(everybody, words))
             # No other thread has these words.
-            self.unfinished[words] = walks.run(lists, pooled.rows.inverse, None, contextlib.nullcontext())
+            owner = pooled.rows.inverse[self.first :]
+            self.unfinished[words, self.first :] = walks.run(lists, owner, None, contextlib.nullcontext())
 
         run_tiles(walk, blocks(len(self.tables), max(1, _FEW_WALKS // pooled.samples)), "relabelling")
         rows = np.unique(pooled.rows.inverse[self.unfinished.any(axis=0)])
@@ -109,16 +125,8 @@ class _Batch:
             samples, todo = samples[still], todo[:, still]
             length *= _LONGER
 
-    def counts(self) -> np.ndarray:
-        """(ks, 5, labellings): x, y, a, b, covered."""
-        tables = self.tables
-        inside = [
-            bits.sums([np.moveaxis(tables.marked & side, -1, 0)]) for side in (tables.candidate, tables.reference)
-        ]
-        return np.stack([*inside, *np.moveaxis(tables.totals, 1, 0)], axis=1).reshape(len(tables.ks), 5, -1)
 
-
-class _Repeats:
+class CopiesMet:
     """Copies of one row, at distance 0 from each other, are inside each other's spheres whatever k is."""
 
     def __init__(self, pooled: PooledNeighbours, labels: Labels, tables: Tables) -> None:
@@ -140,22 +148,30 @@ class _Repeats:
 
     def _find(self, word: int) -> None:
         tables = self.tables
+        references, candidates = self.taken(word)
+        tables.totals[:, :2, word, : len(references)] += (references * candidates).sum(axis=1)
+        self.met_other[word] = self._among_copies(word, candidates > 0, references > 0)
+        self.meet_own(word, references, candidates)
+        tables.marked[:, word, self.sample] |= self.met_other[word]
+
+    def taken(self, word: int) -> tuple[np.ndarray, np.ndarray]:
+        """(labellings, rows with copies) how many copies are references, and how many candidates."""
         part = slice(word * bits.WORD, (word + 1) * bits.WORD)
         references, candidates = (
             np.add.reduceat(flags[part][:, self.sample], self.starts, axis=1, dtype=np.int64)
             for flags in (self.labels.reference, self.labels.candidate)
         )
-        tables.totals[:, :2, word, : len(references)] += (references * candidates).sum(axis=1)
+        return references, candidates
 
-        def among_copies(of_reference: np.ndarray, of_candidate: np.ndarray) -> np.ndarray:
-            met: np.ndarray = tables.reference[word, self.sample] & bits.pack(of_reference)[0, self.group]
-            met |= tables.candidate[word, self.sample] & bits.pack(of_candidate)[0, self.group]
-            return met
-
-        self.met_other[word] = among_copies(candidates > 0, references > 0)
+    def meet_own(self, word: int, references: np.ndarray, candidates: np.ndarray) -> None:
         for k, met in enumerate(self.met_own, 1):
-            met[word] = among_copies(references > k, candidates > k)
-        tables.marked[:, word, self.sample] |= self.met_other[word]
+            met[word] = self._among_copies(word, references > k, candidates > k)
+
+    def _among_copies(self, word: int, of_reference: np.ndarray, of_candidate: np.ndarray) -> np.ndarray:
+        tables = self.tables
+        met: np.ndarray = tables.reference[word, self.sample] & bits.pack(of_reference)[0, self.group]
+        met |= tables.candidate[word, self.sample] & bits.pack(of_candidate)[0, self.group]
+        return met
 
     def met(self, samples: np.ndarray, words: slice) -> tuple[np.ndarray, np.ndarray]:
         """What samples met among their copies: see Walks."""

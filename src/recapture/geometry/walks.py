@@ -47,6 +47,22 @@ class Tables:
     def __len__(self) -> int:
         return len(self.candidate)
 
+    def meet(self, where: np.ndarray, candidate: np.ndarray, included: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Where walkers with these labels meet a sample of the other label, and where one that is not of their own."""
+        there = self.included.reshape(-1).take(where)
+        other = self.candidate.reshape(-1).take(where)
+        other ^= candidate
+        other &= there
+        different = np.invert(there ^ other, out=there)
+        other &= included
+        return other, different
+
+    def marks(self, column: int, candidate: np.ndarray) -> list[tuple[np.ndarray, np.ndarray | None]]:
+        """Tables in which walkers with these labels mark what is inside their spheres, and in which labellings each is
+        for them (None: in all).
+        """
+        return [(self.marked[column].reshape(-1), None)]
+
 
 class Walks:
     """The walks of some samples under the labellings of some words: words x samples of them.
@@ -108,12 +124,7 @@ class Walks:
         position = np.minimum(start + np.arange(steps)[:, None], length)
         entry = position * len(lists.complete) + owner
         where = lists.neighbour.reshape(-1).take(entry) + self.base[walk]
-        included = tables.included.reshape(-1).take(where)
-        other = tables.candidate.reshape(-1).take(where)
-        other ^= self.candidate[walk]
-        other &= included
-        different = np.invert(included ^ other, out=included)
-        other &= self.included[walk]
+        other, different = tables.meet(where, self.candidate[walk], self.included[walk])
         fewer = np.zeros((steps + 1, len(self.fewer), len(walk)), np.uint64)
         fewer[0] = self.fewer[:, walk]
         for step in range(steps):
@@ -151,12 +162,14 @@ class Walks:
         before = [plane[:, walk] for plane in self.pairs]
         for plane, total in zip(self.pairs, bits.add(before, seen), strict=False):
             plane[:, walk] = total
-        for column, table in enumerate(self.tables.marked):
-            marked = table.reshape(-1)
-            news = inside[:, column] & ~marked.take(where)
-            place = np.flatnonzero(news)
-            with self.guard:
-                np.bitwise_or.at(marked, where.reshape(-1)[place], news.reshape(-1)[place])
+        for column in range(len(self.tables.ks)):
+            for marked, own in self.tables.marks(column, self.candidate[walk]):
+                news = inside[:, column] & ~marked.take(where)
+                if own is not None:
+                    news &= own
+                place = np.flatnonzero(news)
+                with self.guard:
+                    np.bitwise_or.at(marked, where.reshape(-1)[place], news.reshape(-1)[place])
 
     def _add_up(self, over: np.ndarray) -> None:
         """Sums over the walks that are over."""

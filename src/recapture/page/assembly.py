@@ -5,18 +5,19 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from ..report.report import finite
+from ..report.data_forms import finite
 from ..versions import VERSION
 from .axes import mark, svg
 from .curve_pictures import curve_picture
 from .escaping import Html, data, element, joined, text
 from .forest import forest_section
 from .map_picture import map_data, map_section
-from .page_parts import Page, Picture
+from .page_parts import Curve, Page, Picture
 from .quality_plane import plane_picture
 from .table_section import copies, flat, joined_tables, list_section
 
@@ -73,6 +74,7 @@ def _sections(page: Page) -> list[Section]:
         Section("verdict", "Verdict", element("ul", *(element("li", each) for each in page.verdict), class_="verdict"))
         if page.verdict
         else None,
+        Section("order", "In their order", joined(legend, _cards(page.ordered))) if page.ordered else None,
         Section("numbers", "Every number", joined(legend, *map(forest_section, page.forests)))
         if page.forests
         else None,
@@ -80,15 +82,17 @@ def _sections(page: Page) -> list[Section]:
         Section("tables", "Tables", joined_tables(page.tables, 0)) if page.tables else None,
         Section("map", "Map of texts", map_section(page.map)) if page.map is not None else None,
         Section("texts", "Which texts", list_section(page.lists, len(page.tables))) if page.lists else None,
-        Section("curves", "Curves", joined(legend, element("div", *map(curve_picture, page.curves), class_="cards")))
-        if page.curves
-        else None,
+        Section("curves", "Curves", joined(legend, _cards(page.curves))) if page.curves else None,
         Section("pictures", "Pictures", joined(*(_picture(Picture(*each)) for each in page.pictures)))
         if page.pictures
         else None,
         Section("how", "How it was made", _how(page)),
     ]
     return [each for each in found if each is not None]
+
+
+def _cards(curves: Sequence[Curve]) -> Html:
+    return element("div", *map(curve_picture, curves), class_="cards")
 
 
 def _section(section: Section) -> Html:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import visible
-from ..report.report import finite
+from ..report.data_forms import finite
 
 _EMPTY = frozenset({"br", "hr", "img", "input", "meta"})
 """Elements that have no end."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ..report.report import signed
 from .axes import Axis, box, clipped, finite, line, look, mark, number, svg, tick_words, words
 from .escaping import Html, element, joined
 from .page_parts import Card, Forest
@@ -12,7 +13,7 @@ _WIDTH, _NAMES, _VALUES = 370, 92, 58
 _ROW, _TOP, _BOTTOM = 24, 8, 26
 _LONGEST = 14
 """Characters of a name beside its line; where one is longer, all stand above their lines."""
-_ABOVE = 16
+_ABOVE = 18
 _LONGEST_ABOVE = 52
 _WAYS = {"higher": "↑ higher is better", "lower": "↓ lower is better", None: ""}
 
@@ -49,7 +50,10 @@ def _picture(card: Card) -> Html:
             drawn.append(line(at, _TOP - 4, at, bottom, "human-mean"))
     if card.zero or card.expected is not None:
         at = axis.at(0.0 if card.zero else float(card.expected or 0.0))
-        drawn.append(line(at, _TOP - 4, at, bottom, "zero"))
+        # Where names stand above their lines it makes way for them.
+        starts = [_TOP + row * place + (_ABOVE if above else 0) for place in range(len(card.lines))]
+        rows = [(start, start + _ROW) for start in starts] if above else [(_TOP - 4, bottom)]
+        drawn += [line(at, start, at, end, "zero") for start, end in rows]
     drawn.append(line(axis.start, bottom, axis.end, bottom, "axis"))
     ticks = axis.ticks(3)
     for tick, said_tick in zip(ticks, tick_words(ticks), strict=True):
@@ -59,14 +63,15 @@ def _picture(card: Card) -> Html:
         y = _TOP + row * (place + 1) - _ROW / 2
         shown = [element("title", f"{each.label}: {said(each.value, each.low, each.high)}")]
         if above:
-            shown.append(words(0, y - 12, clipped(each.label, _LONGEST_ABOVE), class_="name"))
+            shown.append(words(0, y - 14, clipped(each.label, _LONGEST_ABOVE), class_="name"))
         else:
             shown.append(words(0, y + 4, each.label, class_="name"))
         if finite(each.low, each.high):
             shown.append(line(axis.at(each.low), y, axis.at(each.high), y, f"whisker {look(each.system)}"))
         if finite(each.value):
             shown.append(mark(each.system, axis.at(each.value), y))
-        shown.append(words(_WIDTH, y + 4, number(each.value), "end", "value"))
+        value = signed(each.value) if card.zero and finite(each.value) else number(each.value)
+        shown.append(words(_WIDTH, y + 4, value, "end", "value"))
         drawn.append(element("g", *shown))
     return svg(_WIDTH, height, _spoken(card), *drawn)
 

@@ -185,8 +185,9 @@ class Page:
         Sentences that answer.
     systems : sequence of str
         Whose colours and shapes are kept all over the page.
-    forests, planes, tables, map, lists, curves, pictures
-        What there is to see; each may be left out. `lists` are tables of texts.
+    ordered, forests, planes, tables, map, lists, curves, pictures
+        What there is to see; each may be left out. `ordered` are curves of systems that have an order, `lists` tables
+        of texts.
     notes, citations : sequence of str
         What a reader should know, and whom to cite.
     signature : mapping
@@ -217,6 +218,8 @@ class Page:
     citations: Sequence[str] = ()
     command: str = ""
     """The command, or the call, that made it."""
+    ordered: Sequence[Curve] = ()
+    """Behind the verdict: every number of systems in their order."""
 
     def to_html(self) -> str:
         """The whole page."""
@@ -242,13 +245,14 @@ def check_ending(path: str | os.PathLike[str]) -> None:
     """Refuse a name under which no browser would look for a page."""
     name = os.fspath(path)
     if not name.lower().endswith(ENDINGS):
-        raise InputError(f"cannot write {shortened(name)}: a page's name ends in .html")
+        raise InputError(f"cannot write {shortened(name)}: a page's name ends in .html or .htm")
 
 
 def page_of(result: Reported, *, series: Series = False, command: str = "") -> Page:
     """The page of any result. series: see `Paged.to_html`."""
-    from .series import with_series
+    from .series import in_order, with_series
 
+    result = in_order(result, series)
     said = getattr(result, "page_parts", None)
     page: Page = said() if said is not None else _page_of_report(result.report())
     page = replace(page, command=command or page.command)
@@ -284,7 +288,7 @@ class Paged(Reported):
         Parameters
         ----------
         path : str or path, optional
-            A name that ends in .html: one file with everything in it, which asks nothing of a network.
+            A name that ends in .html or .htm: one file with everything in it, which asks nothing of a network.
         series : bool or sequence of float, default False
             Whether the systems have an order, such as checkpoints or temperatures: their numbers are then drawn as
             curves. Numbers say where each system stands.

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from .axes import Axis, box, clipped, finite, line, mark, number, svg, tick_words, words
 from .escaping import Html, element
 from .page_parts import Plane
 
 _WIDTH, _HEIGHT = 380, 320
-_LEFT, _RIGHT, _TOP, _BOTTOM = 54, 14, 12, 46
+_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 14, 12, 46
 _NAMED = 7
 """Systems that have their names beside them: those of more would hide each other, and the legend has them."""
+_LETTER, _LINE = 6.6, 12.0
+"""About how wide a letter of a name is, and how high a line."""
 _LONGEST = 44
 """Characters of an axis's name."""
 
@@ -24,26 +29,50 @@ def plane_picture(plane: Plane) -> Html:
         people, wide = plane.band
         drawn.append(box(x.at(people.low), y.at(wide.low), x.at(people.high), y.at(wide.high), "band"))
     drawn += frame(x, y, plane.x, plane.y)
+    places = [(x.at(point.x), y.at(point.y)) for point in known]
+    signs = list(places)
     if plane.band is not None:
         at = x.at(plane.band[0].mean), y.at(plane.band[1].mean)
+        signs.append(at)
         drawn.append(element("g", element("title", "human"), mark(None, *at, 6)))
-    taken: list[tuple[float, float]] = []
-    for point in known:
-        at = x.at(point.x), y.at(point.y)
+    taken = [Room(across - 7, down - 7, across + 7, down + 7) for across, down in signs]
+    for point, at in zip(known, places, strict=True):
         told = element("title", f"{point.label}: {plane.x} {number(point.x)}, {plane.y} {number(point.y)}")
-        # A name stands on the side that has room, and makes way for one that is there already.
-        right = at[0] < _LEFT + 0.62 * (_WIDTH - _LEFT - _RIGHT)
-        height = at[1] + 4
-        while any(abs(height - other) < 12 and abs(at[0] - beside) < 110 for beside, other in taken):
-            height += 12
-        taken.append((at[0], height))
-        name = words(at[0] + (10 if right else -10), height, clipped(point.label, 20), "start" if right else "end")
-        named = len(known) <= _NAMED and height < _HEIGHT - _BOTTOM
-        drawn.append(element("g", told, mark(point.system, *at, 5.5), name if named else None))
+        shown = clipped(point.label, 20)
+        room = _free(at, len(shown) * _LETTER, taken) if len(known) <= _NAMED else None
+        name = None if room is None else words(round(room.left, 2), round(room.bottom - 3, 2), shown)
+        taken += [] if room is None else [room]
+        drawn.append(element("g", told, mark(point.system, *at, 5.5), name))
     listed = "; ".join(f"{point.label} {number(point.x)}, {number(point.y)}" for point in plane.points)
     head = element("figcaption", element("h4", plane.title))
     picture = svg(_WIDTH, _HEIGHT, f"{plane.title}, {plane.x} and {plane.y}: {listed}", *drawn)
     return element("figure", head, picture, class_="card")
+
+
+class Room(NamedTuple):
+    """What a sign or a name covers."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def meets(self, other: Room) -> bool:
+        across = self.left < other.right and other.left < self.right
+        return across and self.top < other.bottom and other.top < self.bottom
+
+
+def _free(at: tuple[float, float], wide: float, taken: Sequence[Room]) -> Room | None:
+    """Where a name can stand beside its sign and cover neither signs nor names; None: nowhere, the legend has it."""
+    for up in (0, 1, -1, 2, -2):  # lines
+        middle = at[1] - up * _LINE
+        sides = (at[0] + 9, at[0] - 9 - wide) if abs(up) < 2 else ()
+        for left in (*sides, *([at[0] - wide / 2] if up else [])):
+            room = Room(left, middle - _LINE / 2, left + wide, middle + _LINE / 2)
+            inside = room.left >= _LEFT and room.right <= _WIDTH - _RIGHT + 8
+            if inside and room.top >= 0 and room.bottom <= _HEIGHT - _BOTTOM and not any(map(room.meets, taken)):
+                return room
+    return None
 
 
 def frame(x: Axis, y: Axis, across: str, up: str, places: bool = True) -> list[Html]:

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..errors import InputError
+from ..report.report import Reported
 from .page_parts import Card, Curve, Page, Point, Series, Stroke
 
 
 def with_series(page: Page, series: Series) -> Page:
-    """The page with a curve for every number that all systems have, before its other curves."""
+    """The page with a curve for every number that all systems have: on equal terms with people where such are."""
     if series is False:
         return page
     count = len(page.systems)
@@ -22,7 +23,13 @@ def with_series(page: Page, series: Series) -> Page:
         for card in forest.cards
         if not card.zero and [each.system for each in card.lines] == list(range(count))
     ]
-    return replace(page, curves=[*(_curve(card, where, page, named) for card in cards), *page.curves])
+    return replace(page, ordered=[_curve(card, where, page, named) for card in cards])
+
+
+def in_order(result: Reported, series: Series) -> Reported:
+    """The same result, with words that go along the order where it has such."""
+    ordered = getattr(result, "in_order", None)
+    return result if series is False or ordered is None else ordered(series)
 
 
 def order_of(systems: Sequence[str], series: Series) -> tuple[list[float], bool]:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..page.page_parts import Page, Paged
-from ..report.report import HIGHER_LOWER, json_lines, not_compared
+from ..report.data_forms import json_lines
+from ..report.report import HIGHER_LOWER, not_compared
 from ..report.result import Result, Results, model_name, neighbourhoods
 from .declaration import METRICS
 

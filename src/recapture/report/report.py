@@ -2,28 +2,26 @@
 
 Results of all kinds (sets, pairs, contexts, agreement) are `Reported`: their `report()` returns a `Report` of tables,
 notes, records for spreadsheets and content for programs. The forms are methods here: terminal, Markdown, LaTeX, HTML,
-CSV and JSON. Tables of large results may have another shape on a page than in a terminal (`Table.page`).
+CSV and JSON. Tables of large results may have another shape on a page than in a terminal (`Table.page`). How words
+become Markdown, LaTeX and HTML is in `markup`, how values become CSV and JSON in `data_forms`, how tables are laid out
+anew for a paper in `arrangement`.
 """
 
 from __future__ import annotations
 
-import csv
-import html
 import io
-import json
 import math
-import re
 import textwrap
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from ..errors import InputError, visible
 from ..versions import VERSION
+from .data_forms import csv_text, json_text, spelt
 from .frame import frame_of
+from .markup import html_list, html_table, latex_comments, latex_table, markdown_list, markdown_table
 from .notebook import notebook_html
 
 if TYPE_CHECKING:
@@ -33,26 +31,6 @@ SCHEMA = 1
 """Of the JSON form: grows when a reader of the old one would misread the new one."""
 HIGHER_LOWER = "↑ higher is better, ↓ lower is better"
 ARROWS: dict[str | None, str] = {"higher": "↑", "lower": "↓", None: ""}
-
-_LATEX = {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\n": " ", "\r": " ",
-    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
-    "↑": r"$\uparrow$", "↓": r"$\downarrow$", "≤": r"$\le$", "±": r"$\pm$",
-    **{character: "\\" + character for character in "&%$#_{}"},
-}  # fmt: skip
-_MARKDOWN = {
-    ord("\\"): r"\\", ord("|"): r"\|", ord("`"): r"\`", ord("\n"): " ", ord("\r"): " ",
-    ord("<"): "&lt;", ord("&"): "&amp;",
-}  # fmt: skip
-_NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+|inf|nan)(?:e[-+]?\d+)?"
-_BETWEEN = r"(?:[\s,()\[\]±%<>]|\b(?:p|to)\b)"
-_NUMBERS = rf"[-+]{_NUMBER}(?:{_BETWEEN}*(?:[(\[,]\s*|\bto\s+)[-+]{_NUMBER}|{_BETWEEN}+{_NUMBER})*{_BETWEEN}*$"
-_FORMULA = re.compile(rf"[=@\t]|(?!{_NUMBERS})[-+](?!$)")
-"""What a spreadsheet would take as a formula. Numbers, with or without an interval or a p-value, are none."""
-_RAW_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""What JSON may hold as it is, but a terminal would obey (see `visible`)."""
-_TAG = re.compile(r"<(?=[A-Za-z/!?])")
-"""What a page would take as the beginning of a tag."""
 
 _LEAST_TEXT = 24
 """Characters of a text in a narrow terminal."""
@@ -107,45 +85,6 @@ class NumberCell(Cell):
         assert isinstance(cell, NumberCell)
         cell.measured = measured
         return cell
-
-    def arranged(self, digits: int | None, intervals: Intervals) -> Cell:
-        """digits: decimals (None: as usual)."""
-        if digits is None and intervals == "beside":
-            return self
-        own = self.measured
-        beside = [] if own.interval is None or intervals is None else [self._between(digits)]
-        if own.value is None:
-            return Cell(" ".join(beside) or "-", self.style)
-        words = self.partition(" ")[0] if digits is None else decimals(own.value, digits, own.signed)
-        if own.apart and intervals == "beside":
-            beside = []
-        if intervals == "±":
-            beside = [self._around(digits)] if beside else []
-        elif own.error is not None:
-            error = self.partition(" ± ")[2].partition(" ")[0] if digits is None else decimals(own.error, digits)
-            words = f"{words} ± {error}"
-        beside += [own.aside] if own.aside else []
-        if intervals == "below":
-            return Cell(words, self.style, " ".join(beside))
-        return Cell(" ".join([words, *beside]), self.style)
-
-    def _between(self, digits: int | None) -> str:
-        own = self.measured
-        assert own.interval is not None
-        low, high = (decimals(end, digits, own.signed) for end in own.interval)
-        return f"({low} to {high})" if own.band else f"[{low}, {high}]"
-
-    def _around(self, digits: int | None) -> str:
-        """Half of the interval's width; both sides where the number does not stand in its middle."""
-        own = self.measured
-        assert own.interval is not None and own.value is not None
-        down, up = own.value - own.interval[0], own.interval[1] - own.value
-        if not (math.isfinite(down) and math.isfinite(up)) or min(down, up) < 0:
-            return self._between(digits)
-        below, above = decimals(down, digits), decimals(up, digits)
-        # Ends are rounded, too, so halves that differ in the last place alone are no news.
-        even = abs(down - up) <= 10.0 ** -(4 if digits is None else digits)
-        return f"± {decimals((down + up) / 2, digits)}" if even else f"(+{above}, -{below})"
 
 
 @dataclass(frozen=True)
@@ -214,48 +153,20 @@ class Table:
         return "\n\n".join([*drawn, "\n".join(table.caption)] if table.caption else drawn) + "\n"
 
     def to_markdown(self) -> str:
-        table = (self.page or self)._visible()
-        lines = [
-            *([f"**{_markdown(visible(self.title))}**", ""] if self.title else []),
-            "| " + " | ".join(map(_markdown, table.heads)) + " |",
-            "|" + "---|" * table.left + "---:|" * (len(table.heads) - table.left),
-        ]
-        lines += ["| " + " | ".join(map(_markdown, row)) + " |" for row in table.rows]
-        if self.caption:
-            below = [_TAG.sub("&lt;", _one_line(visible(line))) for line in self.caption]
-            lines += ["", *("- " + line.replace("|", r"\|") if self.listed else line for line in below)]
-        return "\n".join(lines) + "\n"
+        return markdown_table(self._on_page())
 
     def to_latex(self) -> str:
         """A booktabs table."""
-        table = (self.page or self)._visible()
-        lines = [
-            *(
-                f"% {_one_line(visible(line))}"
-                for line in (*([self.title] if self.title else []), *self.caption, r"needs \usepackage{booktabs}")
-            ),
-            r"\begin{tabular}{" + "l" * table.left + "r" * (len(table.heads) - table.left) + "}",
-            r"\toprule",
-            " & ".join(map(latex, table.heads)) + r" \\",
-            r"\midrule",
-            *(line for row in table.rows for line in _latex_lines(row)),
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
-        return "\n".join(lines) + "\n"
+        return latex_table(self._on_page())
 
     def to_html(self) -> str:
         """Every word escaped."""
-        table = self._visible()
-        heads = "".join(f"<th>{html.escape(head)}</th>" for head in table.heads)
-        body = "".join("<tr>" + "".join(f"<td>{_html(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
-        caption = html.escape("; ".join([*([table.title] if table.title else []), *table.caption]))
-        return f"<table><caption>{caption}</caption><tr>{heads}</tr>{body}</table>"
+        return html_table(self._visible())
 
     def to_csv(self) -> str:
         """The words as they are, texts in full, but for what a spreadsheet or a terminal would obey (see
         `Report.to_csv`)."""
-        return _csv([self.heads, *([whole_text(cell) or cell for cell in row] for row in self.rows)])
+        return csv_text([self.heads, *([whole_text(cell) or cell for cell in row] for row in self.rows)])
 
     def _visible(self, lines: bool = True) -> Table:
         """With escapes in the place of characters that a terminal or a page would obey; lines: see `visible`."""
@@ -272,6 +183,11 @@ class Table:
             caption=[_safe(line, lines) for line in self.caption],
             title=_safe(self.title, lines),
         )
+
+    def _on_page(self) -> Table:
+        """Its shape in Markdown and LaTeX, with the words around it."""
+        page = self.page or self
+        return replace(page, title=self.title, caption=self.caption, listed=self.listed)._visible()
 
     def _fitted(self, width: int | None) -> Table:
         """With texts that are beginnings as long as there is room for beside the other columns."""
@@ -382,26 +298,21 @@ class Report:
     """The answer, in sentences: what every form but CSV, which is for programs, opens with."""
 
     def to_table(self, width: int | None = None, color: bool = False) -> str:
-        opening = [_wrapped(_one_line(_safe(sentence)), width) for sentence in self.verdict]
+        opening = [_wrapped(_safe(sentence), width) for sentence in self.verdict]
         tables = "\n".join(table.to_table(width, color) for table in self.tables)
         return "\n".join([*opening, "", tables]) if opening else tables
 
     def to_markdown(self) -> str:
-        opening = [f"- {_markdown(_one_line(_safe(sentence)))}" for sentence in self.verdict]
+        opening = markdown_list(self.verdict)
         tables = "\n".join(table.to_markdown() for table in self._alone())
         return "\n".join([*opening, "", tables]) if opening else tables
 
     def to_latex(self) -> str:
         """The verdict stands in comments: a table is put where the author's own words are."""
-        opening = "".join(f"% {_one_line(_safe(sentence))}\n" for sentence in self.verdict)
-        return opening + "\n".join(table.to_latex() for table in self._alone())
+        return "".join(latex_comments(self.verdict)) + "\n".join(table.to_latex() for table in self._alone())
 
     def to_html(self) -> str:
-        verdict, notes = (
-            "".join(f"<li>{html.escape(visible(each))}</li>" for each in said) for said in (self.verdict, self.notes)
-        )
-        tables = "".join(table.to_html() for table in self.tables)
-        return (f"<ul>{verdict}</ul>" if verdict else "") + tables + (f"<ul>{notes}</ul>" if notes else "")
+        return html_list(self.verdict) + "".join(table.to_html() for table in self.tables) + html_list(self.notes)
 
     def to_csv(self) -> str:
         """One table: what kind of row each is stands first where there are several kinds.
@@ -413,11 +324,11 @@ class Report:
         several = len({kind for kind, _ in parts}) > 1
         heads = dict.fromkeys(head for _, rows in parts for row in rows for head in row)
         lines = [
-            [*([kind] if several else []), *(_spelt(row.get(head)) for head in heads)]
+            [*([kind] if several else []), *(spelt(row.get(head)) for head in heads)]
             for kind, rows in parts
             for row in rows
         ]
-        return _csv([[*(["kind"] if several else []), *heads], *lines])
+        return csv_text([[*(["kind"] if several else []), *heads], *lines])
 
     def arranged(self, **how: Any) -> Report:
         """The same with tables as they are asked for: see `Reported.to_latex`."""
@@ -448,7 +359,7 @@ class Report:
             "warnings": list(self.notes),
             "signature": self.signature,
         }
-        return _json(content, indent=2) + "\n"
+        return json_text(content, indent=2) + "\n"
 
     def _alone(self) -> list[Table]:
         """The tables with what belongs on a page."""
@@ -487,9 +398,11 @@ class Reported(ABC):
         digits: int | None = None,
         transpose: bool = False,
         intervals: Intervals = "beside",
+        tables: str | Sequence[str] | None = None,
     ) -> str:
         """The parameters are those of `to_latex`; intervals below a number stand behind a line break (`<br>`)."""
-        return self._arranged(rows, digits=digits, transpose=transpose, intervals=intervals).to_markdown()
+        how = {"digits": digits, "transpose": transpose, "intervals": intervals, "tables": tables}
+        return self._arranged(rows, **how).to_markdown()
 
     def to_latex(
         self,
@@ -497,6 +410,7 @@ class Reported(ABC):
         digits: int | None = None,
         transpose: bool = False,
         intervals: Intervals = "beside",
+        tables: str | Sequence[str] | None = None,
     ) -> str:
         """Tables in the style of booktabs.
 
@@ -506,13 +420,18 @@ class Reported(ABC):
             Which numbers, in this order (default: all): names of metrics, of numbers, or both (`mmd`, `diversity`,
             `mark-evaluate.diversity`); one text with commas is several.
         digits : int, optional
-            Decimals (default: four, fewer where a number is less sure). What would read 0 and is not keeps two digits.
+            Decimals of every number but p-values, which keep two digits that count (default: four, fewer where a
+            number is less sure, more where it is small).
         transpose : bool, default False
             Rows as columns and columns as rows.
         intervals : {"beside", "below", "±"} or None, default "beside"
             Behind the number, on a second line, as half of their width, or left out.
+        tables : str or sequence of str, optional
+            Which tables, in this order (default: all): by their titles, or a word of them (`systems`, `differences`);
+            one text with commas is several.
         """
-        return self._arranged(rows, digits=digits, transpose=transpose, intervals=intervals).to_latex()
+        how = {"digits": digits, "transpose": transpose, "intervals": intervals, "tables": tables}
+        return self._arranged(rows, **how).to_latex()
 
     def _arranged(self, rows: str | Sequence[str] | None, **how: Any) -> Report:
         # Rows are chosen from all there are, also where tables usually show some of them.
@@ -546,15 +465,6 @@ FORMS = {"table": "to_table", "json": "to_json", "csv": "to_csv", "md": "to_mark
 """The forms a command offers, and the methods that write them."""
 
 
-def latex(words: str) -> str:
-    """Words with LaTeX's own characters escaped; a `Cell` keeps its style."""
-    escaped = "".join(_LATEX.get(character, character) for character in words)
-    if escaped.startswith(("[", "*")):
-        escaped = "{}" + escaped  # behind the end of a row it would be taken for a length
-    command = {"bold": "textbf", "emphasis": "emph"}.get(getattr(words, "style", ""))
-    return rf"\{command}{{{escaped}}}" if command else escaped
-
-
 def short(value: float) -> str:
     """Four decimals for ordinary numbers, more digits rather than zeros for small ones."""
     if not math.isfinite(value):
@@ -564,20 +474,13 @@ def short(value: float) -> str:
     return f"{value:.4f}"
 
 
-def short_p(value: float) -> str:
-    """Two significant digits, and never a plain 0."""
+def short_p(value: float, least: float = 0.0) -> str:
+    """Two significant digits, and never a plain 0; least: what is not told apart from smaller ones."""
+    if value < least * (1 - 1e-9):
+        return f"<{short_p(least)}"
     if value >= 1e-4:
         return f"{value:.2g}"
     return f"{value:.0e}" if value > 0 else "<1e-300"
-
-
-def _latex_lines(row: Sequence[str]) -> list[str]:
-    """A row, and a second one where cells have words below."""
-    lines = [" & ".join(map(latex, row)) + r" \\"]
-    below = [getattr(cell, "below", "") for cell in row]
-    if any(below):
-        lines.append(" & ".join(rf"{{\footnotesize {latex(words)}}}" if words else "" for words in below) + r" \\")
-    return lines
 
 
 def signed(value: float) -> str:
@@ -585,14 +488,12 @@ def signed(value: float) -> str:
 
 
 def decimals(value: float, digits: int | None, plus: bool = False) -> str:
-    """With so many decimals (None: as usual); what would read 0 and is not keeps two digits that count."""
+    """With so many decimals (None: as usual), whatever is left of small numbers; 0 itself has no sign."""
     if math.isnan(value):
         return "-"
     if digits is None or math.isinf(value):
         return signed(value) if plus else short(value)
-    words = f"{value:.{digits}f}"
-    if float(words) == 0:
-        words = f"{0:.{digits}f}" if value == 0 else f"{value:.2g}"
+    words = f"{value or 0.0:.{digits}f}"
     return f"+{words}" if plus and value > 0 else words
 
 
@@ -615,49 +516,6 @@ def not_compared(systems: int) -> str:
     return f"Which of these {systems} is closest to people was not tested here: recapture compare tests that."
 
 
-def plain(value: Any) -> Any:
-    """Only dict, list, str, int, float, bool and None."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(inner) for inner in value]
-    if isinstance(value, (np.ndarray, np.generic)):
-        return value.tolist()
-    return value
-
-
-def finite(value: Any) -> Any:
-    """Plain Python types without infinities or NaN."""
-    value = plain(value)
-    if isinstance(value, dict):
-        return {key: finite(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [finite(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def json_lines(records: Iterable[Mapping[str, Any]]) -> str:
-    """One JSON object a line."""
-    return "".join(_json(record) + "\n" for record in records)
-
-
-def _json(content: Any, indent: int | None = None) -> str:
-    """Readable and harmless: what a terminal would obey stands as an escape of JSON's own, which means the same."""
-    text = json.dumps(finite(content), indent=indent, ensure_ascii=False, allow_nan=False)
-    return _RAW_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-def _markdown(cell: str) -> str:
-    mark = {"bold": "**", "emphasis": "*"}.get(getattr(cell, "style", ""), "")
-    below = getattr(cell, "below", "")
-    return mark + cell.translate(_MARKDOWN) + mark + (f"<br>{below.translate(_MARKDOWN)}" if below else "")
-
-
-def _html(cell: str) -> str:
-    tag = {"bold": "b", "emphasis": "i"}.get(getattr(cell, "style", ""))
-    return f"<{tag}>{html.escape(cell)}</{tag}>" if tag else html.escape(cell)
-
-
 def _rich(cell: str) -> str:
     return {"bold": "bold", "emphasis": "italic"}.get(getattr(cell, "style", ""), "")
 
@@ -667,33 +525,9 @@ def _safe(words: str, lines: bool = True) -> str:
     return words if words.isprintable() else visible(words, lines)
 
 
-def _one_line(words: str) -> str:
-    """Names may hold line ends, which would end a comment."""
-    return " ".join(words.split())
-
-
 def _wrapped(sentence: str, width: int | None) -> str:
-    """In lines of a terminal of this width, at the ends of words."""
+    """In lines of a terminal of this width, at the ends of words; line ends of names are none."""
+    sentence = " ".join(sentence.split())
     if width is None:
         return sentence
     return textwrap.fill(sentence, max(20, width), break_long_words=False, break_on_hyphens=False)
-
-
-def _csv(rows: Iterable[Iterable[Any]]) -> str:
-    stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerows(map(_harmless, row) for row in rows)
-    return stream.getvalue()
-
-
-def _harmless(cell: Any) -> Any:
-    if not isinstance(cell, str):
-        return cell
-    words = visible(cell)
-    return "'" + words if _FORMULA.match(words) else words
-
-
-def _spelt(value: Any) -> Any:
-    """A value as it stands in a cell of CSV: lists in one cell, numbers with all their digits."""
-    if isinstance(value, (list, tuple)):
-        return " | ".join(map(str, value))
-    return "" if value is None else float.__repr__(value) if isinstance(value, float) else value

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..checks import plain
 from ..declarations import Direction
 from ..errors import UnknownNameError, nearest_names, visible
 from .notebook import notebook_html
-from .report import ARROWS, Measured, NumberCell, Report, Reported, Table, names_of_number, plain, short, short_p
+from .report import ARROWS, Measured, NumberCell, Report, Reported, Table, names_of_number, short, short_p
 
 if TYPE_CHECKING:
     from pandas import DataFrame

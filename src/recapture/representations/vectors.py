@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice, pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,11 @@ from numpy.typing import ArrayLike
 from ..errors import InputError
 from ..texts.objects import checked_entries, is_missing, samples_of
 from .facts import MadeFor, TextFacts, facts_of, notes_on
+
+if TYPE_CHECKING:
+    import os
+
+    from .vector_cache import VectorCache
 
 SampleSet = Sequence[str] | ArrayLike
 """One set of samples: texts, or ready vectors (samples x dimensions)."""
@@ -29,6 +34,26 @@ class Encoded(NamedTuple):
     """What the encoder sees of each set's texts."""
     made_for: MadeFor | None = None
     """What the encoder was made for; None where it does not say."""
+
+
+def asked_encoding(
+    pooling: str | None,
+    device: str | None,
+    batch_size: int | None,
+    offline: bool | None,
+    cache: bool | str | os.PathLike[str] | VectorCache | None,
+    truncate: bool,
+) -> dict[str, Any]:
+    """How to encode, for `vectors_of`: what was not asked for is not said, since ready vectors refuse what is."""
+    every = {
+        "pooling": pooling,
+        "device": device,
+        "batch_size": batch_size,
+        "offline": offline,
+        "cache": cache,
+        "truncate": truncate or None,
+    }
+    return {name: value for name, value in every.items() if value is not None}
 
 
 def vectors_of(

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..report.report import not_compared, short, short_p
 from ..report.result import Result
-from .declaration import METRICS, row_name
+from .declaration import ASPECTS, METRICS, row_name
 from .unseen import SmallestFound, sentence
 
 if TYPE_CHECKING:
@@ -40,10 +40,10 @@ def verdict_of_sets(results: SetResults, level: float = LEVEL) -> list[str]:
     """At most five sentences, from tested facts and human bands; one that says so where there is neither."""
     if not results:
         return []
-    return [*set_sentences(results, level), *_not_compared(results), *_unseen(results, level), *blind(results)]
+    return [*told_from_people(results, level), *_not_compared(results), *_unseen(results, level), *blind(results)]
 
 
-def set_sentences(results: SetResults, level: float) -> list[str]:
+def told_from_people(results: SetResults, level: float) -> list[str]:
     """Told from people or not, and what is worse."""
     return [_told(results, level) or _by_band(results) or _nothing(results), *_worse(results)]
 
@@ -90,7 +90,7 @@ def _most_by(results: SetResults, candidate: str, smallest: float) -> str:
         if p == smallest
     }
     best = max(sizes, key=lambda name: (name in (results.shown or ()), sizes[name]))
-    return f", by {best}"
+    return f", by {best}" if best in results.shown else f", by {best}, which is not in this table"
 
 
 def _size(result: Result, name: str) -> float:
@@ -128,14 +128,17 @@ def _worse(results: SetResults) -> list[str]:
     """The worst of fidelity and of variety, system by system, in halves of the width of the human band."""
     parts, known = [], set()
     for system in results:
-        off = _offs(results, system, results.shown)
+        off = _offs(results, system, None if results.shown is None else (*results.shown, *ASPECTS))
         said = []
         for aspect in ("fidelity", "variety"):
             worst = min((each for each in off if each.aspect == aspect), default=None)
             known |= set() if worst is None else {aspect}
             if worst is not None and worst.halves < -1:
-                much = f"{worst.number} {short(worst.own)}, human {short(worst.human)}"
-                said.append(f"less {aspect} ({much}: {-worst.halves:.1f} half-widths of the human band below)")
+                side = "below" if worst.own < worst.human else "above"
+                away = (
+                    f"{_beyond(-worst.halves)} half-widths of the human band {side} people's mean {short(worst.human)}"
+                )
+                said.append(f"less {aspect} ({worst.number} of parts {short(worst.own)}, {away})")
         if said:
             parts.append(f"{system} has {' and '.join(said)}")
     if not known or not (parts or results.any_difference):
@@ -143,7 +146,12 @@ def _worse(results: SetResults) -> list[str]:
     if not parts:
         who = next(iter(results)) if len(results) == 1 else "no system"
         return [f"In {' and '.join(sorted(known))} {who} is {'not ' * (len(results) == 1)}below the human band."]
-    return [f"{some(parts, '; ')}."]
+    return [f"{some(parts, '; ')}; the band ends at 1 half-width."]
+
+
+def _beyond(halves: float) -> str:
+    """More than 1, and never written as 1.0, which is where the band ends."""
+    return f"{halves:.1f}" if halves >= 1.05 else f"{max(halves, 1.01):.2f}"
 
 
 def _offs(results: SetResults, system: str, shown: Sequence[str] | None) -> list[Off]:

@@ -18,11 +18,16 @@ _kept: WeakKeyDictionary[Pair, dict[Hashable, Clusterings]] = WeakKeyDictionary(
 
 def kept_clusterings(pair: Pair, key: Hashable, make: Callable[[], Clusterings]) -> Clusterings:
     """Clusterings of a pair, made once: its score and its relabelled scores use the same ones."""
-    kept, given = _kept.setdefault(pair, {}), pair.given
+    kept, given, ordered = _kept.setdefault(pair, {}), pair.given, pair.already_ordered
     if key not in kept:
-        of_given = {} if given is None else _kept.get(given, {})
-        if given is not None and key in of_given:  # the same samples in another order, which changes no cluster
+        of_given, of_ordered = ({} if other is None else _kept.get(other, {}) for other in (given, ordered))
+        # The same samples in another order, which changes no cluster.
+        if given is not None and key in of_given:
             kept[key] = replace(of_given[key], label=of_given[key].label[:, given.order])
+        elif key in of_ordered:
+            label = np.empty_like(of_ordered[key].label)
+            label[:, pair.order] = of_ordered[key].label
+            kept[key] = replace(of_ordered[key], label=label)
         else:
             kept[key] = make()
     return kept[key]

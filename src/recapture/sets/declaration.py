@@ -20,22 +20,27 @@ if TYPE_CHECKING:
     from .pair import Pair
 
 __all__ = [
+    "ASPECTS",
     "INFINITY",
     "METRICS",
     "ROWS",
     "CurveOf",
+    "Exchanged",
     "Measurement",
     "Output",
     "Relabelled",
     "SetMetric",
     "list_metrics",
     "notices",
-    "row_metrics",
     "row_name",
 ]
 
 Relabelled = Callable[[Labels], Mapping[str, np.ndarray]]
 """What `SetMetric.relabel` prepares: from a batch of labellings to one number per labelling, by output."""
+
+Exchanged = Callable[[np.ndarray], Mapping[str, np.ndarray]]
+"""What `SetMetric.exchange` prepares: (labellings, candidates) which half of the candidates is the first system's, the
+others are the second's -> by output, the first system's number less the second's."""
 
 
 class CurveOf(NamedTuple):
@@ -78,6 +83,9 @@ class SetMetric(Declaration):
     relabel: Callable[..., Relabelled] | None = None
     """(pair, **parameters) -> the metric's numbers under any labellings of the pooled samples; with it the metric has
     p-values and intervals."""
+    exchange: Callable[..., Exchanged] | None = None
+    """(pair, **parameters) -> differences of two systems, equally many candidates each, under labellings that exchange
+    these alone: what `relabel` gives for both, subtracted. For metrics that find it at less cost."""
     rounding: Callable[[Pair], float] = lambda pair: 1e-14
     """How far rounding alone may move a number: differences below say nothing in a test."""
     needs: str = "vectors"
@@ -112,14 +120,22 @@ class SetMetric(Declaration):
 
 METRICS = Registry(SetMetric, f"{__package__}.metrics")
 
-ROWS = ("mark-evaluate.quality", "mark-evaluate.diversity", "density-coverage.coverage", "mmd")
+ROWS = ("mauve.value", "frechet", "mmd")
 """The numbers that tables show unless metrics are named or all are asked for: METRIC.NUMBER, or METRIC where it has one
-number alone. `compare` measures their metrics alone. Nowhere else are they listed."""
+number alone. Chosen by the study `power`; nowhere else are they listed."""
+
+ASPECTS = ("precision-recall.precision", "precision-recall.recall")
+"""The numbers by which verdicts speak of fidelity and variety beside those rows, which mix both: of the cheap pairs the
+one that notices foreign texts and missing topics best (study `power`)."""
+
+_BESIDE = ("mark-evaluate",)
+"""What a comparison measures as well: the estimators that this library is about."""
 
 
-def row_metrics() -> list[str]:
-    """The metrics of `ROWS`."""
-    return list(dict.fromkeys(row.partition(".")[0] for row in ROWS))
+def usual_metrics() -> list[str]:
+    """What is compared unless metrics are named."""
+    wanted = {row.partition(".")[0] for row in (*ROWS, *ASPECTS, *_BESIDE)}
+    return [name for name in METRICS.all() if name in wanted]
 
 
 def row_name(metric: str, number: str) -> str:

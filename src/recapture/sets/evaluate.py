@@ -1,37 +1,38 @@
-"""From two or more sets to Results: one metric or many, one candidate or several, against one reference."""
+"""From two or more sets to Results: one metric or many, one candidate or several, against one reference.
+
+`evaluate` prepares the sets (one space, checked), measures every candidate and puts the results together.
+`measure_pair` is where metrics are run, also for the functions of single metrics (`metric_functions`).
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import compress
 from pathlib import PurePath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
-from ..checks import check_draws, check_flag, check_level, check_seed, plain_arguments
-from ..declarations import fill_docstring
+from ..checks import check_draws, check_level, check_seed, plain_arguments
 from ..errors import InputError
 from ..geometry.points import PointSet
 from ..labellings.groups import Groups
 from ..labellings.plans import Pvalue, check_pvalue
-from ..labellings.step_down import holm_over_families
 from ..page.map_data import MapSamples
-from ..progress import Progress
 from ..report.result import Result, content_digest
-from ..texts.objects import samples_of
+from ..representations.vectors import asked_encoding, holds_texts, vectors_of
 from . import uncertainty
+from .balance import check_balance, mean_measurement, subsamples
 from .declaration import METRICS, ROWS, Measurement, SetMetric
-from .grouping import ContentGroups, Labelled, SetGroups, Sized
+from .given_sets import GivenSets
+from .grouping import ContentGroups, Labelled, SetGroups
 from .human import SPLITS, CandidateSamples, HumanSplits, HumanTerms
 from .inputs import Inputs, copies_note, inputs_of, same_as_reference
 from .k_sweep import KeptSets
-from .pair import Pair, check_k
+from .pair import Pair, check_k, check_reach
 from .table import SetResults
-from .uncertainty import Sureness
+from .uncertainty import Sureness, held_together
 from .unseen import People
 
 if TYPE_CHECKING:
@@ -42,37 +43,12 @@ if TYPE_CHECKING:
     from ..representations.vector_cache import VectorCache
     from ..representations.vectors import SampleSet
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-DRAWS = 10
-"""Balanced subsamples, unless the caller says how many."""
-
-
-_SMALLEST_REACH = 1e-150
-"""Sets that reach no further from 0 have squared distances of 0, as if all of their samples were the same."""
-
 
 class Job(NamedTuple):
     """A metric and the parameters that differ from its defaults."""
 
     metric: SetMetric
     parameters: Mapping[str, Any]
-
-
-class PairOptions(TypedDict, total=False):
-    """What the function of every metric takes beside its own parameters; `_OPTIONS` below says what each means."""
-
-    balance: bool | int
-    interval: float | None
-    pvalue: Pvalue
-    ceiling: bool | int
-    seed: int
-    reference_groups: Labelled | None
-    candidate_groups: Labelled | None
-    paired: bool
-
-
-class Options(PairOptions, total=False):
-    encoder: EncoderLike | None
 
 
 @plain_arguments
@@ -183,7 +159,7 @@ def evaluate(
         metrics,
         encoder,
         k,
-        blind=bool(splits or interval or _asked(pvalue)),
+        blind=bool(splits or interval or asked(pvalue)),
         human=human,
         reference_groups=reference_groups,
         candidate_groups=candidate_groups,
@@ -191,14 +167,7 @@ def evaluate(
         paired=paired,
         options=options,
         reference_name=reference_name,
-        encoding={
-            "pooling": pooling,
-            "device": device,
-            "batch_size": batch_size,
-            "offline": offline,
-            "cache": cache,
-            "truncate": truncate or None,  # what was not asked for is not said: vectors would refuse it
-        },
+        encoding=asked_encoding(pooling, device, batch_size, offline, cache, truncate),
     )
     results = evaluate_prepared(prepared, balance=balance, interval=interval, pvalue=pvalue, splits=splits, seed=seed)
     results.shown = ROWS if metrics is None else None
@@ -251,28 +220,21 @@ def prepare_sets(
 ) -> PreparedSets:
     """From what a caller gives to sets of vectors; arguments as for `evaluate`.
 
-    blind: whether an encoder that learns learns from all texts. encoding: for `encode`, None where nothing was said.
+    blind: whether an encoder that learns learns from all texts. encoding: see `asked_encoding`.
     """
     chosen = METRICS.choose(metrics)
-    named = _named(candidates)
-    from ..representations.vectors import holds_texts, vectors_of
-
-    given: list[Any] = [references, *([] if human is None else [human]), *named.values()]
-    of_reference = reference_name if reference_name == "reference" else f"reference {reference_name}"
-    labels = [of_reference, *([] if human is None else ["human"]), *map(_label, named)]
-    every_set = [samples_of(each, label) for each, label in zip(given, labels, strict=True)]
-    sizes = [Sized(label, _size(samples, label)) for label, samples in zip(labels, every_set, strict=True)]
-    if k is not None and holds_texts(every_set[0]) and all(size for _, size in sizes):
-        check_k(k, *sizes)  # before texts are encoded, which may take long
+    given = GivenSets.of(references, candidates, human, reference_name)
+    if k is not None and holds_texts(given.samples[0]) and all(size for _, size in given.sizes):
+        check_k(k, *given.sizes)  # before texts are encoded, which may take long
     if k is not None and not any(metric.uses_neighbours for metric in chosen):
         raise InputError(f"k was given, but {', '.join(metric.name for metric in chosen)} has no neighbourhoods")
     own = METRICS.own_parameters(chosen, options)
-    groups = SetGroups(paired, sizes[0], reference_groups, None if human is None else sizes[1], human_groups)
-    groups.add(dict(zip(named, sizes[-len(named) :], strict=True)), candidate_groups)
-    asked = {name: value for name, value in encoding.items() if value is not None}
-    vectors = vectors_of(every_set, labels, encoder, blind=blind, **asked)
-    reference, *sets = (PointSet(values, label) for values, label in zip(vectors.sets, labels, strict=True))
-    notes = dict(zip(labels, vectors.notes, strict=True))
+    human_size = None if human is None else given.sizes[1]
+    groups = SetGroups(paired, given.sizes[0], reference_groups, human_size, human_groups)
+    groups.add(dict(zip(given.candidates, given.sizes[-len(given.candidates) :], strict=True)), candidate_groups)
+    vectors = vectors_of(given.samples, given.labels, encoder, blind=blind, **encoding)
+    reference, *sets = (PointSet(values, label) for values, label in zip(vectors.sets, given.labels, strict=True))
+    notes = dict(zip(given.labels, vectors.notes, strict=True))
     every_point = [reference, *sets]
     second = sets.pop(0) if human is not None else None
     on_human: list[str] = []
@@ -284,20 +246,16 @@ def prepare_sets(
         for metric in chosen
     ]
     for points in sets:
-        _check_reach(reference, Pair(reference, points).candidate)
-    names = [reference_name, *([] if human is None else ["human"]), *named]
-    for place in range(len(names) - len(named)):
-        while names[place] in named:
-            names[place] += " (human)" if place else " (reference)"
+        check_reach(reference, Pair(reference, points).candidate)
     texts = vectors.identity is not None
     ready = [points.values for points in every_point]
-    inputs = inputs_of(names, every_set if texts else ready, vectors.facts, texts)
-    by_name = dict(zip(named, sets, strict=True))
+    inputs = inputs_of(given.names, given.samples if texts else ready, vectors.facts, texts)
+    by_name = dict(zip(given.candidates, sets, strict=True))
     for name, points in by_name.items():
-        notes[points.name] += copies_note(inputs[name], points)
+        notes[points.name] += copies_note(inputs, name, points, reference)
         if same_as_reference(reference, points):
             notes[points.name].append(
-                f"{points.name} holds the samples of {of_reference}, in the same order: is it the same file?"
+                f"{points.name} holds the samples of {reference.name}, in the same order: is it the same file?"
             )
     return PreparedSets(
         jobs,
@@ -307,7 +265,7 @@ def prepare_sets(
         groups,
         groups.by_content(reference, second, by_name),
         vectors.identity,
-        dict(zip(names, every_set, strict=True)),
+        dict(zip(given.names, given.samples, strict=True)),
         inputs,
         vectors.made_for,
         {name: [*notes[reference.name], *notes[points.name], *on_human] for name, points in by_name.items()},
@@ -320,12 +278,18 @@ def evaluate_prepared(
     balance: bool | int = False,
     interval: float | None = None,
     pvalue: Pvalue = False,
+    untested: Container[str] = (),
     splits: int = 0,
     seed: int = 0,
+    pairs: dict[str, Pair] | None = None,
 ) -> SetResults:
-    """Results of every candidate. splits: of the reference, for what human texts score (0: none)."""
+    """Results of every candidate. splits: of the reference, for what human texts score (0: none).
+
+    untested: metrics without p-values. pairs: of the reference with each candidate, where some are there already; taken
+    out one by one.
+    """
     jobs, reference, sets, moved = prepared.jobs, prepared.reference, prepared.candidates, prepared.moved
-    pairs = {name: Pair(reference, points) for name, points in sets.items()}
+    pairs = {name: Pair(reference, points) for name, points in sets.items()} if pairs is None else pairs
     reasons = {name: [_unable(job, pair) for job in jobs] for name, pair in pairs.items()}
     if all(reason for of_pair in reasons.values() for reason in of_pair):
         raise InputError(next(iter(reasons.values()))[0])
@@ -353,7 +317,7 @@ def evaluate_prepared(
     results.reference_content = content_digest(
         reference.values if prepared.identity is None else next(iter(prepared.texts.values()))
     )
-    if _asked(pvalue) and results.samples is not None:
+    if asked(pvalue) and results.samples is not None:
         together = prepared.groups.reference is not None or bool(prepared.groups.candidates)
         results.people = People(with_defaults(jobs, seed), reference.ordered, seed, together=together)
     while pairs:
@@ -370,6 +334,7 @@ def evaluate_prepared(
                 balance_size=min(smallest, len(pair.candidate)),
                 interval=interval,
                 pvalue=pvalue,
+                untested=untested,
                 ceiling=list(compress(terms, able)),
                 groups=moved.pooled.get(name),
                 seed=seed,
@@ -382,7 +347,7 @@ def evaluate_prepared(
             job.metric.name: _no_result(job, pair, prepared.identity, reason) if reason else next(measured)
             for job, reason in zip(jobs, reasons[name], strict=True)
         }
-    return _held_together(results)
+    return held_together(results)
 
 
 def _samples(prepared: PreparedSets) -> MapSamples | None:
@@ -397,116 +362,6 @@ def _samples(prepared: PreparedSets) -> MapSamples | None:
     return MapSamples.kept(values, {name: prepared.texts[given if name == reference else name] for name in values})
 
 
-def _held_together(results: SetResults) -> SetResults:
-    """With adjusted p-values that hold for all candidates together (Holm), not only within each."""
-    families = [
-        [(metric, name) for metric, result in by_metric.items() for name in result.adjusted_pvalues]
-        for by_metric in results.values()
-    ]
-    known = [
-        np.array([by_metric[metric].adjusted_pvalues[name] for metric, name in family])
-        for by_metric, family in zip(results.values(), families, strict=True)
-    ]
-    for by_metric, family, held in zip(results.values(), families, holm_over_families(known), strict=True):
-        adjusted: dict[str, dict[str, float]] = {}
-        for (metric, name), p in zip(family, held.tolist(), strict=True):
-            adjusted.setdefault(metric, {})[name] = p
-        for metric, by_number in adjusted.items():
-            by_metric[metric] = replace(by_metric[metric], adjusted_pvalues=by_number)
-    return results
-
-
-def measure(
-    metric: SetMetric, reference: SampleSet, candidate: SampleSet, encoder: EncoderLike | None = None, **parameters: Any
-) -> Result:
-    """Run one metric on arrays or texts, reference first. Every metric's public function is a call of this.
-
-    parameters: the options of `PairOptions`, and the metric's own.
-    """
-    options = {name: parameters.pop(name) for name in PairOptions.__annotations__ if name in parameters}
-    own = metric.checked(parameters)
-    made = make_pair(reference, candidate, encoder, options)
-    job = Job(metric, {name: own[name] for name in parameters})
-    return measure_pair([job], made.pair, made.identity, notes=made.notes, **made.options)[0]
-
-
-_OPTIONS = """
-    - balance (bool or int, default False): where the sets differ in size, average over that many subsamples of
-      equal size (True: 10).
-    - interval (float, default None): a level such as 0.95; adds `.intervals`.
-    - pvalue (bool, int, "exact" or "sampled", default False): test whether both sets come from one distribution, by
-      relabelling; adds `.pvalues`, `.adjusted_pvalues` and `.nulls`. True: all relabellings where there are at most
-      200,000, else 999 random ones. A number: that many, or all where there are no more. "exact": all, "sampled": 999
-      random ones.
-    - ceiling (bool or int, default False): what human texts score in the candidate's place, over that many splits of
-      the reference (True: 40); adds `.human`, `.at_human_size` and `.inside`.
-    - reference_groups, candidate_groups (sequence of str or int, default None): one label a sample; samples of one
-      group (document, prompt, author) are not independent and move together.
-    - paired (bool, default False): whether sample i of both sides answers one prompt; labels swap within it.
-    - seed (int, default 0): for all that is drawn at random.
-"""
-_DOCSTRING_PARTS = {
-    "sides": """
-reference : list of str or array of shape (samples, dimensions)
-    The reference set: texts, or ready vectors.
-candidate : list of str or array of shape (samples, dimensions)
-    The candidate set, in the same form.
-""",
-    "options": f"""
-**options
-    What all metrics of two sets take; everything is optional:
-{_OPTIONS}    - encoder (str, path, callable or Encoder, default None): what turns texts into vectors; see `encode`.
-""",
-    "pair_options": f"""
-**options
-    As for `mark_evaluate`; everything is optional:
-{_OPTIONS}""",
-}
-"""What the docstrings of all metrics of two sets say alike."""
-
-
-def set_function(function: Function) -> Function:
-    """The public function of a metric of two sets: plain numbers, and the parts of the docstring that all share."""
-    fill_docstring(function, _DOCSTRING_PARTS)
-    return plain_arguments(function)
-
-
-class MadePair(NamedTuple):
-    """Two sets ready to be measured."""
-
-    pair: Pair
-    identity: dict[str, Any] | None
-    """What encoded them; None for arrays that came ready."""
-    notes: list[str]
-    """On their texts."""
-    options: dict[str, Any]
-    """For `measure_pair`."""
-
-
-def make_pair(
-    reference: SampleSet, candidate: SampleSet, encoder: EncoderLike | None, options: Mapping[str, Any]
-) -> MadePair:
-    """Both sides as checked arrays. options: those of `PairOptions` that the caller gave."""
-    from ..representations.vectors import vectors_of
-
-    rest = dict(options)
-    paired, of_reference, of_candidate = (
-        rest.pop(name, None) for name in ("paired", "reference_groups", "candidate_groups")
-    )
-    check_flag("paired", paired)
-    rest |= {name: check(rest[name]) for name, check in _CHECKS.items() if name in rest}  # before texts are encoded
-    blind = bool(rest.get("ceiling") or rest.get("interval") or _asked(rest.get("pvalue")))
-    vectors = vectors_of([reference, candidate], ["reference", "candidate"], encoder, blind=blind)
-    pair = Pair(PointSet(vectors.sets[0], "reference"), PointSet(vectors.sets[1], "candidate"))
-    _check_reach(pair.reference, pair.candidate)
-    sized = [Sized(points.name, len(points)) for points in (pair.reference, pair.candidate)]
-    groups = SetGroups(bool(paired), sized[0], of_reference)
-    groups.add({"candidate": sized[1]}, of_candidate)
-    notes = [note for notes in vectors.notes for note in notes]
-    pooled = groups.by_content(pair.reference, None, {"candidate": pair.candidate}).pooled
-    return MadePair(pair, vectors.identity, notes, {**rest, "groups": pooled.get("candidate")})
-
-
 def measure_pair(
     jobs: Sequence[Job],
     pair: Pair,
@@ -516,6 +371,7 @@ def measure_pair(
     balance_size: int | None = None,
     interval: float | None = None,
     pvalue: Pvalue = False,
+    untested: Container[str] = (),
     ceiling: bool | int | Sequence[HumanTerms] = False,
     groups: Groups | None = None,
     seed: int = 0,
@@ -539,7 +395,8 @@ def measure_pair(
     size = balance_size or min(pair.sizes.values())
     balancing: dict[str, Any] = {}
     if draws and max(pair.sizes.values()) > size:
-        measured = _balanced(jobs, pair.ordered, measured, size, draws, seed)
+        runs = [_measure_all(jobs, smaller) for smaller in subsamples(pair.ordered, size, draws, seed)]
+        measured = [mean_measurement(of_job, whole) for *of_job, whole in zip(*runs, measured, strict=True)]
         balancing = {"balance": {"size": size, "draws": draws, "seed": seed}}
     sureness: dict[str, Sequence[Sureness]] = {}
     terms: Sequence[HumanTerms] = ()
@@ -555,8 +412,8 @@ def measure_pair(
         sureness["intervals"] = uncertainty.intervals(
             jobs, pair.ordered, values, level, seed, size if balancing else None, groups
         )
-    if _asked(pvalue):
-        sureness["pvalues"] = uncertainty.pvalues(jobs, pair.ordered, pvalue, seed, groups)
+    if asked(pvalue):
+        sureness["pvalues"] = uncertainty.pvalues(jobs, pair.ordered, pvalue, seed, groups, untested)
     if sureness and groups is None:
         notes = [*notes, *uncertainty.repeats(pair)]
     return [
@@ -584,59 +441,12 @@ def with_defaults(jobs: Sequence[Job], seed: int) -> list[Job]:
     ]
 
 
-def _asked(pvalue: Pvalue | None) -> bool:
+def asked(pvalue: Pvalue | None) -> bool:
     return pvalue is not False and pvalue is not None
 
 
 def check_splits(ceiling: bool | int) -> int:
     return check_draws("ceiling", ceiling, SPLITS, "splits")
-
-
-def check_balance(balance: bool | int) -> int:
-    return check_draws("balance", balance, DRAWS, "subsamples")
-
-
-_CHECKS: Mapping[str, Callable[[Any], Any]] = {
-    "balance": check_balance,
-    "ceiling": check_splits,
-    "interval": check_level,
-    "pvalue": check_pvalue,
-    "seed": check_seed,
-}
-"""Of the options that are numbers."""
-
-
-def _named(candidates: Any) -> dict[str, Any]:
-    if isinstance(candidates, Mapping):
-        if not candidates:
-            raise InputError("there is no candidate: the mapping is empty")
-        named = {str(name): samples for name, samples in candidates.items()}
-        if len(named) < len(candidates):
-            raise InputError("two candidates have the same name")
-        return named
-    return {"candidate": candidates}
-
-
-def _size(samples: Any, label: str) -> int:
-    try:
-        return len(samples)
-    except (TypeError, RuntimeError):  # a single number, or an array of no dimensions
-        what = type(samples).__name__
-        raise InputError(f"{label} must be a list of texts, or samples x dimensions, not {what}") from None
-
-
-def _check_reach(reference: PointSet, candidate: PointSet) -> None:
-    reach = max(abs(float(bound)) for points in (reference, candidate) for bound in points.bounds)
-    if 0 < reach < _SMALLEST_REACH:
-        raise InputError(
-            f"{reference.name} and {candidate.name} hold no value beyond {_SMALLEST_REACH:g}: squared distances would "
-            "all be 0"
-        )
-
-
-def _label(name: str) -> str:
-    """What messages call a candidate."""
-    return name if name == "candidate" else f"candidate {name!r}"
 
 
 def _check_sizes(metric: SetMetric, pair: Pair) -> None:
@@ -719,48 +529,3 @@ def _unable(job: Job, pair: Pair) -> str:
     except InputError as error:
         return str(error)
     return ""
-
-
-def _balanced(
-    jobs: Sequence[Job], pair: Pair, whole: Sequence[Measurement], size: int, draws: int, seed: int
-) -> list[Measurement]:
-    """Means over seeded subsamples of `size` rows of each set that has more. Flags per sample stay the whole sets'."""
-    rng = np.random.default_rng(seed)
-    runs = []
-    with Progress("balanced subsamples", draws, "draw") as progress:
-        for _ in range(draws):
-            reference, candidate = (
-                points if len(points) == size else _subsample(points, size, rng)
-                for points in (pair.reference, pair.candidate)
-            )
-            runs.append(_measure_all(jobs, Pair(reference, candidate)))
-            progress.advance()
-    return [_mean_measurement(of_job, original) for *of_job, original in zip(*runs, whole, strict=True)]
-
-
-def _subsample(points: PointSet, size: int, rng: np.random.Generator) -> PointSet:
-    rows = np.sort(rng.choice(len(points), size, replace=False))
-    return PointSet(points.values[rows], points.name)
-
-
-def _mean_measurement(runs: Sequence[Measurement], whole: Measurement) -> Measurement:
-    spread = {
-        name: float(np.std([run.values[name] for run in runs], ddof=min(1, len(runs) - 1))) for name in whole.values
-    }
-    return Measurement(
-        values=_mean([run.values for run in runs]),
-        details={**_mean([run.details for run in runs]), "balance_spread": spread},
-        arrays=whole.arrays,
-        curves={name: np.mean([run.curves[name] for run in runs], axis=0) for name in whole.curves},
-        # Those of the first subsample: all have the same size, and much the same repeats and floors.
-        warnings=runs[0].warnings,
-        settings=whole.settings,
-    )
-
-
-def _mean(runs: Sequence[Any]) -> Any:
-    """Mean of numbers, through nested mappings; None where any run has none."""
-    first = runs[0]
-    if isinstance(first, Mapping):
-        return {key: _mean([run[key] for run in runs]) for key in first}
-    return None if any(run is None for run in runs) else float(np.mean(runs))

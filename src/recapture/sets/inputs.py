@@ -18,7 +18,7 @@ Inputs = dict[str, dict[str, float | int | None]]
 _COUNTS = ("copied", "near_copied", "repeated", "near_repeated")
 _SEEN = ("beyond_limit", "unseen_tokens", "unknown_pieces")
 _MANY_COPIES = 0.05
-"""Above what human texts share with each other (about 2 %)."""
+"""Above what human texts usually share with each other (about 2 %)."""
 _WORDS = {
     "copied": "{samples} that the reference has {exactly}",
     "near_copied": "{samples} half of which, or more, stand in one reference text",
@@ -56,14 +56,26 @@ def _of_rows(sets: Sequence[Rows]) -> list[dict[str, int | None]]:
     return counted
 
 
-def copies_note(inputs: Mapping[str, float | int | None], points: PointSet) -> list[str]:
-    """A warning where more of a candidate stands in the reference than people repeat each other."""
-    copied, near = inputs["copied"] or 0, inputs["near_copied"] or 0
-    if copied + near <= _MANY_COPIES * len(points):
+def copies_note(inputs: Inputs, name: str, points: PointSet, reference: PointSet) -> list[str]:
+    """A warning where more of a candidate stands in the reference than these people repeat each other.
+
+    inputs: of all sets, the reference first.
+    """
+    own, people = inputs[name], next(iter(inputs.values()))
+    copied, near = own["copied"] or 0, own["near_copied"] or 0
+    repeated, near_repeated = people["repeated"] or 0, people["near_repeated"] or 0
+
+    def many(found: float, of_people: float) -> bool:
+        # Of two texts that are alike one counts as a repeat of people's, but either would count as a copy.
+        return found / len(points) > max(_MANY_COPIES, 2 * of_people / len(reference))
+
+    if not many(copied, repeated) and not many(copied + near, repeated + near_repeated):
         return []
     nearly = f" and {near:,} nearly" if near else ""
+    others = repeated + near_repeated
+    beside = f" (of its own {len(reference):,} samples {others:,} repeat others of it, or nearly)" if others else ""
     return [
-        f"{copied:,} of {len(points):,} samples of {points.name} stand in the reference{nearly}: "
+        f"{copied:,} of {len(points):,} samples of {points.name} stand in the reference{nearly}{beside}: "
         "scores of copies say nothing about a model"
     ]
 

@@ -11,16 +11,19 @@ import numpy as np
 
 from ..checks import is_whole, plain_value
 from ..errors import InputError, shown
+from ..geometry.exchanged import ExchangedNeighbours
 from ..geometry.labels import Labels
 from ..geometry.overlap import Overlap, OverlapAt, overlap
 from ..geometry.points import PointSet
 from ..geometry.pooled import PooledNeighbours
-from ..geometry.relabelled import Counts, relabelled_counts
+from ..geometry.relabelled import SphereCounts, relabelled_counts
 from ..geometry.sparse_rows import together
 
 _TINY = 50
 _MANY_DUPLICATES = 0.1
 _UNEQUAL = 1.1
+_SMALLEST_REACH = 1e-150
+"""Sets that reach no further from 0 have squared distances of 0, as if all of their samples were the same."""
 
 
 class Pair:
@@ -38,7 +41,10 @@ class Pair:
         self._ks: set[int] = set()
         self._overlap: Overlap | None = None
         self._labels: weakref.ref[Labels] | None = None
-        self._counts: Mapping[int, Counts] = {}
+        self._counts: Mapping[int, SphereCounts] = {}
+        self._first: weakref.ref[np.ndarray] | None = None
+        self._exchange: ExchangedNeighbours | None = None
+        self._exchanged: Mapping[int, tuple[SphereCounts, SphereCounts]] = {}
         # Weak: two pairs that hold each other would keep large arrays for longer than either is needed.
         self._given: weakref.ref[Pair] | None = None
 
@@ -52,6 +58,19 @@ class Pair:
             return self
         ordered._given = weakref.ref(self)
         return ordered
+
+    @property
+    def already_ordered(self) -> Pair | None:
+        """`ordered`, where it was asked for and is another pair."""
+        made: Pair | None = self.__dict__.get("ordered")
+        return None if made is self else made
+
+    def forget_neighbours(self) -> None:
+        """Of this pair and of the same in order of content: they may be large, and are found again where needed."""
+        for pair in {self, self.already_ordered or self}:
+            pair.__dict__.pop("pooled", None)
+            pair._overlap = pair._exchange = None
+            pair._counts, pair._exchanged = {}, {}
 
     @property
     def given(self) -> Pair | None:
@@ -83,7 +102,7 @@ class Pair:
         """Neighbours among the samples of both sets, references first."""
         return PooledNeighbours(together([self.reference.values, self.candidate.values]))
 
-    def counts_under(self, labels: Labels, k: int) -> Counts:
+    def counts_under(self, labels: Labels, k: int) -> SphereCounts:
         """Counts at one k under many labellings, found with those of all other k expected: ask for the same labels."""
         asked, there = labels.reference.shape[1], sum(self.sizes.values())
         if asked != there:
@@ -95,6 +114,20 @@ class Pair:
             self._counts = relabelled_counts(self.pooled, labels, tuple(ks))
             self._labels = weakref.ref(labels)
         return self._counts[k]
+
+    def exchanged_counts(self, first: np.ndarray, k: int) -> tuple[SphereCounts, SphereCounts]:
+        """Counts at one k of two systems that share out the candidates, under many labellings of these; found with
+        those of all other k expected: ask for the same array. first: (labellings, candidates), half of them each.
+        """
+        (name, n), (both, m) = self._sides
+        k = check_k(k, (name, n), (both, m // 2))
+        if self._exchange is None:
+            self._exchange = ExchangedNeighbours(self.pooled, n)
+        if self._first is None or self._first() is not first or k not in self._exchanged:
+            ks = tuple(sorted({k, *(each for each in self._ks if each < min(n, m // 2))}))
+            self._exchanged = self._exchange.counts(first, ks)
+            self._first = weakref.ref(first)
+        return self._exchanged[k]
 
     def neighbourhood_warnings(self) -> list[str]:
         """Warnings where numbers of nearest neighbours say less than they seem to."""
@@ -128,3 +161,12 @@ def check_k(k: Any, *sides: tuple[str, int]) -> int:
     if k >= count:
         raise InputError(f"k = {k} needs at least {k + 1} samples a side, but {name} has {count}")
     return int(k)
+
+
+def check_reach(reference: PointSet, candidate: PointSet) -> None:
+    reach = max(abs(float(bound)) for points in (reference, candidate) for bound in points.bounds)
+    if 0 < reach < _SMALLEST_REACH:
+        raise InputError(
+            f"{reference.name} and {candidate.name} hold no value beyond {_SMALLEST_REACH:g}: squared distances would "
+            "all be 0"
+        )

@@ -12,10 +12,12 @@ from ..page.page_parts import Page, Paged
 from ..report.report import HIGHER_LOWER, Measured, NumberCell, Table, short, short_p
 from ..report.result import HUMAN, Number, Result, Results, model_name, neighbourhoods, numbers_of
 from ..representations.facts import MadeFor
-from .declaration import METRICS, notices, row_name
+from .declaration import ASPECTS, METRICS, notices, row_name
 from .inputs import Inputs, footnotes
 from .k_sweep import KeptSets
 from .unseen import People, SmallestFound
+
+EQUAL_TERMS = "On equal terms: parts of equal size against the same human part"
 
 
 class SetResults(Paged, Results):
@@ -113,16 +115,21 @@ class SetResults(Paged, Results):
             return []
         every = list(numbers_of(self))
         whole = [number for number in every if self._is_shown(number.metric, number.name)]
-        parts = [self._parts(metric, name) for metric, name in self._with_bands() if self._is_shown(metric, name)]
+        parts = self.equal_terms()
         rows = self._rows_caption(len(every) - len(whole))
-        if not parts:
-            return [self._table(whole, [*self.caption(), *rows])]
-        return [
-            self._table(
-                parts, self._parts_caption(), "On equal terms: parts of equal size against the same human part"
-            ),
-            self._table(whole, [*self.caption(), *rows], "Whole sets"),
+        return [*parts, self._table(whole, [*self.caption(), *rows], "Whole sets" if parts else "")]
+
+    def equal_terms(self) -> list[Table]:
+        """The table of parts beside human parts; none where no part was measured.
+
+        It also has the numbers by which the verdict speaks of fidelity and variety, for a reader to check.
+        """
+        parts = [
+            self._parts(metric, name)
+            for metric, name in self._with_bands()
+            if self._is_shown(metric, name) or row_name(metric, name) in ASPECTS
         ]
+        return [self._table(parts, self._parts_caption(), EQUAL_TERMS)] if parts else []
 
     def _is_shown(self, metric: str, number: str) -> bool:
         return self.shown is None or row_name(metric, number.removesuffix(" adjusted")) in self.shown

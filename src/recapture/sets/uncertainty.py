@@ -15,9 +15,9 @@ human texts would score is in `human`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,10 +26,13 @@ from ..geometry.labels import Labels
 from ..labellings.groups import Groups, group_halves, group_plan
 from ..labellings.permutation import judge, moves
 from ..labellings.plans import Plan, Pvalue, balanced_halves, plan, subsamples
-from ..labellings.step_down import step_down
+from ..labellings.step_down import holm_over_families, step_down
 from ..progress import Progress
 from .declaration import SetMetric
 from .pair import Pair
+
+if TYPE_CHECKING:
+    from .table import SetResults
 
 RELABELLINGS = 999
 HALF_SAMPLES = 200
@@ -60,16 +63,18 @@ class Sureness:
     warnings: tuple[str, ...] = ()
 
 
-def pvalues(jobs: Jobs, pair: Pair, asked: Pvalue, seed: int, groups: Groups | None = None) -> list[Sureness]:
-    """Of "both sets come from one distribution", for each job's outputs."""
+def pvalues(
+    jobs: Jobs, pair: Pair, asked: Pvalue, seed: int, groups: Groups | None = None, untested: Container[str] = ()
+) -> list[Sureness]:
+    """Of "both sets come from one distribution", for each job's outputs. untested: metrics that are left out."""
     for metric, _ in jobs:
-        if metric.relabel is None:
+        if metric.relabel is None and metric.name not in untested:
             raise InputError(f"{metric.name} has no p-value: its declaration has no relabel")
     chosen = _plan(pair, asked, seed, groups)
     smallest = min(pair.sizes.values())
     if groups is not None:  # sizes of sides differ from labelling to labelling
         smallest = min(min(labels.smallest) for labels in chosen.blocks(_BLOCK))
-    able = [fits_labels(metric, parameters, smallest) for metric, parameters in jobs]
+    able = [metric.name not in untested and fits_labels(metric, parameters, smallest) for metric, parameters in jobs]
     tested = [job for job, fits in zip(jobs, able, strict=True) if fits]
     nulls = under_labels(tested, pair, chosen.blocks(_BLOCK), chosen.rows) if tested else []
     rounding = [metric.rounding(pair) for metric, _ in tested]
@@ -84,6 +89,9 @@ def pvalues(jobs: Jobs, pair: Pair, asked: Pvalue, seed: int, groups: Groups | N
     of_tested = iter(zip(nulls, pointed, rounding, strict=True))
     sureness = []
     for (metric, _), fits in zip(jobs, able, strict=True):
+        if metric.name in untested:
+            sureness.append(Sureness())
+            continue
         if not fits:
             few = f"some relabellings leave a side of {smallest}, too few for {metric.name}"
             sureness.append(Sureness(warnings=(f"no p-value: {few}",)))
@@ -222,3 +230,22 @@ def under_labels(jobs: Jobs, pair: Pair, blocks: Iterable[Labels], total: int) -
         {output.name: np.concatenate([np.asarray(each[output.name]) for each in part]) for output in metric.outputs}
         for (metric, _), part in zip(jobs, parts, strict=True)
     ]
+
+
+def held_together(results: SetResults) -> SetResults:
+    """With adjusted p-values that hold for all candidates together (Holm), not only within each."""
+    families = [
+        [(metric, name) for metric, result in by_metric.items() for name in result.adjusted_pvalues]
+        for by_metric in results.values()
+    ]
+    known = [
+        np.array([by_metric[metric].adjusted_pvalues[name] for metric, name in family])
+        for by_metric, family in zip(results.values(), families, strict=True)
+    ]
+    for by_metric, family, held in zip(results.values(), families, holm_over_families(known), strict=True):
+        adjusted: dict[str, dict[str, float]] = {}
+        for (metric, name), p in zip(family, held.tolist(), strict=True):
+            adjusted.setdefault(metric, {})[name] = p
+        for metric, by_number in adjusted.items():
+            by_metric[metric] = replace(by_metric[metric], adjusted_pvalues=by_number)
+    return results

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..checks import check_seed, is_one_of, plain_arguments
 from ..errors import InputError, OptionError, nearest_names, shown
 from ..report.report import short_p
-from ..sets.declaration import ROWS, row_metrics
+from ..representations.vectors import asked_encoding
+from ..sets.declaration import ROWS, usual_metrics
 from ..sets.evaluate import PreparedSets, check_splits, evaluate_prepared, prepare_sets
 from ..sets.table import SetResults
 from .comparison import Comparison
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
     from ..representations.vector_cache import VectorCache
     from ..representations.vectors import SampleSet
     from ..sets.grouping import Labelled
+
+
+_NO_CEILING = (
+    "there is no ceiling (what people's own texts score): whoever is better by a number counts as closer, even where "
+    "that is better than people"
+)
 
 
 @plain_arguments
@@ -114,14 +121,7 @@ def compare(
     splits = check_splits(ceiling)
     if not isinstance(systems, Mapping) or len(systems) < (2 if baseline is None else 1):
         raise InputError("systems must be a mapping with two systems or more, {name: texts}")
-    encoding = {
-        "pooling": pooling,
-        "device": device,
-        "batch_size": batch_size,
-        "offline": offline,
-        "cache": cache,
-        "truncate": truncate or None,
-    }
+    encoding = asked_encoding(pooling, device, batch_size, offline, cache, truncate)
     usual = metrics is None
     if baseline is not None:
         from .stored_baseline import prepared_beside
@@ -139,7 +139,7 @@ def compare(
         prepared = prepare_sets(
             reference,
             systems,
-            row_metrics() if metrics is None else metrics,
+            usual_metrics() if metrics is None else metrics,
             encoder,
             k,
             blind=True,
@@ -190,17 +190,19 @@ def compare_prepared(
     numbers = against.measured()
     evidence = against.evidence(numbers, level)
     found = differences(evidence, numbers.names, interval, seed)
-    results = evaluate_prepared(prepared, pvalue=True, splits=splits, seed=seed)
+    tested = {metric.name for metric, _ in against.labelled}
+    untested = {metric.name for metric, _ in prepared.jobs} - tested if tested else ()
+    results = evaluate_prepared(prepared, pvalue=True, untested=untested, splits=splits, seed=seed, pairs=against.pairs)
     part = min(against.size, len(prepared.reference) // 2)
     alike = {pair: dict(zip(numbers.names, each.tolist(), strict=True)) for pair, each in against.alike(part).items()}
     human = _human_parts(results, numbers)
     pairs = len(pairs_of(list(against.systems)))
     fewest = min(each.nulls.shape[1] for each in evidence.values())
     # All labellings there are, where they are few; the mirror image of the observed one is as far as that is.
-    exact = [each.nulls.shape[1] / 2 for each in evidence.values() if 1 < each.nulls.shape[1] <= LABELLINGS]
+    exact = [each.every for each in evidence.values() if each.every]
     smallest = smallest_adjusted(pairs, enough_labellings(pairs, level))
     if len(exact) == pairs:
-        smallest = min(1.0, pairs / max(exact))
+        smallest = min(1.0, pairs * min(exact))
     settings = {
         "size": against.size,
         "part": part,
@@ -211,6 +213,11 @@ def compare_prepared(
         "smallest_adjusted": smallest,
         "said": _said(against, interval, seed, smallest, fewest),
     }
+    # With so few labellings no difference that has any can be told: nothing is left to be simulated.
+    mute = smallest >= level and len(against.labelled) == len(against.jobs)
+    bound = f"of so few texts p is never below {short_p(smallest)}"
+    few = [f"No difference between systems can be told, however large: {bound}."]
+    notes = [] if splits else [_NO_CEILING]
     rows = None if shown is None else [name for name in shown if name in numbers.names]
     results.shown = None if rows is None else tuple(rows)
     unseen = SmallestDifference(
@@ -232,10 +239,11 @@ def compare_prepared(
         found,
         level,
         settings,
-        sentences_on(results, level),
+        [*sentences_on(results, level), *(few if mute else ())],
         {("human", "human"): human, **alike} if human else alike,
         rows,
-        unseen=unseen,
+        notes,
+        unseen=None if mute else unseen,
         losses=losses(evidence, numbers.directions),
         half_bands={name: (band.high - band.low) / 2 for name, band in _human_bands(results).items()},
     )

@@ -6,6 +6,7 @@ import copy
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..contexts.table import ContextSystems
 from ..errors import InputError, UnknownNameError, nearest_names
 from ..errors import shown as quoted
 from ..page.page_parts import Page, Paged
+from ..page.series import order_of
 from ..report.report import ARROWS, Measured, NumberCell, Report, Table, names_of_label, short, short_p, signed
 from ..report.result import Results
 from ..sets.beside_people import overshoots
@@ -81,7 +83,10 @@ class Comparison(Paged):
     results : Results
         Each system against people: see `evaluate`, `evaluate_pairs` or `evaluate_contexts`.
     alike : dict
-        {(a, b): {number: value}} of systems against each other; ("human", "human"): of two human parts of that size.
+        {(a, b): {number: value}} of systems against each other, the first in people's place, both ways;
+        ("human", "human"): of two human parts of that size.
+    left_out : dict of str to str
+        Numbers that were asked for and could not be compared, and why: the verdict is without them, and says so.
     level : float
         Of the tests.
     settings : dict
@@ -104,11 +109,12 @@ class Comparison(Paged):
         unseen: SmallestDifference | None = None,
         losses: Mapping[PairOfSystems, Losses] | None = None,
         half_bands: Mapping[str, float] | None = None,
+        left_out: Mapping[str, str] | None = None,
     ) -> None:
         """sentences: what else the verdict says, after who is closest. shown: the numbers of tables (None: all).
         notes: what there is to say beside the notes of the results. unseen: what is simulated for the last sentence.
         losses: how much worse each system is than each other, for `worse`. half_bands: by number, half of the width of
-        its human band, where there is one.
+        its human band, where there is one. left_out: numbers that could not be compared, and why.
         """
         self.kind, self.results, self.level = kind, results, level
         self.numbers, self.values = dict(numbers), {name: dict(each) for name, each in values.items()}
@@ -116,16 +122,17 @@ class Comparison(Paged):
         self.differences = Differences(differences)
         self.settings = dict(settings)
         self.alike = {pair: dict(each) for pair, each in (alike or {}).items()}
-        self._notes = list(notes)
+        self._notes, self.left_out = list(notes), dict(left_out or {})
         self._losses, self._half_bands = dict(losses or {}), dict(half_bands or {})
         self._sentences, self._shown = list(sentences), list(numbers if shown is None else shown)
         self._deciding = list(self._shown)
         self._unseen, self._how = unseen, ".all_rows()"
+        self._order: list[str] = []
 
     @property
     def notes(self) -> list[str]:
         """What a user should know: warnings, and what was left out."""
-        return [*self.results.notes, *self._notes]
+        return [*self.results.notes, *left_notes(self.left_out), *self._notes]
 
     def tied(self, a: str, b: str) -> bool:
         """Whether no number tells the two apart, at the level of the comparison."""
@@ -145,6 +152,15 @@ class Comparison(Paged):
             and not self._overshoots(a, b, name)
         ]
 
+    def undecided(self, a: str, b: str, name: str) -> str:
+        """Why neither of two systems is closer by a number that tells them apart; "" where one is, or nothing does."""
+        each = self.differences[a, b][name]
+        if each.adjusted >= self.level or name in self.closer(a, b) or name in self.closer(b, a):
+            return ""
+        if not each.sure:
+            return "the interval has 0"
+        return _OVERSHOOT
+
     def _overshoots(self, a: str, b: str, name: str) -> bool:
         return isinstance(self.results, SetResults) and overshoots(self.results, a, b, name)
 
@@ -155,12 +171,13 @@ class Comparison(Paged):
         """
         return list(self._deciding)
 
-    def _wins(self, a: str, b: str) -> list[str]:
+    def wins(self, a: str, b: str) -> list[str]:
+        """The numbers among those that decide by which a is closer to people than b, surely."""
         return [name for name in self.closer(a, b) if name in self._deciding]
 
     def beats(self, a: str, b: str) -> bool:
         """Whether a is closer to people than b by some number that decides, and b than a by none."""
-        return a != b and bool(self._wins(a, b)) and not self._wins(b, a)
+        return a != b and bool(self.wins(a, b)) and not self.wins(b, a)
 
     def losses(self, than: str, tolerance: float = 0.0) -> dict[str, dict[str, Loss]]:
         """How much worse every other system is than one of them, number by number, tested on that side alone.
@@ -186,8 +203,12 @@ class Comparison(Paged):
 
     def can_be_worse(self, than: str) -> bool:
         """Whether there are labellings enough to call any system worse than this one."""
+        return self.least_loss(than) < self.level
+
+    def least_loss(self, than: str) -> float:
+        """The smallest adjusted p-value of being worse than this one that labellings can give."""
         found = [self._losses[name, than].smallest for name in self.systems if name != than]
-        return any(len(found) * smallest < self.level for smallest in found)
+        return len(found) * min(found, default=1.0)
 
     def check_system(self, name: object) -> None:
         """Refuse a name that is none of a system."""
@@ -282,7 +303,7 @@ class Comparison(Paged):
     def verdict(self) -> list[str]:
         """At most five sentences, from tested facts."""
         unseen = [] if self._unseen is None else unseen_between(self._smallest(self._unseen), self._unseen.silence)
-        return [self._closest(), *self._sentences, *unseen][:5]
+        return [self._closest(), *without(self.left_out), *self._sentences, *unseen][:5]
 
     @property
     def smallest_found(self) -> dict[str, Any] | None:
@@ -306,6 +327,19 @@ class Comparison(Paged):
         every._shown = list(self.numbers)
         return every
 
+    def in_order(self, series: bool | Sequence[float] = True) -> Comparison:
+        """The same comparison of systems that have an order (checkpoints, temperatures): the verdict goes along it.
+
+        Parameters
+        ----------
+        series : bool or sequence of float, default True
+            In which order they stand (True: as they were given); numbers say where each system stands.
+        """
+        where, _ = order_of(self.systems, series)
+        ordered = copy.copy(self)
+        ordered._order = sorted(self.systems, key=lambda name: where[self.systems.index(name)])
+        return ordered
+
     def show(self, how: str) -> None:
         """how: what brings the numbers that tables leave out, for whoever reads them."""
         self._how = how
@@ -315,19 +349,23 @@ class Comparison(Paged):
         rest = [name for name in self.systems if name not in first]
         percent = f"{self.level:.0%}".replace("%", " %")
         within = pairs_of(first)
-        crossed = [(a, b) for a, b in within if self._wins(a, b) and self._wins(b, a)]
+        crossed = [(a, b) for a, b in within if self.wins(a, b) and self.wins(b, a)]
         apart = [(a, b) for a, b in within if not self.tied(a, b)]
         closest = f"{_joined(first)} are closest to people" if rest else "no system is closest to people"
         if crossed:
             a, b = crossed[0]
-            said = f"{closest}, each in its own way: {a} by {_listed(self._wins(a, b))}, {b} by "
-            said += _listed(self._wins(b, a))
+            said = f"{closest}, each in its own way: {a} by {_listed(self.wins(a, b))}, {b} by "
+            said += _listed(self.wins(b, a))
         elif any(self.beats(a, b) or self.beats(b, a) for a, b in apart):
             said = f"no system is closest to people: each of {_joined(first)} is beaten by another"
         elif apart:
             a, b = apart[0]
-            told = [name for name, each in self.differences[a, b].items() if each.adjusted < self.level]
-            said = f"{closest}: {a} and {b} differ by {_listed(told)}, which does not tell who is closer"
+            every = [name for name, each in self.differences[a, b].items() if each.adjusted < self.level]
+            told = [name for name in every if name in self._shown]
+            aside = "" if told else " (not in these tables)"
+            said = (
+                f"{closest}: {a} and {b} differ by {_listed(told or every)}{aside}, which does not tell who is closer"
+            )
         elif not rest:
             said = f"{_joined(first)} are tied: no number tells which is closer to people (level {percent})"
         elif len(first) > 1:
@@ -335,15 +373,43 @@ class Comparison(Paged):
         else:
             said = f"{first[0]} is closest to people"
         upper = said.startswith("no system")
-        return "; ".join([said[0].upper() + said[1:] if upper else said, *map(self._beaten, rest)]) + "."
+        steps = self._steps()
+        # Steps that are each too small to be told may add up: then who is behind is said one by one.
+        behind = [] if any(word != _TIED for word, _, _ in steps) else list(map(self._beaten, rest))
+        along = [f"{word} from {first} to {last}" for word, first, last in steps]
+        behind += [f"in their order: {', '.join(along)}"] if along else []
+        return "; ".join([said[0].upper() + said[1:] if upper else said, *behind]) + "."
+
+    def _steps(self) -> list[tuple[str, str, str]]:
+        """Along the order: what each step does, from which system to which; equal steps in a row are one."""
+        found: list[tuple[str, str, str]] = []
+        for before, after in pairwise(self._order):
+            if self.beats(after, before):
+                word = "closer to people"
+            elif self.beats(before, after):
+                word = "further from people"
+            else:
+                word = _TIED if self.tied(before, after) else "another way of writing, neither closer"
+            if found and found[-1][0] == word:
+                found[-1] = (word, found[-1][1], after)
+            else:
+                found.append((word, before, after))
+        return found
 
     def _beaten(self, name: str) -> str:
         by = [other for other in self.systems if self.beats(other, name)]
         best = next((other for other in self.clusters[0] if other in by), by[0])
-        number = min(self._wins(best, name), key=lambda each: self.differences[best, name][each].adjusted)
-        found = self.differences[best, name][number]
-        much = f"{number} {signed(-found.value)}, p {short_p(found.adjusted)}"
-        return f"{name} is further away than {_joined(by)} ({much})"
+        # As the table of differences has it, so that a reader finds it there.
+        a, b = (best, name) if self.systems.index(best) < self.systems.index(name) else (name, best)
+        found = self.differences[a, b]
+        number = min(self.wins(best, name), key=lambda each: max(found[each].adjusted, self._least))
+        much = f"{number} {signed(found[number].value)}, adjusted p {_p(found[number].adjusted, self._least)}"
+        return f"{name} is further away than {_joined(by)} ({a} - {b}: {much})"
+
+    @property
+    def _least(self) -> float:
+        """The smallest adjusted p-value that labellings can give: what has none is not said to be surer."""
+        return float(self.settings.get("smallest_adjusted", 0.0))
 
     def report(self) -> Report:
         records = {
@@ -376,7 +442,7 @@ class Comparison(Paged):
             "settings": {**self.settings, "smallest_found": self.smallest_found},
             **({"reference_content": people} if people else {}),
         }
-        tables = [self._systems_table(), self._differences_table(), *self._alike_table()]
+        tables = [self._systems_table(), *self._beside_people(), self._differences_table(), *self._alike_table()]
         notes = self.notes
         results["results"] = of_results.results
         kind = f"compare {self.kind}"
@@ -418,25 +484,43 @@ class Comparison(Paged):
             and all(name in self.closer(system, other) for other in self.systems if other != system)
         ]
 
+    def _beside_people(self) -> list[Table]:
+        """What people's parts score: what the verdict and the column of who is closer rest on."""
+        if not isinstance(self.results, SetResults):
+            return []
+        shown = self.results.copy()
+        shown.shown = tuple(self._shown)
+        return shown.equal_terms()
+
     def _differences_table(self) -> Table:
-        rows, names = [], []
+        rows, names, said = [], [], [*self.settings.get("said", ())]
+        least, pairs = self._least, len(pairs_of(self.systems))
         for a, b in pairs_of(self.systems):
             for name in self._shown:
                 each = self.differences[a, b][name]
-                apart = "neither" if each.adjusted < self.level else "tied"
+                why = self.undecided(a, b, name)
+                apart = f"neither: {why}" if why else _TIED
                 winner = a if name in self.closer(a, b) else b if name in self.closer(b, a) else apart
                 ends = each.low, each.high
                 rows.append([
                     f"{a} - {b}", name, winner,
                     NumberCell(signed(each.value), Measured(each.value, ends, signed=True, apart=True)),
                     NumberCell(f"[{signed(each.low)}, {signed(each.high)}]", Measured(None, ends, signed=True)),
-                    _p(each.adjusted), _p(each.pvalue), _p(each.distinct),
+                    _p(each.adjusted, least), _p(each.pvalue, least / pairs), _p(each.distinct),
                 ])  # fmt: skip
                 names.append((*names_of_label(name), f"{a} - {b}"))
+        if any(row[2].endswith(_OVERSHOOT) for row in rows):
+            said.append(
+                "overshoot: whichever scores better scores better than people's mean, too, and lies further from it "
+                "than the other (see the parts on equal terms): better than people is not closer to them"
+            )
+        if bare := list(dict.fromkeys(row[1] for row in rows if row[7] == "-")):
+            alone = "p from the spread alone, without labellings"
+            said.append(f"{', '.join(bare)}: {alone}{f', and not told below {short_p(least)}' if least else ''}")
         return Table(
             ["difference", "number", "closer", "value", "interval", "p adjusted", "p", "p alike"],
             rows,
-            [*self.settings.get("said", ())],
+            said,
             3,
             title="Differences",
             listed=True,
@@ -447,11 +531,16 @@ class Comparison(Paged):
     def _alike_table(self) -> list[Table]:
         if not self.alike:
             return []
-        rows = [[f"{a}, {b}", *(_number(each[name]) for name in self._shown)] for (a, b), each in self.alike.items()]
+        # Those the other way round are in `alike`: with them the table would be twice as long, and say little more.
+        listed = [pair for pair in (("human", "human"), *pairs_of(self.systems)) if pair in self.alike]
+        rows = [[f"{a}, {b}", *(_number(self.alike[a, b][name]) for name in self._shown)] for a, b in listed]
         size = self.settings.get("part")
         caption = [f"parts of {size:,} samples, the first in people's place; human, human: two parts of the reference"]
         title, names = "How alike systems are to each other", [names_of_label(name) for name in self._shown]
         return [Table(["of", *self._shown], rows, caption, 1, title=title, listed=True, column_names=names)]
+
+
+_TIED, _OVERSHOOT = "tied", "overshoot"
 
 
 def check_tolerance(tolerance: Any) -> float:
@@ -464,12 +553,31 @@ def _number(value: float, style: Literal["", "bold"] = "") -> NumberCell:
     return NumberCell(short(value), Measured(value), style)
 
 
-def _p(value: float) -> str:
-    return "-" if math.isnan(value) else short_p(value)
+def _p(value: float, least: float = 0.0) -> str:
+    return "-" if math.isnan(value) else short_p(value, least)
 
 
 def _joined(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def without(left_out: Mapping[str, str]) -> list[str]:
+    """The sentence on numbers that a verdict is without."""
+    if not left_out:
+        return []
+    return [f"This is without {listed_reasons(left_out)}, which may tell otherwise."]
+
+
+def left_notes(left_out: Mapping[str, str]) -> list[str]:
+    return [f"left out: {listed_reasons(left_out)}"] if left_out else []
+
+
+def listed_reasons(left_out: Mapping[str, str]) -> str:
+    """Names by what they have in common: mmd (each file ...), bleu, chrf (of the whole corpus ...)."""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in left_out.items():
+        by_reason.setdefault(why, []).append(name)
+    return ", ".join(f"{', '.join(names)} ({why})" for why, names in by_reason.items())
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..page.page_parts import Card, Forest, Line, Page, page_of
 from ..report.report import Table
-from ..sets.table import SetResults
+from ..sets.table import EQUAL_TERMS, SetResults
 from .evidence import pairs_of
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ _MOST = 15
 def page_of_comparison(compared: Comparison) -> Page:
     own = page_of(compared.results)
     report, count = compared.report(), len(compared.systems)
-    systems, *others = report.tables
-    differences, others = others[:1], others[1:]
+    by_title = {each.title: each for each in report.tables if each.title != EQUAL_TERMS}  # which its results have, too
+    systems, differences = by_title.pop("Systems"), by_title.pop("Differences")
     if isinstance(compared.results, SetResults):
         from .blamed_texts import with_texts
 
@@ -35,7 +35,7 @@ def page_of_comparison(compared: Comparison) -> Page:
         verdict=compared.verdict,
         systems=compared.systems,
         forests=[*(own.forests if compared.kind == "sets" else [_values(compared, own)]), _differences(compared)],
-        tables=[*differences, systems, *others, *(_by_itself(each, compared.kind) for each in own.tables)],
+        tables=[differences, systems, *by_title.values(), *(_by_itself(each, compared.kind) for each in own.tables)],
         notes=report.notes,
         signature={**report.signature, "comparison": compared.settings},
     )
@@ -78,7 +78,7 @@ def _differences(compared: Comparison) -> Forest:
             closer = a if name in compared.closer(a, b) else b if name in compared.closer(b, a) else None
             system = None if closer is None else place[closer]
             lines.append(Line(f"{a} - {b}", each.value, each.low, each.high, system))
-        more = {"higher": "to the right: the first is closer", "lower": "to the left: the first is closer"}
+        more = {"higher": "to the right: the first scores better", "lower": "to the left: the first scores better"}
         cards.append(Card(name, lines, note=more[compared.numbers[name]], zero=True))
     return Forest(
         "Differences between systems",

@@ -38,6 +38,8 @@ _DRAWS = 20_000
 _FEW = 100
 """Exceedances below which their share is rough: Bonferroni's bound, which is sharp there, is taken instead."""
 _BLOCK = 2_000
+_RAISED = 10
+"""A p-value of at most so many of the first labellings is worth more of them."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,10 @@ class Evidence:
     """Of freedom of the spread: Student's distribution stands for the normal one where few items were resampled"""
     mirrored: bool = False
     """Whether every labelling stands for its mirror image, too, whose differences are turned"""
+    first: int = 0
+    """Labellings after which more were made only where `worth_more`; 0: all were made at once"""
+    every: float = 0.0
+    """Where `nulls` are all labellings there are: the smallest two-sided p-value of theirs; else 0"""
 
 
 @dataclass(frozen=True)
@@ -158,7 +164,7 @@ def _losses(evidence: Evidence, signs: np.ndarray) -> Losses:
         correlations[np.ix_(known, known)] = _correlations(signs[known, None] * evidence.resampled[known])
     nulls = signs[:, None] * evidence.nulls
     turned = np.concatenate([nulls, -nulls], axis=1) if evidence.mirrored else nulls
-    alike = _by_labelling(turned, evidence.rounding, sides=1)
+    alike = _by_labelling(turned, evidence.rounding, 1, evidence.first)
     smallest = 0.0 if np.isnan(alike[0]).all() else 1 / turned.shape[1]
     return Losses(signs * evidence.values, errors, correlations, *alike, evidence.degrees, smallest)
 
@@ -198,6 +204,26 @@ def _no_worse(found: Losses, tolerated: np.ndarray, seed: int) -> tuple[np.ndarr
     return plain, adjusted
 
 
+@dataclass(frozen=True)
+class Judged:
+    """What the evidence on one pair of systems says by itself, before other pairs are looked at; one row a number."""
+
+    values: np.ndarray
+    errors: np.ndarray
+    degrees: float
+    alike: np.ndarray
+    """p-values of "both write alike"; NaN where a number has no labellings"""
+    adjusted_alike: np.ndarray
+    close: np.ndarray
+    """p-values of "both are equally close", from the spread alone"""
+    adjusted_close: np.ndarray
+
+
+def judged(evidence: Evidence, seed: int) -> Judged:
+    alike = _by_labelling(evidence.nulls, evidence.rounding, 2, evidence.first)
+    return Judged(evidence.values, _errors(evidence), evidence.degrees, *alike, *_by_resampling(evidence, seed))
+
+
 def differences(
     evidence: Mapping[PairOfSystems, Evidence], names: Sequence[str], level: float, seed: int
 ) -> dict[PairOfSystems, dict[str, Difference]]:
@@ -205,25 +231,29 @@ def differences(
 
     level: of the intervals, such as 0.95.
     """
-    alike = {pair: _by_labelling(each.nulls, each.rounding, sides=2) for pair, each in evidence.items()}
-    close = {pair: _by_resampling(each, seed) for pair, each in evidence.items()}
-    adjusted_alike = dict(zip(evidence, holm_over_families([each[1] for each in alike.values()]), strict=True))
-    adjusted_close = dict(zip(evidence, holm_over_families([each[1] for each in close.values()]), strict=True))
+    return held_together({pair: judged(each, seed) for pair, each in evidence.items()}, names, level)
+
+
+def held_together(
+    pairs: Mapping[PairOfSystems, Judged], names: Sequence[str], level: float
+) -> dict[PairOfSystems, dict[str, Difference]]:
+    """The same from what was found of each pair."""
+    adjusted_alike = dict(zip(pairs, holm_over_families([each.adjusted_alike for each in pairs.values()]), strict=True))
+    adjusted_close = dict(zip(pairs, holm_over_families([each.adjusted_close for each in pairs.values()]), strict=True))
     found = {}
-    for pair, each in evidence.items():
-        error, reach = _errors(each), reach_of(level, each.degrees)
-        distinct, equal = alike[pair][0], close[pair][0]
+    for pair, each in pairs.items():
+        reach = reach_of(level, each.degrees)
         # What has no labellings is judged by the spread alone; what no resample moves has nothing to be judged by.
-        pvalue = np.fmax(equal, distinct)
-        adjusted = np.fmax(adjusted_close[pair], np.where(np.isnan(distinct), np.nan, adjusted_alike[pair]))
+        pvalue = np.fmax(each.close, each.alike)
+        adjusted = np.fmax(adjusted_close[pair], np.where(np.isnan(each.alike), np.nan, adjusted_alike[pair]))
         found[pair] = {
             name: Difference(
                 float(each.values[place]),
-                float(each.values[place] - reach * error[place]),
-                float(each.values[place] + reach * error[place]),
+                float(each.values[place] - reach * each.errors[place]),
+                float(each.values[place] + reach * each.errors[place]),
                 float(pvalue[place]),
                 float(adjusted[place]),
-                float(distinct[place]),
+                float(each.alike[place]),
             )
             for place, name in enumerate(names)
         }
@@ -292,11 +322,37 @@ def _certain(values: np.ndarray, errors: np.ndarray) -> np.ndarray:
     return np.where((errors == 0) & (values > 0), 0.0, 1.0)
 
 
-def _by_labelling(nulls: np.ndarray, rounding: np.ndarray, sides: int) -> tuple[np.ndarray, np.ndarray]:
+def worth_more(nulls: np.ndarray) -> bool:
+    """Whether more labellings than these could make any difference surer. nulls: as in `Evidence`."""
+    tested = np.abs(nulls[~np.isnan(nulls).any(axis=1)])
+    return bool((np.sum(tested >= tested[:, :1] * (1 - 1e-9), axis=1) <= _RAISED).any())
+
+
+def _by_labelling(nulls: np.ndarray, rounding: np.ndarray, sides: int, first: int) -> tuple[np.ndarray, np.ndarray]:
     """p-values of "both write alike", plain and adjusted for all numbers of the pair.
 
     nulls: (numbers, labellings) the observed labelling first. sides: 2, or 1 where only larger ones count.
+    first: as in `Evidence`. A number whose p-value on the first labellings is above a limit c keeps it, however many
+    more were made for other numbers; the others are judged by all. That is a test on either: p <= x for an x above c
+    takes p <= x on the first labellings (a p-value kept is above c, and all labellings are looked at only where the
+    first gave c at most), and p <= x for an x of at most c takes p <= x on all. Which of the two it takes does not
+    depend on the data, and each is exact. (Pairs whose spread says that they may be equally close get no more
+    labellings, either; nothing is claimed of these.)
     """
+    last = _shares(nulls, rounding, sides)
+    if not first:
+        return last
+    limit = _RAISED / first * sides / 2
+    early = _shares(nulls[:, :first], rounding, sides)
+    if nulls.shape[1] <= first and sides == 1:
+        # More were made by the two-sided p-value: what a one-sided one would have become is not known.
+        last = tuple(np.maximum(each, limit) for each in last)
+    plain, adjusted = (np.where(begun > limit, begun, ended) for begun, ended in zip(early, last, strict=True))
+    return plain, np.fmax(adjusted, plain)
+
+
+def _shares(nulls: np.ndarray, rounding: np.ndarray, sides: int) -> tuple[np.ndarray, np.ndarray]:
+    """p-values on these labellings, plain (NaN for numbers without any) and adjusted."""
     plain, adjusted = np.full(len(nulls), np.nan), np.ones(len(nulls))
     tested = np.flatnonzero(~np.isnan(nulls).any(axis=1))
     if not len(tested):

@@ -26,28 +26,31 @@ def sentences_on_items(
     `smallest_found`, by number.
     """
     return [
-        *_told(differences, directions, level),
+        *_told(differences, directions, shown, level),
         *_the_same(same, settings),
         *(_unseen(shown, level, settings) if any(each < settings["size"] for each in same.values()) else ()),
     ]
 
 
 def _told(
-    differences: Mapping[PairOfSystems, Mapping[str, Difference]], directions: Mapping[str, str], level: float
+    differences: Mapping[PairOfSystems, Mapping[str, Difference]],
+    directions: Mapping[str, str],
+    shown: Sequence[str],
+    level: float,
 ) -> list[str]:
-    """By how many numbers the surest pairs differ."""
+    """By how many numbers of those that tables show the surest pairs differ."""
     parts = []
     for (a, b), numbers in differences.items():
         by_winner: dict[tuple[str, str], list[str]] = {}
-        for name, each in numbers.items():
+        for name, each in ((name, numbers[name]) for name in shown):
             if each.adjusted < level and each.sure:
                 winner = (a, b) if (each.value > 0) == (directions[name] == "higher") else (b, a)
                 by_winner.setdefault(winner, []).append(name)
         for (better, worse), names in by_winner.items():
             more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
             listed = ", ".join(names[:_LISTED]) + more
-            parts.append(f"{better} is closer than {worse} by {len(names)} of {len(numbers)} numbers ({listed})")
-    more = f"; {len(parts) - _LISTED} more below" if len(parts) > _LISTED else ""
+            parts.append(f"{better} is closer than {worse} by {len(names)} of {len(shown)} numbers ({listed})")
+    more = f"; {len(parts) - _LISTED} more in the table" if len(parts) > _LISTED else ""
     return [f"{'; '.join(parts[:_LISTED])}{more}."] if parts else []
 
 
@@ -64,6 +67,8 @@ def _unseen(shown: Sequence[str], level: float, settings: Mapping[str, Any]) -> 
     """The smallest difference that so many items find, in 80 % of cases and after all corrections."""
     units = settings["groups"] or settings["size"]
     what = f"groups of {settings['unit']}" if settings["groups"] else settings["unit"]
+    if not settings["differ"]:
+        return [f"All systems have the same scores at all {units:,} {what}: there is no difference to be told."]
     if settings["smallest_adjusted"] >= level:
         smallest = short_p(settings["smallest_adjusted"])
         return [f"With {units:,} {what} no difference can be told, however large: p is never below {smallest}."]

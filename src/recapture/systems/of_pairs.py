@@ -15,7 +15,7 @@ from ..pairs.evaluate import Aligned, MeasuredPairs, ModelName, References, Shar
 from ..pairs.table import array_name
 from ..sets.grouping import Labelled, checked_labels
 from ..similarity.scorer import Rule
-from .comparison import Comparison
+from .comparison import Comparison, listed_reasons
 from .evidence import check_tests, pairs_of
 from .item_answer import compared_items
 from .of_items import ItemNumber, ItemSystems, check_systems, mean_number, order_of
@@ -108,19 +108,20 @@ def compare_pairs(
 def _compared(
     texts: Aligned, measured: MeasuredPairs, groups: Sequence[Any] | None, level: float, interval: float, seed: int
 ) -> Comparison:
-    numbers, notes = _numbers(measured)
+    numbers, notes, left_out = _numbers(measured)
     against = ItemSystems(numbers, order_of(texts.groups, texts.systems), groups, seed, "item")
     same = {
         (a, b): sum(texts.systems[a][place] == texts.systems[b][place] for place in against.used)
         for a, b in pairs_of(list(texts.systems))
     }
-    return compared_items("pairs", measured.results, against, same, level, interval, notes)
+    return compared_items("pairs", measured.results, against, same, level, interval, notes, left_out)
 
 
-def _numbers(measured: MeasuredPairs) -> tuple[list[ItemNumber], list[str]]:
-    """Every number that can be swapped and drawn item by item, and what there is to say about the others."""
+def _numbers(measured: MeasuredPairs) -> tuple[list[ItemNumber], list[str], dict[str, str]]:
+    """Every number that can be swapped and drawn item by item; what there is to say about them; the others, and why."""
     numbers: list[ItemNumber] = []
     notes: list[str] = []
+    left_out: dict[str, str] = {}
     systems = list(measured.results)
     for job in measured.jobs:
         metric = job.metric.name
@@ -128,18 +129,19 @@ def _numbers(measured: MeasuredPairs) -> tuple[list[ItemNumber], list[str]]:
         counted = {system: measured.counted[system][metric] for system in systems}
         for output in job.outputs:
             name = metric if len(job.outputs) == 1 else f"{metric}.{output.name}"
+            within = results[systems[0]].ranges[output.name]
             if output.name not in results[systems[0]].details.get("corpus", ()):
                 scores = {system: results[system].arrays[array_name(output.name)] for system in systems}
-                number, said = mean_number(name, job.metric.direction, scores, output.main)
+                number, said = mean_number(name, job.metric.direction, scores, output.main, within)
                 numbers += [] if number is None else [number]
                 notes += [said] if said else []
                 continue
             rows = {system: counted[system][output.name].items for system in systems if output.name in counted[system]}
             if len(rows) < len(systems) or not all(np.isfinite(row).all() for row in rows.values()):
-                notes.append(f"{name} is no sum over items: no difference was looked at")
+                left_out[name] = "no sum over items, so that no item can be moved alone"
                 continue
             formula = counted[systems[0]][output.name].formula
-            numbers.append(ItemNumber(name, job.metric.direction, rows, formula, output.main))
+            numbers.append(ItemNumber(name, job.metric.direction, rows, formula, output.main, within[1] - within[0]))
     if not numbers:
-        raise InputError(f"nothing can be compared: {'; '.join(notes)}")
-    return numbers, notes
+        raise InputError(f"nothing can be compared: {'; '.join([*notes, listed_reasons(left_out)])}")
+    return numbers, notes, left_out

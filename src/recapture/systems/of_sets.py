@@ -8,10 +8,9 @@ sets, in which both systems meet the same half of the reference.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -20,24 +19,20 @@ from ..geometry.content_order import content_order, content_ranks
 from ..geometry.labels import Labels
 from ..geometry.points import PointSet
 from ..geometry.sparse_rows import together
-from ..labellings.groups import Groups, group_plan
-from ..labellings.plans import BLOCK_CELLS, plan
+from ..labellings.groups import Groups
 from ..progress import Progress
 from ..sets.declaration import SetMetric
 from ..sets.evaluate import Job, PreparedSets, with_defaults
-from ..sets.pair import Pair, check_k
-from .evidence import LABELLINGS, Evidence, PairOfSystems, enough_labellings, pairs_of, spread_tells
+from ..sets.pair import Pair
+from .evidence import LABELLINGS, Evidence, PairOfSystems, enough_labellings, pairs_of, spread_tells, worth_more
+from .set_labellings import CUTS, PairLabellings, check_sides, cut_to, needed, numbered
 
 HALF_SAMPLES = 200
 DRAWS = 10
 """Subsamples of a system that has more samples than the smallest."""
-_CUTS = 4
-"""Subsamples of each side of a labelling, where systems differ in size."""
-_RAISED = 10
-"""A p-value of at most so many labellings is worth more of them."""
-_ALIKE_RUNS = 15
-"""Of all pairs of systems together, where systems are measured against each other: that costs as much as measuring."""
-_LABELLED, _HALVED, _CUT, _MATCHED = 1, 2, 3, 4
+_ALIKE_RUNS, _FEWEST_ALIKE = 15, 2
+"""Parts of all pairs of systems together, and of one at least, where systems are measured against each other."""
+_HALVED, _CUT, _MATCHED = 2, 3, 4
 """Streams of random numbers."""
 
 
@@ -61,12 +56,14 @@ class SetSystems:
         """labelled: metrics whose labellings are looked at (None: all but those that declare them costly)."""
         self.seed = seed
         self.reference = prepared.reference.ordered
-        self.systems = {name: points.ordered for name, points in prepared.candidates.items()}
+        self.pairs = {name: Pair(prepared.reference, points) for name, points in prepared.candidates.items()}
+        """Of the reference with each system: whoever measures them again finds their clusters here."""
+        self.systems = {name: pair.ordered.candidate for name, pair in self.pairs.items()}
         self.size = min(map(len, self.systems.values()))
         """Of every system, where it is compared."""
         jobs = with_defaults(prepared.jobs, seed)
         for metric, parameters in jobs:
-            least = max(metric.least_samples, check_k(parameters["k"]) + 1 if "k" in parameters else 0)
+            least = needed(metric, parameters)
             for points in (self.reference, *self.systems.values()):
                 if len(points) < 2 * least:
                     raise InputError(
@@ -84,7 +81,6 @@ class SetSystems:
         coded = prepared.groups
         self._reference_groups = None if coded.reference is None else coded.reference[prepared.reference.order]
         self._groups = {name: codes[prepared.candidates[name].order] for name, codes in coded.candidates.items()}
-        self._kept: tuple[PairOfSystems, Pair] | None = None
         # Draws of a system follow its content, neither its name nor its place.
         self._stream = _streams(self.systems)
         self.halves: dict[str, np.ndarray] = {}
@@ -116,8 +112,10 @@ class SetSystems:
         draws = 1 if len(points) == self.size else DRAWS
         runs, noise = [], []
         for _ in range(draws):
-            part = points if draws == 1 else _rows(points, np.sort(rng.choice(len(points), self.size, replace=False)))
-            pair = Pair(self.reference, part)
+            pair = self.pairs[name].ordered
+            if draws > 1:
+                part = _rows(points, np.sort(rng.choice(len(points), self.size, replace=False)))
+                pair = Pair(self.reference, part)
             pair.expect(parameters["k"] for metric, parameters in self.jobs if metric.uses_neighbours)
             measured = [metric.measure(pair, **parameters) for metric, parameters in self.jobs]
             runs.append(
@@ -146,19 +144,22 @@ class SetSystems:
         found = {}
         with Progress("half-samples", len(self.systems) * len(self.jobs), "system") as progress:
             for name, points in self.systems.items():
-                pair = Pair(self.reference, points)
-                draws = 1 if len(points) == self.size else _CUTS
+                pair = self.pairs[name].ordered
+                draws = 1 if len(points) == self.size else CUTS
                 rng = np.random.default_rng([self.seed, _CUT, 100 + self._stream[name]])
                 reference = np.repeat(halves[0], draws, axis=0)
                 candidate = np.repeat(halves[1][name], draws, axis=0)
                 if draws > 1:
-                    candidate = _cut(candidate, self.size // 2, rng)
+                    candidate = cut_to(candidate, self.size // 2, rng)
                 rows = np.zeros((len(reference), len(self.reference) + len(points)), bool)
                 whole = Labels(rows.copy(), rows)
                 whole.reference[:, : len(self.reference)] = reference
                 whole.candidate[:, len(self.reference) :] = candidate
-                columns = self._under(self.jobs, pair, [whole], progress)
-                found[name] = columns.reshape(len(columns), HALF_SAMPLES, draws).mean(axis=2)
+                if self._groups:
+                    check_sides(self.jobs, min(whole.smallest), points.name, "halves of the groups")
+                columns = self._under(pair, whole, progress)
+                found[name] = _without_cuts(columns.reshape(len(columns), HALF_SAMPLES, draws))
+                self.pairs[name].forget_neighbours()
         return found
 
     def _halves(self) -> tuple[np.ndarray, dict[str, np.ndarray]]:
@@ -181,72 +182,38 @@ class SetSystems:
         assert self._reference_groups is not None
         return flags[:, self._reference_groups], {name: flags[:, codes] for name, codes in self._groups.items()}
 
+    def _under(self, pair: Pair, labels: Labels, progress: Progress) -> np.ndarray:
+        """(numbers, labellings)"""
+        pair.expect(parameters["k"] for metric, parameters in self.jobs if metric.uses_neighbours)
+        found = []
+        for metric, parameters in self.jobs:
+            assert metric.relabel is not None
+            numbers = metric.relabel(pair, **parameters)(labels)
+            found += [np.asarray(numbers[output.name], float) for output in metric.outputs]
+            progress.advance(len(labels))
+        return np.stack(found)
+
     # Labellings
 
-    def labellings(self, first: str, second: str, least: int) -> np.ndarray:
-        """(numbers, labellings) first - second, the observed labelling first; NaN for numbers without labellings."""
-        if self._stream[second] < self._stream[first]:  # which of them is named first must not change what is drawn
-            return -self.labellings(second, first, least)
-        pair = self._pooled(first, second)
+    def labellings(self, a: str, b: str, most: int) -> PairLabellings:
+        """Of two systems, each in the other's place where that is their order of content: which of them is named first
+        must not change what is drawn.
+        """
+        first, second = sorted((a, b), key=self._stream.__getitem__)
+        groups = None
+        if self._groups:
+            codes = np.concatenate([self._groups[first], self._groups[second]])
+            groups = numbered(Groups(codes, len(self.systems[first])))
+        sides = self.systems[first], self.systems[second]
+        return PairLabellings(self.labelled, self.reference, *sides, groups, self.size, most, self.seed)
+
+    def _signed(self, differences: np.ndarray, a: str, b: str) -> np.ndarray:
+        """(numbers, labellings) a - b; NaN for numbers without labellings."""
         names = [name for *_, name in self.numbers]
-        own = number_names(metric for metric, _ in self.labelled)
-        table = np.full((len(names), 1), np.nan)
-        if not own:
-            return table
-        differences = self._differences(pair, len(self.systems[first]), first, second, least)
         table = np.full((len(names), differences.shape[1]), np.nan)
-        table[[names.index(name) for name in own]] = differences
+        rows = [names.index(name) for name in number_names(metric for metric, _ in self.labelled)]
+        table[rows] = differences if self._stream[a] < self._stream[b] else -differences
         return table
-
-    def _pooled(self, first: str, second: str) -> Pair:
-        """Kept until other systems are asked for: more labellings need no new neighbours and clusters."""
-        if self._kept is None or self._kept[0] != (first, second):
-            both = together([self.systems[first].values, self.systems[second].values])
-            self._kept = (first, second), Pair(self.reference, PointSet(both, f"{first} and {second}"))
-        return self._kept[1]
-
-    def _differences(self, pair: Pair, first: int, a: str, b: str, least: int) -> np.ndarray:
-        groups = Groups(np.concatenate([self._groups[a], self._groups[b]]), first) if self._groups else None
-        second = len(pair.candidate) - first
-        chosen = (
-            plan(first, second, pvalue=least, samples=least, seed=self.seed)
-            if groups is None
-            else group_plan(_numbered(groups), pvalue=least, samples=least, seed=self.seed)
-        )
-        cut = first != second or groups is not None
-        cuts = _CUTS if cut else 1
-        rng = np.random.default_rng([self.seed, _LABELLED])
-
-        def blocks() -> Iterator[Labels]:
-            at_most = max(1, min(512, BLOCK_CELLS // (4 * cuts * (len(self.reference) + first + second))))
-            for drawn in chosen.blocks(at_most):
-                sides = [np.repeat(side, cuts, axis=0) for side in (drawn.reference, drawn.candidate)]
-                if cut:
-                    size = min(self.size, int(min(side.sum(axis=1).min() for side in sides)))
-                    sides = [_cut(side, size, rng) for side in sides]
-                both = np.stack(sides, axis=1).reshape(-1, first + second)  # A, B, A, B, ...
-                rows = np.zeros((2, len(both), len(self.reference) + both.shape[1]), bool)
-                rows[0, :, : len(self.reference)] = True
-                rows[1, :, len(self.reference) :] = both
-                yield Labels(*rows)
-
-        with Progress(f"{a} and {b}", 2 * cuts * chosen.rows * len(self.labelled), "labelling") as progress:
-            columns = self._under(self.labelled, pair, blocks(), progress)
-        scored = columns.reshape(len(columns), chosen.rows, cuts, 2).mean(axis=2)
-        return np.asarray(scored[..., 0] - scored[..., 1])
-
-    @staticmethod
-    def _under(jobs: Sequence[Job], pair: Pair, blocks: Any, progress: Progress) -> np.ndarray:
-        pair.expect(parameters["k"] for metric, parameters in jobs if metric.uses_neighbours)
-        prepared = [metric.relabel(pair, **parameters) for metric, parameters in jobs if metric.relabel]
-        parts: list[list[np.ndarray]] = []
-        for labels in blocks:
-            parts.append([])
-            for (metric, _), score in zip(jobs, prepared, strict=True):
-                numbers = score(labels)
-                parts[-1] += [np.asarray(numbers[output.name], float) for output in metric.outputs]
-                progress.advance(len(labels))
-        return np.concatenate([np.stack(part) for part in parts], axis=1)
 
     # All of it
 
@@ -256,7 +223,7 @@ class SetSystems:
         pairs = pairs_of(list(self.systems))
         found = {}
         for a, b in pairs:
-            slack = Pair(self.reference, self.systems[a])
+            slack = self.pairs[a].ordered
             found[a, b] = Evidence(
                 numbers.values[a] - numbers.values[b],
                 halves[a] - halves[b],
@@ -264,43 +231,54 @@ class SetSystems:
                 np.hypot(numbers.errors[a], numbers.errors[b]),
                 np.array([2 * metric.rounding(slack) for metric, *_ in self.numbers]),
             )
+        if not self.labelled:
+            return found
         enough = enough_labellings(len(pairs), level)
         # Where half-samples alone say that two systems may be equally close, no labelling can change that.
         open_still = spread_tells(found, level, self.seed)
         for a, b in pairs:
-            nulls = self.labellings(a, b, LABELLINGS)
-            if enough > LABELLINGS and (a, b) in open_still and _smallest(nulls) <= _RAISED / (LABELLINGS + 1):
-                nulls = self.labellings(a, b, enough)
-            found[a, b] = replace(found[a, b], nulls=nulls)
+            labelled = self.labellings(a, b, enough)
+            nulls = self._signed(labelled.upto(LABELLINGS), a, b)
+            if (a, b) in open_still and worth_more(nulls):
+                nulls = self._signed(labelled.upto(enough), a, b)
+            every = (1 + labelled.mirrored) / nulls.shape[1] if labelled.exact else 0.0
+            first = LABELLINGS + 1 if enough > LABELLINGS and not labelled.exact else 0
+            found[a, b] = replace(found[a, b], nulls=nulls, first=first, every=every)
         return found
 
     def alike(self, size: int) -> dict[PairOfSystems, np.ndarray]:
-        """The numbers of systems against each other, in parts of this size: the first in the reference's place."""
+        """The numbers of systems against each other, in parts of this size, by (a, b) and by (b, a): the first is in
+        the reference's place. As for parts of human texts, metrics that cluster do so once a part: parts average over
+        clusterings.
+        """
         found = {}
         pairs = pairs_of(list(self.systems))
-        draws = min(5, max(1, _ALIKE_RUNS // len(pairs)))
+        draws = min(5, max(_FEWEST_ALIKE, _ALIKE_RUNS // len(pairs)))
         with Progress("systems against each other", len(pairs), "pair") as progress:
             for a, b in pairs:
-                runs = []
-                for draw in range(draws):
-                    rng = np.random.default_rng([self.seed, _MATCHED, draw])
-                    sides = [
-                        _rows(points, np.sort(rng.choice(len(points), size, replace=False)))
-                        for points in (self.systems[a], self.systems[b])
-                    ]
-                    pair = Pair(*sides)
-                    pair.expect(parameters["k"] for metric, parameters in self.jobs if metric.uses_neighbours)
-                    values = [metric.measure(pair, **parameters).values for metric, parameters in self.jobs]
-                    runs.append(
-                        [
-                            of[output.name]
-                            for (metric, _), of in zip(self.jobs, values, strict=True)
-                            for output in metric.outputs
-                        ]
-                    )
-                found[a, b] = np.mean(runs, axis=0)
+                runs = [self._one_alike(self.systems[a], self.systems[b], size, draw) for draw in range(draws)]
+                found[a, b], found[b, a] = np.mean(runs, axis=0)
                 progress.advance()
         return found
+
+    def _one_alike(self, first: PointSet, second: PointSet, size: int, draw: int) -> np.ndarray:
+        """(2, numbers) as they are named, and with the second in the reference's place"""
+        rng = np.random.default_rng([self.seed, _MATCHED, draw])
+        sides = [_rows(points, np.sort(rng.choice(len(points), size, replace=False))) for points in (first, second)]
+        pair, turned = Pair(*sides), Pair(*sides[::-1])
+        pair.expect(parameters["k"] for metric, parameters in self.jobs if metric.uses_neighbours)
+        values: list[tuple[float, float]] = []
+        for metric, parameters in self.jobs:
+            own = dict(parameters)
+            if metric.depends_on_pool and metric.settle is not None:
+                own |= {**metric.settle(self.reference, parameters), "seed": parameters["seed"] + draw}
+            there = metric.measure(pair, **own).values
+            if all(output.name in metric.swapped for output in metric.outputs):
+                back = {name: there[other] for name, other in metric.swapped.items()}
+            else:
+                back = dict(metric.measure(turned, **own).values)
+            values += [(there[output.name], back[output.name]) for output in metric.outputs]
+        return np.array(values).T
 
 
 def number_names(metrics: Iterable[SetMetric]) -> list[str]:
@@ -344,6 +322,22 @@ def _random_halves(samples: int, rng: np.random.Generator) -> np.ndarray:
     return halves
 
 
+def _without_cuts(drawn: np.ndarray) -> np.ndarray:
+    """(numbers, half-samples) means over cuts, drawn together around their own mean by what cuts alone add to their
+    spread: what subsamples add to a system's numbers is counted once (`SystemNumbers.errors`).
+
+    drawn: (numbers, half-samples, cuts)
+    """
+    means = drawn.mean(axis=2)
+    if drawn.shape[2] == 1:
+        return np.asarray(means)
+    whole = means.var(axis=1, ddof=1)
+    by_cuts = drawn.var(axis=2, ddof=1).mean(axis=1) / drawn.shape[2]
+    share = np.sqrt(np.clip(1 - np.divide(by_cuts, whole, out=np.zeros_like(whole), where=whole > 0), 0, 1))
+    middle = means.mean(axis=1, keepdims=True)
+    return np.asarray(middle + share[:, None] * (means - middle))
+
+
 def _matched_halves(held: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """(half-samples, groups) one of every two groups that the same sets have, so that no set loses nearly all of its.
 
@@ -358,28 +352,3 @@ def _matched_halves(held: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         pairs = order[: len(order) // 2 * 2].reshape(-1, 2)
         row[pairs[np.arange(len(pairs)), rng.integers(0, 2, len(pairs))]] = True
     return halves
-
-
-def _cut(flags: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
-    """At most so many of the samples of each row, drawn at random."""
-    keys = np.where(flags, rng.random(flags.shape, np.float32), np.float32(2))
-    kept: np.ndarray = np.argpartition(keys, min(size, flags.shape[1]) - 1, axis=1)[:, :size]
-    few = np.zeros_like(flags)
-    np.put_along_axis(few, kept, True, axis=1)
-    cut: np.ndarray = few & flags
-    return cut
-
-
-def _numbered(groups: Groups) -> Groups:
-    """The same groups with numbers from 0 on, without gaps."""
-    _, number = np.unique(groups.number, return_inverse=True)
-    return Groups(number.reshape(-1), groups.references)
-
-
-def _smallest(nulls: np.ndarray) -> float:
-    """The smallest two-sided p-value of all numbers."""
-    tested = nulls[~np.isnan(nulls).any(axis=1)]
-    if not len(tested):
-        return 1.0
-    sizes = np.abs(tested)
-    return float(np.min(np.mean(sizes >= sizes[:, :1] * (1 - 1e-9), axis=1)))

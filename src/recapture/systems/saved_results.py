@@ -20,13 +20,13 @@ from ..errors import InputError, UnknownNameError, nearest_names, shown
 from ..pairs.table import PairResults, array_name
 from ..report.report import SCHEMA, Report, Reported
 from ..report.result import Result
-from ..sets.beside_people import set_sentences
+from ..sets.beside_people import told_from_people
 from ..sets.human import Band
 from ..sets.table import SetResults
 from ..texts.json_values import parsed
 from ..texts.reading import Source
 from ..versions import VERSION
-from .comparison import Comparison
+from .comparison import Comparison, left_notes, listed_reasons, without
 from .evidence import Loss, check_tests, pairs_of
 from .gate import Gate, gate_of
 from .item_answer import compared_items
@@ -37,6 +37,7 @@ from .stored_baseline import LIBRARIES
 KINDS = ("sets", "pairs", "contexts")
 _ROUNDING = (*LIBRARIES, "versions")
 """What changes numbers by rounding alone."""
+_NOT_IN_ALL = "not in all files"
 
 
 class SavedFile(NamedTuple):
@@ -62,12 +63,15 @@ class SavedSets(Reported):
         Every number's name and which way is better.
     values : dict of str to dict of str to float
         By system and number.
+    left_out : dict of str to str
+        Numbers or metrics that files have but that cannot be held against each other, and why.
     verdict : list of str
-        Sentences: what is told, and that nothing tells which difference is more than chance.
+        Sentences: what is told, what was left out, and that nothing tells which difference is more than chance.
     """
 
-    def __init__(self, results: SetResults, notes: Sequence[str]) -> None:
-        self.results, self._notes = results, list(notes)
+    def __init__(self, results: SetResults, notes: Sequence[str], left_out: Mapping[str, str]) -> None:
+        """left_out: numbers or metrics that the files have and that cannot be held against each other, and why."""
+        self.results, self._notes, self.left_out = results, list(notes), dict(left_out)
         first = next(iter(results.values()))
         self.systems = list(results)
         self.numbers = {_number(result, name): result.direction for result in first.values() for name in result.values}
@@ -81,12 +85,13 @@ class SavedSets(Reported):
         return [
             "Saved results of sets hold no vectors: which difference between systems is more than chance cannot be "
             "told; compare the texts themselves for that.",
-            *set_sentences(self.results, 0.05),
+            *without(self.left_out),
+            *told_from_people(self.results, 0.05),
         ]
 
     @property
     def notes(self) -> list[str]:
-        return [*self.results.notes, *self._notes]
+        return [*self.results.notes, *left_notes(self.left_out), *self._notes]
 
     def check_system(self, name: object) -> None:
         if name not in self.systems:
@@ -94,6 +99,16 @@ class SavedSets(Reported):
 
     def can_be_worse(self, than: str) -> bool:
         return False
+
+    @property
+    def deciding(self) -> list[str]:
+        return []
+
+    def wins(self, a: str, b: str) -> list[str]:
+        return []
+
+    def least_loss(self, than: str) -> float:
+        return 1.0
 
     def worse(self, than: str, tolerance: float = 0.0) -> dict[str, dict[str, Loss]]:
         """Refused: without vectors there is no test."""
@@ -180,10 +195,10 @@ def _compared(files: Sequence[SavedFile], level: float, interval: float, seed: i
     notes = _notes(files)
     if first.kind == "contexts":
         return _of_contexts(systems, files, notes, level, interval, seed)
-    results, left = _results(systems)
+    results, left_out = _results(systems)
     if first.kind == "sets":
-        return SavedSets(SetResults(results), [*notes, *left, *_sizes(results)])
-    return _of_pairs(PairResults(results), [*notes, *left], level, interval, seed)
+        return SavedSets(SetResults(results), [*notes, *_sizes(results)], left_out)
+    return _of_pairs(PairResults(results), notes, left_out, level, interval, seed)
 
 
 # Reading
@@ -295,25 +310,25 @@ def _notes(files: Sequence[SavedFile]) -> list[str]:
 # Sets and pairs
 
 
-def _results(systems: Mapping[str, Any]) -> tuple[dict[str, dict[str, Result]], list[str]]:
-    """Results of all systems by the metrics that all have, and what was left out."""
+def _results(systems: Mapping[str, Any]) -> tuple[dict[str, dict[str, Result]], dict[str, str]]:
+    """Results of all systems by the metrics that all have, and which were left out, and why."""
     everywhere = [metric for metric in next(iter(systems.values())) if all(metric in own for own in systems.values())]
     left = sorted({metric for own in systems.values() for metric in own} - set(everywhere))
-    notes = [f"{', '.join(left)}: not in all files, so left out"] if left else []
+    left_out = dict.fromkeys(left, _NOT_IN_ALL)
     kept = []
     for metric in everywhere:
         signatures = [own[metric].get("signature", {}) for own in systems.values()]
         chosen = {key: [each.get(key) for each in signatures] for key in _by_data(signatures[0])}
         odd = [key for key, values in chosen.items() if any(value != values[0] for value in values)]
         if odd:
-            notes.append(f"{metric}: each file chose another {odd[0]} from its own texts, so left out")
+            left_out[metric] = f"each file chose another {odd[0]} from its own texts"
         else:
             kept.append(metric)
     if not kept:
-        raise InputError(f"nothing can be compared: {'; '.join(notes)}")
+        raise InputError(f"nothing can be compared: {listed_reasons(left_out)}")
     return {
         name: {metric: _result(own[metric], f"{name}, {metric}") for metric in kept} for name, own in systems.items()
-    }, notes
+    }, left_out
 
 
 def _result(saved: Any, where: str) -> Result:
@@ -364,7 +379,9 @@ def _sizes(results: Mapping[str, Mapping[str, Result]]) -> list[str]:
     ]
 
 
-def _of_pairs(results: PairResults, notes: list[str], level: float, interval: float, seed: int) -> Comparison:
+def _of_pairs(
+    results: PairResults, notes: list[str], left_out: dict[str, str], level: float, interval: float, seed: int
+) -> Comparison:
     numbers: list[ItemNumber] = []
     first = next(iter(results.values()))
     for metric, result in first.items():
@@ -372,7 +389,7 @@ def _of_pairs(results: PairResults, notes: list[str], level: float, interval: fl
         for output in result.values:
             name = _number(result, output)
             if output in result.details.get("corpus", ()):
-                notes.append(f"{name} is a number of the whole corpus, and results hold no counts of items: left out")
+                left_out[name] = "of the whole corpus, and no file has its counts by items"
                 continue
             scores = {system: own[metric].arrays.get(array_name(output)) for system, own in results.items()}
             lacking = [system for system, each in scores.items() if each is None]
@@ -383,10 +400,10 @@ def _of_pairs(results: PairResults, notes: list[str], level: float, interval: fl
                     options=["arrays"],
                 )
             known = {system: each for system, each in scores.items() if each is not None}
-            number, said = mean_number(name, result.direction, known, output in main)
+            number, said = mean_number(name, result.direction, known, output in main, result.ranges[output])
             numbers += [] if number is None else [number]
             notes += [said] if said else []
-    return _tested("pairs", results, numbers, "item", notes, level, interval, seed)
+    return _tested("pairs", results, numbers, "item", notes, left_out, level, interval, seed)
 
 
 def _of_contexts(
@@ -404,8 +421,10 @@ def _of_contexts(
         metric for metric in dict.fromkeys(next(iter(listed.values()))) if all(metric in own for own in listed.values())
     ]
     chosen = [metric for metric in (CONTEXT_METRICS.choose(common) if common else []) if metric.direction is not None]
-    left = sorted({metric for own in listed.values() for metric in own} - {metric.name for metric in chosen})
-    notes += [f"{', '.join(left)}: not in all files, or without better and worse, so left out"] if left else []
+    left = sorted({metric for own in listed.values() for metric in own} - set(common))
+    left_out = dict.fromkeys(left, _NOT_IN_ALL)
+    aside = [metric for metric in common if metric not in {each.name for each in chosen}]
+    notes += [f"{', '.join(aside)}: without better and worse, so left out"] if aside else []
     ids = {name: [record["id"] for record in own["records"]] for name, own in systems.items()}
     base = next(iter(ids))
     for name, own in ids.items():
@@ -414,14 +433,14 @@ def _of_contexts(
                 f"{base} and {name} have different contexts: compare results of the same ones, in one order"
             )
     if not chosen:
-        raise InputError(f"nothing can be compared: {'; '.join(notes)}")
+        raise InputError(f"nothing can be compared: {'; '.join([*notes, listed_reasons(left_out)])}")
     signature = files[0].signature
     results = ContextSystems({
         name: ContextResults(own["records"], totals_of(chosen, own["records"], None), signature)
         for name, own in systems.items()
     })  # fmt: skip
     numbers, said = context_numbers(results, chosen)
-    return _tested("contexts", results, numbers, "context", [*notes, *said], level, interval, seed)
+    return _tested("contexts", results, numbers, "context", [*notes, *said], left_out, level, interval, seed)
 
 
 def _tested(
@@ -430,12 +449,13 @@ def _tested(
     numbers: Sequence[ItemNumber],
     unit: str,
     notes: Sequence[str],
+    left_out: Mapping[str, str],
     level: float,
     interval: float,
     seed: int,
 ) -> Comparison:
     if not numbers:
-        raise InputError(f"nothing can be compared: {'; '.join(notes)}")
+        raise InputError(f"nothing can be compared: {'; '.join([*notes, listed_reasons(left_out)])}")
     lengths = {name: len(items) for name, items in numbers[0].items.items()}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{name} {size}" for name, size in lengths.items())
@@ -443,4 +463,4 @@ def _tested(
     against = ItemSystems(numbers, range(next(iter(lengths.values()))), None, seed, unit)
     # Whether texts are the same is not in the files: nothing is said of it.
     same = dict.fromkeys(pairs_of(list(results)), 0)
-    return compared_items(kind, results, against, same, level, interval, notes)
+    return compared_items(kind, results, against, same, level, interval, notes, left_out)

@@ -8,7 +8,7 @@ in `sets/unseen` is added to that. Items: their scores are shifted, and so are t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -178,13 +178,16 @@ def smallest_shifts(
     level: float,
     interval: float,
     seed: int,
+    widest: Mapping[str, float] | None = None,
+    pairs: int | None = None,
 ) -> dict[str, float]:
     """By number, the difference that is found in 80 % of cases, for the pair of systems that is hardest to tell apart.
 
-    signs: (labellings,) the mean sign of the items that a labelling swaps (-1) or leaves (1).
+    signs: (labellings,) the mean sign of the items that a labelling swaps (-1) or leaves (1). widest: by number, the
+    largest difference that there can be. pairs: how many there are, where these are some of them alone.
     Infinite where none would be found, however large; NaN where nothing shows how sure a difference is.
     """
-    each_level = level / len(evidence)
+    each_level = level / (pairs or len(evidence))
     shifts: dict[str, list[float]] = {name: [] for name in names}
     for each in evidence.values():
         # As if the two were equally close: under every labelling, without what their difference adds to it.
@@ -198,8 +201,13 @@ def smallest_shifts(
                 null = equal.nulls[place]
                 others = np.delete(standard, np.flatnonzero(places == place), axis=0)
             shifts[name].append(_smallest_shift(reach, place, null, others, signs, each_level))
-    known = {name: [shift for shift in own if not math.isnan(shift)] for name, own in shifts.items()}
-    return {name: max(own, default=math.nan) for name, own in known.items()}
+    largest = {name: largest_of(own) for name, own in shifts.items()}
+    return {name: math.inf if widest is not None and size > widest[name] else size for name, size in largest.items()}
+
+
+def largest_of(shifts: Iterable[float]) -> float:
+    """NaN where all are."""
+    return max((shift for shift in shifts if not math.isnan(shift)), default=math.nan)
 
 
 def _smallest_shift(

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checks import path_of, plain_arguments
+from ..checks import path_of, plain, plain_arguments
 from ..errors import InputError, shown
 from ..files import check_writable, whole_files
 from ..geometry.sparse_rows import SparseRows
-from ..report.report import plain
-from ..sets.declaration import METRICS, row_metrics
+from ..representations.vectors import asked_encoding, vectors_of
+from ..sets.declaration import METRICS, usual_metrics
 from ..sets.evaluate import PreparedSets, prepare_sets
 from ..sets.grouping import Labelled, Sized
 from ..sets.pair import check_k
@@ -183,19 +183,12 @@ def save_baseline(
     if not isinstance(name, str) or not name:
         raise InputError(f"the name of a baseline must be a text, not {shown(name)}")
     check_writable(target)
-    encoding = {
-        "pooling": pooling,
-        "device": device,
-        "batch_size": batch_size,
-        "offline": offline,
-        "cache": cache,
-        "truncate": truncate or None,
-    }
+    encoding = asked_encoding(pooling, device, batch_size, offline, cache, truncate)
     systems: dict[str, Any] = {name: system}
     prepared = prepare_sets(
         reference,
         systems,
-        row_metrics() if metrics is None else metrics,
+        usual_metrics() if metrics is None else metrics,
         encoder,
         k,
         blind=False,
@@ -339,15 +332,12 @@ def prepared_beside(
     encoding: Mapping[str, Any],
 ) -> tuple[PreparedSets, bool]:
     """Systems beside what a baseline holds, in one space, and whether its metrics are the usual ones."""
-    from ..representations.vectors import vectors_of
-
     kept = baseline if isinstance(baseline, StoredBaseline) else read_baseline(baseline)
     if kept.name in systems:
         raise InputError(f"two systems are called {kept.name!r}: one of them is the baseline's")
     metrics, k, own_options, paired = kept.chosen(metrics, k, options, paired)
-    asked = {name: value for name, value in encoding.items() if value is not None}
     labels = [f"candidate {name!r}" for name in systems]
-    encoded = vectors_of(list(systems.values()), labels, encoder, **asked)
+    encoded = vectors_of(list(systems.values()), labels, encoder, **encoding)
     noted = kept.check_encoder(encoded.identity)
     labelled: dict[str, Any] | None = None
     if groups is not None or kept.groups is not None:

@@ -425,10 +425,15 @@ def _read_lines(source: Source, field: str | None) -> Samples:
         raise InputError(f"{source.name} is read as plain lines, which have no field {field!r}; name its format")
     samples = text_samples(source, [without_line_end(line) for _, line in source.lines()])
     texts = samples.texts or ()
+    _check_document(source, texts)
     notes = []
     if all(_is_record(text) for text in texts[:3]):
         notes.append(
             f"{source.name} is read as plain lines, but they look like JSON: name its format (jsonl) if they are"
+        )
+    if samples.empty >= max(_DOUBLE_SPACED, _MANY_EMPTY * len(texts)):
+        notes.append(
+            f"{source.name}: {samples.empty:,} of {len(texts):,} lines are empty, and each is an empty text here"
         )
     # A line that ends in two carriage returns is a slip of some programs; one inside may be the end of a text.
     broken = sum("\r" in text.rstrip("\r") for text in texts if "\r" in text)
@@ -442,6 +447,30 @@ def _read_lines(source: Source, field: str | None) -> Samples:
             f"{source.name}: {broken:,} of {len(texts):,} texts hold a carriage return, which does not end a text here"
         )
     return replace(samples, notes=tuple(notes))
+
+
+_DOCUMENTS = {"<!doctype html": "a web page (HTML)", "<html": "a web page (HTML)", "{\\rtf": "a document (RTF)"}
+"""How files begin whose lines are no texts, though they can be read as lines."""
+_DOUBLE_SPACED = 5
+"""Empty lines, one between every two texts, from which on they are a way to set texts apart, and no texts."""
+_MANY_EMPTY = 0.1
+"""Share of empty lines that is more often a slip than a system's silence."""
+
+
+def _check_document(source: Source, texts: Sequence[str]) -> None:
+    """Refuse lines that are plainly no texts: of a document, and empty ones that part the others."""
+    first = [text.lstrip()[:20].lower() for text in texts if text.strip()][:2]
+    for begins, what in _DOCUMENTS.items():
+        # Texts that are whole pages each begin like that.
+        if first and first[0].startswith(begins) and not (len(first) > 1 and first[1].startswith(begins)):
+            raise InputError(f"{source.name} is {what}, not one text a line: save its texts, each in a line of its own")
+    for start in (0, 1):
+        empty = [not text.strip() for text in texts[start::2]]
+        if len(empty) >= _DOUBLE_SPACED and all(empty) and all(text.strip() for text in texts[1 - start :: 2]):
+            raise InputError(
+                f"every second line of {source.name} is empty, and an empty line is an empty text here: leave the "
+                f"{len(empty):,} empty lines out"
+            )
 
 
 def _is_record(text: str) -> bool:

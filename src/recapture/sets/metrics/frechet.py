@@ -18,7 +18,7 @@ from ...geometry.products import power_of_two_below
 from ...geometry.sparse_rows import SparseRows, together
 from ...report.result import Result
 from ..declaration import INFINITY, Measurement, Output, Relabelled, SetMetric
-from ..evaluate import Options, measure, set_function
+from ..metric_functions import Options, measure, set_function
 from ..pair import Pair
 
 if TYPE_CHECKING:

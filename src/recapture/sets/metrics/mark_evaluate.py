@@ -30,9 +30,11 @@ from ...checks import each_count
 from ...errors import InputError
 from ...geometry.labels import Labels
 from ...geometry.overlap import OverlapAt
+from ...geometry.relabelled import SphereCounts
 from ...report.result import Result
-from ..declaration import Measurement, Output, Relabelled, SetMetric
-from ..evaluate import Job, Options, PairOptions, make_pair, measure, measure_pair, set_function
+from ..declaration import Exchanged, Measurement, Output, Relabelled, SetMetric
+from ..evaluate import Job, measure_pair
+from ..metric_functions import Options, PairOptions, make_pair, measure, set_function
 from ..pair import Pair
 
 if TYPE_CHECKING:
@@ -152,16 +154,26 @@ def _measure(pair: Pair, k: int) -> Measurement:
 
 def _relabel(pair: Pair, k: int) -> Relabelled:
     def values(labels: Labels) -> dict[str, np.ndarray]:
-        counts = pair.counts_under(labels, k)
-        columns = (*labels.counts, *(getattr(counts, name) for name in "xyab"))
-        # One by one as Python's whole numbers, which cannot overflow; equal counts are scored once.
-        by_labelling = list(zip(*(column.tolist() for column in columns), strict=True))
-        scores = {(n, m, *four): _scores(n + m, estimates(n, m, k, *four)) for n, m, *four in set(by_labelling)}
-        return {
-            output.name: np.array([scores[each][output.name] for each in by_labelling]) for output in METRIC.outputs
-        }
+        return _of_counts(*labels.counts, k, pair.counts_under(labels, k))
 
     return values
+
+
+def _exchange(pair: Pair, k: int) -> Exchanged:
+    def differences(first: np.ndarray) -> dict[str, np.ndarray]:
+        n, m = (np.full(len(first), count) for count in (len(pair.reference), len(pair.candidate) // 2))
+        one, two = (_of_counts(n, m, k, counts) for counts in pair.exchanged_counts(first, k))
+        return {name: each - two[name] for name, each in one.items()}
+
+    return differences
+
+
+def _of_counts(references: np.ndarray, candidates: np.ndarray, k: int, counts: SphereCounts) -> dict[str, np.ndarray]:
+    columns = (references, candidates, *(getattr(counts, name) for name in "xyab"))
+    # One by one as Python's whole numbers, which cannot overflow; equal counts are scored once.
+    by_labelling = list(zip(*(column.tolist() for column in columns), strict=True))
+    scores = {(n, m, *four): _scores(n + m, estimates(n, m, k, *four)) for n, m, *four in set(by_labelling)}
+    return {output.name: np.array([scores[each][output.name] for each in by_labelling]) for output in METRIC.outputs}
 
 
 def _floors(n: int, m: int, k: int) -> dict[str, float]:
@@ -221,6 +233,7 @@ METRIC = SetMetric(
     direction="higher",
     measure=_measure,
     relabel=_relabel,
+    exchange=_exchange,
     floors=_floors,
     defaults={"k": 1},
     swapped={"petersen": "petersen", "quality": "diversity", "diversity": "quality", "capture": "capture"},

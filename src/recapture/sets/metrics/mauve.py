@@ -28,7 +28,7 @@ from ...geometry.kmeans import DESCRIPTION, kmeans
 from ...report.result import Result
 from ..clustered import few_different, kept_clusterings, one_clustering, spread_over_clusterings
 from ..declaration import CurveOf, Measurement, Output, Relabelled, SetMetric
-from ..evaluate import Options, measure, set_function
+from ..metric_functions import Options, measure, set_function
 from ..pair import Pair
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _score(
     from scipy.sparse import csr_matrix
 
     code, (n, m) = histograms.code, histograms.sizes
-    kinds, place = np.unique(code, return_inverse=True)
+    kinds, place = _kinds(code)
     starts = np.arange(len(code) + 1) * code.shape[1]
     holds = csr_matrix((np.ones(code.size), place.ravel(), starts), (len(code), len(kinds)))
     a, b = histograms.counts(kinds)
@@ -165,6 +165,19 @@ def _score(
         numbers |= {"frontier_integral": plain[:, -1], "smoothed_frontier_integral": smooth[:, -1]}
         numbers |= {"candidate_curve": curve[0], "reference_curve": curve[1]}
     return numbers
+
+
+def _kinds(code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different numbers, in rising order, and the place of each number among them: np.unique, without sorting where
+    numbers are small.
+    """
+    most = int(code.max())
+    if most > 4 * code.size:
+        kinds, place = np.unique(code, return_inverse=True)
+        return kinds, place
+    there = np.zeros(most + 1, bool)
+    there[code] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[code]
 
 
 def _prepare(

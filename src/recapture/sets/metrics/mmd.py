@@ -28,7 +28,7 @@ from ...checks import check_number, is_one_of
 from ...errors import InputError, nearest_names, shown
 from ...geometry.content_order import content_order
 from ...geometry.distinct import distinct_rows
-from ...geometry.kernels import Centres, SquaredDistances, cross_sum, off_diagonal_sum
+from ...geometry.kernels import Centres, SquaredDistances, cross_row_sums, cross_sum, off_diagonal_sum, row_sums
 from ...geometry.labels import Labels
 from ...geometry.parallel import blocks
 from ...geometry.points import PointSet
@@ -36,8 +36,8 @@ from ...geometry.pooled_kernel import PooledKernel
 from ...geometry.products import all_whole
 from ...geometry.sparse_rows import Rows, together
 from ...report.result import Result
-from ..declaration import INFINITY, Measurement, Output, Relabelled, SetMetric
-from ..evaluate import Options, measure, set_function
+from ..declaration import INFINITY, Exchanged, Measurement, Output, Relabelled, SetMetric
+from ..metric_functions import Options, measure, set_function
 from ..pair import Pair
 
 if TYPE_CHECKING:
@@ -133,6 +133,26 @@ def _relabel(pair: Pair, bandwidth: float | None, form: Form) -> Relabelled:
     return values
 
 
+def _exchange(pair: Pair, bandwidth: float | None, form: Form) -> Exchanged:
+    """With a and b the 0/1 vectors of two systems that share out the candidates, and K the kernel matrix of these with
+    zeros on its diagonal, a'Ka - b'Kb = (a - b)'K(a + b), and a + b is 1 everywhere: the difference is (a - b)'w.
+    """
+    _check_form(form)
+    centres = Centres.of(pair.reference.values, pair.candidate.values)
+    width = _choose_bandwidth(pair, bandwidth, centres)[0]
+    reference, candidate = pair.reference.distinct, pair.candidate.distinct
+    n, m = len(pair.reference), len(pair.candidate) / 2
+    within = row_sums(candidate, centres.candidate, width)
+    across = cross_row_sums(candidate, reference, centres.both, width)
+    weight = within + across if form == "printed" else within / (m * (m - 1)) - 2 * across / (n * m)
+    weight = weight[candidate.inverse]
+
+    def differences(first: np.ndarray) -> dict[str, np.ndarray]:
+        return {"value": np.where(first, weight, -weight).sum(axis=1)}
+
+    return differences
+
+
 def _check_form(form: Any) -> None:
     if not is_one_of(form, FORMS):
         raise InputError(f"unknown form of MMD {shown(form)}: {nearest_names(form, FORMS)}")
@@ -210,6 +230,7 @@ METRIC = SetMetric(
     direction="lower",
     measure=_measure,
     relabel=_relabel,
+    exchange=_exchange,
     settle=_settled,
     defaults={"bandwidth": None, "form": "unbiased"},
     ranges=lambda parameters: {"value": (0.0, INFINITY)} if parameters["form"] == "printed" else {},

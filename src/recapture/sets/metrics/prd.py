@@ -24,7 +24,7 @@ from ...geometry.parallel import blocks
 from ...report.result import Result
 from ..clustered import few_different, kept_clusterings, one_clustering, spread_over_clusterings
 from ..declaration import CurveOf, Measurement, Output, Relabelled, SetMetric
-from ..evaluate import Options, measure, set_function
+from ..metric_functions import Options, measure, set_function
 from ..pair import Pair
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ import numpy as np
 
 from ...geometry.labels import Labels
 from ...report.result import Result
-from ..declaration import Measurement, Output, Relabelled, SetMetric
-from ..evaluate import Options, measure, set_function
+from ..declaration import Exchanged, Measurement, Output, Relabelled, SetMetric
+from ..metric_functions import Options, measure, set_function
 from ..pair import Pair
 
 if TYPE_CHECKING:
@@ -73,6 +73,16 @@ def _relabel(pair: Pair, k: int) -> Relabelled:
     return values
 
 
+def _exchange(pair: Pair, k: int) -> Exchanged:
+    n, m = len(pair.reference), len(pair.candidate) // 2
+
+    def differences(first: np.ndarray) -> dict[str, np.ndarray]:
+        one, two = (_values(n, m, counts.x, counts.y) for counts in pair.exchanged_counts(first, k))
+        return {name: each - two[name] for name, each in one.items()}
+
+    return differences
+
+
 def _values(n: Any, m: Any, x: Any, y: Any) -> dict[str, Any]:
     """From numbers or from arrays of them."""
     return {"precision": x / m, "recall": y / n}
@@ -98,6 +108,7 @@ METRIC = SetMetric(
     direction="higher",
     measure=_measure,
     relabel=_relabel,
+    exchange=_exchange,
     defaults={"k": 3},
     swapped={"precision": "recall", "recall": "precision"},
     order=20,

@@ -370,5 +370,5 @@ STUDY = Study(
     run=_run,
     layout=LAYOUTS,
     spreads=True,
-    takes="15 minutes on 16 cores",
+    takes="12 minutes on 16 cores",
 )

@@ -69,9 +69,9 @@ class Case(NamedTuple):
     def share(self) -> str:
         if self.kind in (HUMAN, NONE):
             return "-"
-        return (
-            f"{self.strength:.0f} genre{'s' * (self.strength > 1)}" if self.kind == TOPICS else f"{self.strength:.0%}"
-        )
+        if self.kind == TOPICS:
+            return f"{self.strength:.0f} genre{'s' * (self.strength > 1)}"
+        return f"{100 * self.strength:g}%"
 
 
 class Step(NamedTuple):
