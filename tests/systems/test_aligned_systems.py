@@ -463,7 +463,7 @@ def test_pairs_of_systems_are_looked_at_in_parts(monkeypatch):
     number, _ = mean_number("score", "higher", {name: rng.random(30) for name in "abcd"})
     whole = ItemSystems([number], range(30), None, 0, "item").evidence(0.05)
     monkeypatch.setattr("recapture.systems.of_items._MOST_DIFFERENCES", 2500)
-    monkeypatch.setattr("recapture.systems.of_items._COINS", 100)
+    monkeypatch.setattr("recapture.systems.of_items._AT_ONCE", 100)
     parts = list(ItemSystems([number], range(30), None, 0, "item").evidence_by_parts(0.05))
     assert [len(part) for part in parts] == [2, 2, 2]
     together = {pair: each for part in parts for pair, each in part.items()}

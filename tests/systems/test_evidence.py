@@ -441,8 +441,8 @@ def test_only_numbers_that_decide_are_promised_to_find_damage():
     compared = rc.compare(people, {"one": one, "other": other}, "density-coverage,mmd", ceiling=False)
     asked = [("one", "other")], ["one", "other"]
     of_all, alone = (copy.copy(compared._unseen).found(names, *asked) for names in (compared.deciding, ["mmd"]))
-    assert of_all.foreign.share is not None and alone.foreign.share is None  # density is what would have found it
-    assert of_all.lost.share < alone.lost.share and alone.lost.number == "mmd"
+    assert of_all.foreign.share < alone.foreign.share and of_all.lost.share < alone.lost.share
+    assert alone.lost.number == alone.foreign.number == "mmd"
     assert copy.copy(compared._unseen).found(["mauve"], *asked) is None
 
 

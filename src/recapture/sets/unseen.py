@@ -31,8 +31,8 @@ FOUND = 0.8
 LOST, FOREIGN = "lost", "foreign"
 """Kinds of damage: a topic that is missing (variety), texts of another topic (fidelity)."""
 SHARES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
-_TOPICS = 8
-_DRAWS = 4
+_TOPICS = 16
+_DRAWS = 6
 """Of parts, for each topic."""
 _MOST = 2000
 """Texts to simulate from: shifts of more would differ little and take longer."""

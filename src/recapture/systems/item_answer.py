@@ -41,6 +41,7 @@ def compared_items(
         count = len(pairs_of(against.systems))
         for name, size in smallest_shifts(evidence, names, signs, level, interval, against.seed, widest, count).items():
             shifts[name].append(size)
+        del evidence  # before the next part is made
     found = held_together(pairs, names, interval)
     settings["smallest_found"] = {name: largest_of(own) for name, own in shifts.items()}
     return Comparison(

@@ -32,8 +32,8 @@ LEAST = 2
 """Items or groups without which nothing can be told."""
 _SWAPPED, _DRAWN = 11, 12
 """Streams of random numbers."""
-_MOST_DIFFERENCES, _COINS = 1 << 23, 1 << 21
-"""Differences under swaps, of some pairs of systems, that are held together (64 MB); and coins as floats."""
+_MOST_DIFFERENCES, _AT_ONCE = 1 << 24, 1 << 21
+"""Differences under swaps, of some pairs of systems, that are held together (128 MB); coins and sums, likewise (16)."""
 _ROUNDING = 1e-12
 """Of a sum's largest part: what the order of adding up may change."""
 
@@ -231,10 +231,12 @@ class ItemSystems:
         nulls = {pair: np.empty((len(self.numbers), plan.labellings + 1)) for pair in pairs}
         totals = {system: table.sum(axis=0) for system, table in self._tables.items()}
         named = list(dict.fromkeys(name for pair in pairs for name in pair))
+        columns = sum(part.stop - part.start for part in self._columns)
+        rows = max(1, _AT_ONCE // max(len(self._moving), len(named) * columns))
         done = 0
         with Progress("swaps", plan.labellings + 1, "labelling") as progress:
             for block in self._swaps(plan):
-                for part in blocks(len(block), max(1, _COINS // max(1, block.shape[1]))):
+                for part in blocks(len(block), rows):
                     coins = block[part].astype(np.float64)
                     now = slice(done, done + len(coins))
                     moved = {system: coins @ self._tables[system][self._moving] for system in named}
