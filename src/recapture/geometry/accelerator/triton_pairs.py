@@ -10,7 +10,7 @@ import triton.language as tl
 
 from .near_pairs import Block
 
-_TILE = (128, 256, 64, 8, 8, 3)
+_TILE = (128, 256, 64, 32, 8, 3)
 """Rows and columns of a tile, numbers of a row at a time, tiles down a group, warps, stages: the fastest on an H200."""
 
 
@@ -77,45 +77,6 @@ def _append(
 
 
 @triton.jit
-def _pass_by_copies(
-    rows_at, columns_at, row_term, column_term, row_limit, column_limit, room, room_bits, counter,
-    start, stop, rows, columns, capacity, same_until,
-    WIDTH: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
-    PROGRAMS: tl.constexpr,
-):  # fmt: skip
-    """The same where tiles are brought by the copy engine, and every program makes many of them."""
-    left = tl.make_tensor_descriptor(rows_at, shape=[rows, WIDTH], strides=[WIDTH, 1], block_shape=[BM, BK])
-    right = tl.make_tensor_descriptor(columns_at, shape=[columns, WIDTH], strides=[WIDTH, 1], block_shape=[BN, BK])
-    down = tl.cdiv(stop - start, BM)
-    across = tl.cdiv(columns, BN)
-    per_group = GROUP * across
-    for program in tl.range(tl.program_id(0), down * across, PROGRAMS):
-        group = program // per_group
-        first = group * GROUP
-        size = min(down - first, GROUP)
-        i = first + (program % per_group) % size
-        j = (program % per_group) // size
-        row0 = start + i * BM
-        column0 = j * BN
-        if (row0 + BM > same_until) or (column0 + BN > row0):
-            total = tl.zeros((BM, BN), dtype=tl.float32)
-            for at in range(0, WIDTH, BK):
-                total = tl.dot(left.load([row0, at]), right.load([column0, at]).T, total)
-            row = row0 + tl.arange(0, BM)
-            column = column0 + tl.arange(0, BN)
-            inside_row = row < stop
-            inside_column = column < columns
-            _append(
-                total, row, column, inside_row, inside_column,
-                tl.load(row_term + row, mask=inside_row, other=0.0),
-                tl.load(column_term + column, mask=inside_column, other=0.0),
-                tl.load(row_limit + row, mask=inside_row, other=0.0),
-                tl.load(column_limit + column, mask=inside_column, other=0.0),
-                room, room_bits, counter, column0, capacity, same_until, BM, BN,
-            )  # fmt: skip
-
-
-@triton.jit
 def _exact(
     left, right, i_at, j_at, found, count,
     DIMENSIONS: tl.constexpr, BLOCK: tl.constexpr, WIDE: tl.constexpr,
@@ -134,30 +95,20 @@ def _exact(
     tl.store(found + pair, total, mask=inside)
 
 
-def near_words(
-    block: Block, start: int, stop: int, room: Any, bits: Any, tile: tuple[int, ...] = _TILE, copied: bool = False
-) -> int:
+def near_words(block: Block, start: int, stop: int, room: Any, bits: Any) -> int:
     """Fill room with row * 2^32 + column and bits with what of the 32 columns from there is near; how many there are,
-    which may be more than the room holds. copied: bring tiles by the copy engine.
+    which may be more than the room holds.
     """
-    bm, bn, bk, group, warps, stages = tile
+    bm, bn, bk, group, warps, stages = _TILE
     counter = torch.zeros(1, dtype=torch.int64, device=room.device)
     columns, width = block.columns.half.shape
     tiles = triton.cdiv(stop - start, bm) * triton.cdiv(columns, bn)
-    given = (
+    _pass[(tiles,)](
         block.rows.half, block.columns.half, block.rows.term, block.columns.term,
-        block.row_threshold, block.column_threshold, room, bits, counter, start, stop,
+        block.row_threshold, block.column_threshold, room, bits, counter,
+        start, stop, columns, len(room), block.same_until,
+        WIDTH=width, BM=bm, BN=bn, BK=bk, GROUP=group, num_warps=warps, num_stages=stages,
     )  # fmt: skip
-    usual = {"WIDTH": width, "BM": bm, "BN": bn, "BK": bk, "GROUP": group, "num_warps": warps, "num_stages": stages}
-    if not copied:
-        _pass[(tiles,)](*given, columns, len(room), block.same_until, **usual)
-    else:
-        triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device=room.device))
-        programs = torch.cuda.get_device_properties(room.device).multi_processor_count
-        rows = len(block.rows.half)
-        _pass_by_copies[(min(programs, tiles),)](
-            *given, rows, columns, len(room), block.same_until, PROGRAMS=programs, **usual
-        )
     return int(counter.item())
 
 
