@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..checks import check_seed, is_one_of, plain_arguments
 from ..errors import InputError, OptionError, nearest_names, shown
+from ..geometry.devices import on_device
 from ..report.report import short_p
 from ..representations.vectors import asked_encoding
 from ..sets.declaration import ROWS, usual_metrics
@@ -33,6 +34,7 @@ _NO_CEILING = (
 )
 
 
+@on_device
 @plain_arguments
 def compare(
     reference: SampleSet | None,

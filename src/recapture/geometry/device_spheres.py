@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..distinct import DistinctRows
-from ..overlap import SLACK, Overlap, Side
-from ..products import power_of_two_below
-from .bounds import HalfRows, half_rows
-from .near_pairs import Block, Room, fused, near_pairs
+from .distinct import DistinctRows
+from .half_rows import HalfRows, half_rows
+from .near_pairs import Block, PairRoom, fused, near_pairs
+from .overlap import SLACK, Overlap, Side
+from .products import power_of_two_below
 
 if TYPE_CHECKING:
-    from ..points import PointSet
+    from .points import PointSet
 
 _SAMPLE = 1 << 15
 """Rows from which every row takes its first threshold, for few neighbours; for more of them up to four times that."""
@@ -186,7 +186,7 @@ def listed(block: Block) -> Iterator[tuple[int, int, Any]]:
     more near pairs than fit.
     """
     count = len(block.rows.half)
-    room = Room(block, min(_ROOM, count * len(block.columns.half)))
+    room = PairRoom(block, min(_ROOM, count * len(block.columns.half)))
     todo = [(0, count)]
     while todo:
         start, stop = todo.pop()
@@ -247,7 +247,7 @@ def overlap_on(device: str, reference: PointSet, candidate: PointSet, ks: tuple[
     of_reference, of_candidate = (points.on_device(device) for points in (reference, candidate))
     for points in (of_reference, of_candidate):
         find_radii(points, ks[-1])
-    in_reference, in_candidate = _Tally(of_reference, of_candidate, ks), _Tally(of_candidate, of_reference, ks)
+    in_reference, in_candidate = _Members(of_reference, of_candidate, ks), _Members(of_candidate, of_reference, ks)
     rows, columns = of_reference.half(), of_candidate.half(of_reference)
     if rows.scale != columns.scale:  # the candidate reaches further
         rows = half_rows(of_reference.values, of_reference.centre, columns.scale)
@@ -284,7 +284,7 @@ def _pairs(
         yield rows.repeat_interleave(count), torch.arange(count, device=device).repeat(len(rows)), squared
 
 
-class _Tally:
+class _Members:
     """Samples of one set in the spheres of the other."""
 
     def __init__(self, spheres: DeviceSet, samples: DeviceSet, ks: tuple[int, ...]) -> None:

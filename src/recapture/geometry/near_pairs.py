@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from .bounds import HalfRows
+from .half_rows import HalfRows
 
 _TILE = 4096
 """Rows and columns of a tile that torch makes."""
@@ -28,7 +28,7 @@ class Block:
     """Rows below this number are columns, too: each pair of these is looked at once, with the column behind the row."""
 
 
-class Room:
+class PairRoom:
     """Space on a device for near pairs."""
 
     def __init__(self, block: Block, most: int) -> None:
@@ -43,7 +43,7 @@ class Room:
             self.bits = torch.empty(most, dtype=torch.int32, device=device)
 
 
-def near_pairs(block: Block, start: int, stop: int, room: Room) -> tuple[int, Any]:
+def near_pairs(block: Block, start: int, stop: int, room: PairRoom) -> tuple[int, Any]:
     """How many there are with rows from start to stop, and row * 2^32 + column of all of them; None where they are more
     than the room holds.
     """
