@@ -35,6 +35,14 @@ def test_copies_and_repeats_are_counted_for_every_set():
     assert json.loads(results.to_json())["inputs"]["half"]["copied"] == 12
 
 
+def test_a_reference_called_human_stands_beside_a_second_human_set():
+    results = rc.evaluate(
+        [*HUMAN, HUMAN[0]], OTHER, "mmd", "bag-of-words", ceiling=2, human=MORE, reference_name="human"
+    )
+    assert list(results.inputs) == ["human", "human (human)", "candidate"]
+    assert [of_set["repeated"] for of_set in results.inputs.values()] == [1, 0, 0]
+
+
 def test_ready_vectors_are_compared_row_by_row():
     rng = np.random.default_rng(0)
     reference = rng.standard_normal((30, 3))
