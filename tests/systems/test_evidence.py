@@ -307,6 +307,7 @@ def test_levels_are_written_as_they_were_asked_for():
     compared = rc.compare(people, {"one": one, "two": two}, "mmd", ceiling=False, level=0.004, interval=0.995)
     assert compared.verdict[0].endswith("(level 0.4 %).")
     assert "[low, high]: 99.5% interval" in compared.to_table()
+    assert "human, human" not in compared.to_table()  # nothing was split: the table has no such row to explain
     assert "line: 99.5% interval" in page_of(compared).to_html()
 
 

@@ -537,7 +537,8 @@ class Comparison(Paged):
         listed = [pair for pair in (("human", "human"), *pairs_of(self.systems)) if pair in self.alike]
         rows = [[f"{a}, {b}", *(_number(self.alike[a, b][name]) for name in self._shown)] for a, b in listed]
         size = self.settings.get("part")
-        caption = [f"parts of {size:,} samples, the first in people's place; human, human: two parts of the reference"]
+        people = "; human, human: two parts of the reference" if ("human", "human") in listed else ""
+        caption = [f"parts of {size:,} samples, the first in people's place{people}"]
         title, names = "How alike systems are to each other", [names_of_label(name) for name in self._shown]
         return [Table(["of", *self._shown], rows, caption, 1, title=title, listed=True, column_names=names)]
 
