@@ -344,7 +344,7 @@ def test_the_verdict_goes_along_the_order_of_a_series():
     # Steps too small to be told, whose sum is told: who is behind is said, too.
     slow = comparison((-0.05, 0.5), (-0.9, 0.001), (-0.05, 0.5)).in_order()
     assert "a is further away than c (a - c: score -0.9000" in slow.verdict[0]
-    assert slow.verdict[0].endswith("in their order: tied from a to c.")
+    assert slow.verdict[0].endswith("in their order: each tied with the next from a to c.")
     assert "in their order" not in rising.verdict[0]
     with pytest.raises(rc.InputError, match="takes 3 numbers"):
         rising.in_order([1, 2])
@@ -466,7 +466,7 @@ def test_equal_systems_are_tied_and_far_ones_are_not():
     assert compared.to_latex().startswith(f"% {compared.verdict[0]}") and compared.verdict[0] in compared.to_markdown()
     told = json.loads(compared.to_json())
     assert told["verdict"] == compared.verdict and told["settings"]["smallest_found"] == compared.smallest_found
-    assert "found further from people than one without that in " in compared.verdict[-1]
+    assert "found further from people than one without that by mmd in " in compared.verdict[-1]
     assert compared.differences["far", "near"]["mmd"].low > 0
 
 

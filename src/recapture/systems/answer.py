@@ -275,6 +275,6 @@ def _said(against: SetSystems, interval: float, seed: int, smallest: float, fewe
     return [
         f"value: the first less the second; [low, high]: {percent(interval)} interval from the spread over "
         f"{HALF_SAMPLES} half-samples of all sets (seed {seed})",
-        f"p: of being equally close to people; {alike}; p adjusted: for all numbers by Westfall-Young's max-T{across}"
-        f"{bound}",
+        f"p: of being equally close to people; {alike}; p adjusted: for all numbers by max-T (Westfall-Young's, where "
+        f"there are labellings){across}{bound}",
     ]

@@ -378,9 +378,14 @@ class Comparison(Paged):
         steps = self._steps()
         # Steps that are each too small to be told may add up: then who is behind is said one by one.
         behind = [] if any(word != _TIED for word, _, _ in steps) else list(map(self._beaten, rest))
-        along = [f"{word} from {first} to {last}" for word, first, last in steps]
+        along = [f"{self._each(word, first, last)} from {first} to {last}" for word, first, last in steps]
         behind += [f"in their order: {', '.join(along)}"] if along else []
         return "; ".join([said[0].upper() + said[1:] if upper else said, *behind]) + "."
+
+    def _each(self, word: str, first: str, last: str) -> str:
+        """Ties do not add up: the ends of a row of them may differ."""
+        several = self._order.index(last) - self._order.index(first) > 1
+        return "each tied with the next" if word == _TIED and several else word
 
     def _steps(self) -> list[tuple[str, str, str]]:
         """Along the order: what each step does, from which system to which; equal steps in a row are one."""
