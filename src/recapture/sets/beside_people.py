@@ -191,9 +191,8 @@ def cautions(results: SetResults) -> list[str]:
     parts = []
     for name, by_metric in results.items():
         sizes = next(iter(by_metric.values())).sizes
-        said = doubled(results.inputs, name, sizes["candidate"], sizes["reference"])
-        parts += [f"{name}: {' and '.join(said)}"] if said else []
-    found = [f"beware of copies: of the texts of {some(parts)}"] if parts else []
+        parts += doubled(results.inputs, name, sizes["candidate"], sizes["reference"])
+    found = [f"beware: {some(parts)}"] if parts else []
     order = results.made_for.order if results.made_for is not None else ""
     shuffled = "go unseen" if order == "blind" else "hardly show"
     found += [f"these vectors are {order} to the order of words: shuffled words {shuffled}"] if "blind" in order else []

@@ -89,7 +89,7 @@ def doubled(inputs: Inputs, name: str, samples: int, people: int) -> list[str]:
         found = own.get(what) or 0
         # Of two texts that are alike one counts as a repeat of people's, but either would count as a copy.
         if found / samples > max(_MANY_COPIES, 2 * usual):
-            said.append(f"{found:,} of {samples:,} {words}")
+            said.append(f"{found:,} of {samples:,} texts of {name} {words}")
     return said
 
 
