@@ -387,7 +387,7 @@ def test_copies_and_repeats_are_in_the_verdict():
     copies = np.concatenate([people[:20], rng.standard_normal((20, 3))])
     again = np.repeat(rng.standard_normal((10, 3)), 4, axis=0)
     results = rc.evaluate(people, {"copies": copies, "again": again, "own": rng.standard_normal((40, 3))}, "mmd")
-    said = "Beware: 20 of 40 texts of copies stand in the reference, 30 of 40 texts of again repeat others of it."
+    said = "Beware: 20 of 40 samples of copies stand in the reference, 30 of 40 samples of again repeat others of it."
     assert said in results.verdict
     compared = rc.compare(people, {"copies": copies, "again": again}, "mmd", ceiling=False)
     assert said in compared.verdict and len(compared.verdict) <= 5

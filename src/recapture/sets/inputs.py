@@ -84,12 +84,13 @@ def doubled(inputs: Inputs, name: str, samples: int, people: int) -> list[str]:
     """
     own, first = inputs.get(name, {}), next(iter(inputs.values()), {})
     usual = (first.get("repeated") or 0) / people
+    unit = "samples" if own.get("near_copied") is None else "texts"
     said = []
     for what, words in (("copied", "stand in the reference"), ("repeated", "repeat others of it")):
         found = own.get(what) or 0
         # Of two texts that are alike one counts as a repeat of people's, but either would count as a copy.
         if found / samples > max(_MANY_COPIES, 2 * usual):
-            said.append(f"{found:,} of {samples:,} texts of {name} {words}")
+            said.append(f"{found:,} of {samples:,} {unit} of {name} {words}")
     return said
 
 
