@@ -408,7 +408,7 @@ def test_nonsense_beyond_the_limit_is_seen(needs_minilm: None) -> None:
     """The case of a new user: 300 human words followed by 1,200 times "banana"."""
     human = human_words(300)
     texts = [human, human + " banana" * 1200, "banana " * 1200]
-    old = encode(texts, truncate=True, cache=False)
+    old = encode(texts[:2], truncate=True, cache=False)
     assert likeness(old[0], old[1]) > 0.999
     new = encode(texts, cache=False)
     # By the share of tokens, four fifths of the second text are bananas.
@@ -416,8 +416,7 @@ def test_nonsense_beyond_the_limit_is_seen(needs_minilm: None) -> None:
     from recapture.representations.locate import find_weights
 
     folder = find_weights("all-MiniLM-L6-v2").folder
-    for text, vector in zip(texts, new, strict=True):
-        np.testing.assert_allclose(vector, normalised(by_hand(folder, text, "mean", 256)), atol=1e-5)
+    np.testing.assert_allclose(new[1], normalised(by_hand(folder, texts[1], "mean", 256)), atol=1e-5)
 
 
 @pytest.mark.slow
