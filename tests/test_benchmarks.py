@@ -51,7 +51,7 @@ def test_words_run(capsys, monkeypatch):
 def test_pages_run(capsys):
     from benchmarks import pages
 
-    pages.main(400)
+    pages.main(150)
     assert "inspect: size, of 5 MB" in capsys.readouterr().out
 
 

@@ -129,7 +129,9 @@ def test_links_lead_somewhere(page):
 
 def test_the_demo_is_readmes_first_command():
     shown = shlex.split(blocks(ROOT / "README.md", "console")[0])[2:]
-    made = subprocess.run(["make", "-n", "demo"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    made = subprocess.run(
+        ["make", "-n", "--no-print-directory", "demo"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
     called = shlex.split(made[made.index("recapture compare") :].replace("\\\n", " "))[1:]
     long = {"-r": "--reference", "-c": "--candidate", "compared.html": "build/demo.html"}
     assert [called[0], *(word.removeprefix("examples/demo/") for word in called[1:])] == [long.get(w, w) for w in shown]

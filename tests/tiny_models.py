@@ -53,19 +53,20 @@ def need_models() -> None:
         pytest.importorskip(library, reason="needs recapture[models]")
 
 
-_LOADED: dict[tuple[str, str, str], tuple[Any, list[str]]] = {}
+_LOADED: dict[tuple[str, str, str, str], tuple[Any, list[str]]] = {}
 
 
 @pytest.fixture
 def loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Models come from their folder once and then as copies: for tests with hundreds of calls, of which loading (see
-    tests/representations) would take most of the time. Not for tests that change a folder."""
+    tests/representations) would take most of the time. A folder that changed is read again."""
     need_models()
     from recapture.representations import masked_model, pieces, words
     from recapture.representations.loading import load_pretrained
 
     def load(kind: str, weights: Any, purpose: str, **options: Any) -> tuple[Any, list[str]]:
-        key = kind, str(weights.folder), repr(sorted(options.items()))
+        files = sorted((each.name, each.stat().st_mtime_ns) for each in Path(weights.folder).iterdir())
+        key = kind, str(weights.folder), repr(sorted(options.items())), repr(files)
         if key not in _LOADED:
             _LOADED[key] = load_pretrained(kind, weights, purpose, **options)
         made, missing = _LOADED[key]
@@ -73,6 +74,13 @@ def loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for module in (masked_model, pieces, words):
         monkeypatch.setattr(module, "load_pretrained", load)
+
+
+@pytest.fixture(autouse=True)
+def tiny_models_once(request: pytest.FixtureRequest) -> None:
+    """So it is for all tests on the tiny model, but for those of loading itself."""
+    if "tiny_bert" in request.fixturenames and request.path.parent.name != "representations":
+        request.getfixturevalue("loaded_once")
 
 
 @pytest.fixture(scope="session")

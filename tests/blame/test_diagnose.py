@@ -99,7 +99,7 @@ def test_own_pairs_are_said_to_be_left_out(of_templates):
 def test_the_strongest_finding_is_in_the_verdict(of_templates):
     *_, found = of_templates
     (said,) = (each for each in found.verdict if "strongest" in each)
-    best = min([*found.phrases, *found.clusters], key=lambda each: each.adjusted)
+    best = min([*found.phrases, *found.seldom, *found.clusters], key=lambda each: each.adjusted)
     assert "75 % of the texts of candidate and 0 % of people's" in said and best.candidate == 30
     names = [each.split(":")[0] for each in found.verdict]
     assert len(names) == 5 and names.index("Clusters") < names.index("Lost")  # what found nothing comes last
@@ -171,7 +171,7 @@ def test_forms(of_texts, tmp_path):
     reference, candidate, found = of_texts
     content = json.loads(found.to_json())
     assert content["kind"] == "texts" and set(content["results"]) == {
-        "invented", "lost", "repeated", "copied", "clusters", "phrases", "rates"
+        "invented", "lost", "repeated", "copied", "clusters", "phrases", "seldom", "rates"
     }  # fmt: skip
     assert content["results"]["copied"][0]["nearest_text"] == found.copied[0].nearest.text
     assert content["verdict"] == found.verdict

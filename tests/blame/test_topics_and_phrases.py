@@ -114,6 +114,13 @@ def test_typical_words_and_phrases_used_too_often():
     assert phrase.candidate_share == 0.5
     assert phrase.pvalue == pytest.approx(fisher_exact([[50, 0], [50, 120]], "greater").pvalue)
     assert len(found.phrases) == 1  # its parts say the same
+    # Nobody sails any more; soup has become rarer (90 of 120 before, 50 of 100 now).
+    lost, rarer = found.seldom
+    assert (lost.words, lost.candidate, lost.reference) == ("a boat sailed", 0, 30)
+    assert lost.pvalue == pytest.approx(fisher_exact([[30, 90], [0, 100]], "greater").pvalue)
+    assert (rarer.words, rarer.candidate, rarer.reference) == ("the soup boiled", 50, 90)
+    assert rarer.pvalue == pytest.approx(fisher_exact([[90, 30], [50, 50]], "greater").pvalue)
+    assert "words too seldom: 2" in " ".join(found.verdict) and "Words used too seldom" in str(found)
     said = {word for topic in found.clusters for gram in topic.ngrams for word in gram.split()}
     assert {"boat", "soup", "important"} <= said
     seldom = [topic for topic in found.clusters if topic.verdict == "too seldom"]

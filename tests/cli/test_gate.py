@@ -166,6 +166,8 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(case, folder, capsys):
 def test_names_of_numbers():
     known = ["mmd", "precision-recall.precision", "prd.precision", "prd.f8"]
     assert full_name("f8", known) == "prd.f8" and full_name("mmd.value", known) == "mmd"
+    with pytest.raises(rc.InputError, match=r"'value' may be mauve\.value or mmd: write which"):
+        full_name("value", ["mauve.value", "mauve.smoothed", "mmd"])
     assert full_name("prd.precision", known) == "prd.precision"
     with pytest.raises(rc.InputError, match=r"'precision' may be precision-recall\.precision or prd\.precision: write"):
         full_name("precision", known)
@@ -204,7 +206,7 @@ def test_gates_say_what_people_score_and_by_what_the_worse_one_wins():
     assert sentence.endswith("), but closer to people by precision-recall.recall")
     assert "but closer" not in compared.gate("worse", baseline="new").sentence.partition(" by ")[0]
     human = compared.results["old"]["precision-recall"].human["recall"].mean
-    said = f"(human parts have {human:.4f})"
+    said = f"(people's parts, which are smaller, have {human:.4f})"
     assert compared.gate("recall < 0.7", baseline="new").sentence.endswith(f"which is below 0.7 {said}")
     with pytest.raises(rc.InputError, match=re.escape(f"'precision-recall.recall > 90' never holds {said}")):
         compared.gate("recall > 90")

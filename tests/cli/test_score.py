@@ -38,6 +38,7 @@ BOTH = ("-r", "human.npy", "-c", "model_1.npy", "-c", "copy.npy", "--metrics", "
 SENTENCES = [
     "How close to people these are cannot be said: there is neither a p-value nor a human band beside them.",
     "Which of these 2 is closest to people was not tested here: recapture compare tests that.",
+    "Beware: 200 of 200 samples of copy.npy stand in the reference.",
 ]
 
 TABLE = "".join(f"{sentence}\n" for sentence in SENTENCES)

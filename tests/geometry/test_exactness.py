@@ -168,7 +168,7 @@ VALUES = st.one_of(st.integers(-3, 3).map(float), st.sampled_from([0.1, 0.2, 0.3
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=75, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data(), dimensions=st.integers(1, 3), k=st.integers(1, 3))
 def test_equals_brute_force_on_anything(data, dimensions, k):
     rows = st.integers(k + 1, 14)

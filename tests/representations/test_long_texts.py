@@ -408,7 +408,7 @@ def test_nonsense_beyond_the_limit_is_seen(needs_minilm: None) -> None:
     """The case of a new user: 300 human words followed by 1,200 times "banana"."""
     human = human_words(300)
     texts = [human, human + " banana" * 1200, "banana " * 1200]
-    old = encode(texts, truncate=True, cache=False)
+    old = encode(texts[:2], truncate=True, cache=False)
     assert likeness(old[0], old[1]) > 0.999
     new = encode(texts, cache=False)
     # By the share of tokens, four fifths of the second text are bananas.
@@ -416,8 +416,7 @@ def test_nonsense_beyond_the_limit_is_seen(needs_minilm: None) -> None:
     from recapture.representations.locate import find_weights
 
     folder = find_weights("all-MiniLM-L6-v2").folder
-    for text, vector in zip(texts, new, strict=True):
-        np.testing.assert_allclose(vector, normalised(by_hand(folder, text, "mean", 256)), atol=1e-5)
+    np.testing.assert_allclose(new[1], normalised(by_hand(folder, texts[1], "mean", 256)), atol=1e-5)
 
 
 @pytest.mark.slow
@@ -428,13 +427,11 @@ def test_nonsense_beyond_the_limit_is_seen_in_real_texts(needs_minilm: None) -> 
         pytest.skip("needs the folder ghostbuster in RECAPTURE_DATA")
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
-    human = [row["text"] for row in rows if row["source"] == "human"][:6]
-    texts = [" ".join(human[at : at + 3]) for at in (0, 3)]  # documents here are cut to 120 words
-    spoilt = [text + " banana" * 1200 for text in texts]
-    old, new = (encode([*texts, *spoilt], truncate=way, cache=False) for way in (True, False))
-    for at in range(2):
-        assert likeness(old[at], old[at + 2]) > 0.999
-        assert likeness(new[at], new[at + 2]) < 0.6
+    human = [row["text"] for row in rows if row["source"] == "human"][:3]
+    text = " ".join(human)  # documents here are cut to 120 words
+    old, new = (encode([text, text + " banana" * 1200], truncate=way, cache=False) for way in (True, False))
+    assert likeness(*old) > 0.999
+    assert likeness(*new) < 0.6
 
 
 @pytest.mark.slow

@@ -114,7 +114,7 @@ def test_one_part_of_a_held_out_human_set_is_inside():
     """40 human sets, each with a held-out one: the share of parts inside is 95 % on average, for every number.
 
     The spread of that mean over 40 sets is at most .026, so .86 to .99 is wide for a right band and far from a wrong
-    one. Metrics that cluster vary less from set to set: over 16 sets the spread of their means is .025, too.
+    one. Metrics that cluster vary less from set to set: over 8 sets the spread of their means is .035.
     `recapture reproduce promises` has 300 of them.
     """
     inside = {}
@@ -122,7 +122,7 @@ def test_one_part_of_a_held_out_human_set_is_inside():
     for seed in range(40):
         rng = np.random.default_rng(seed)
         reference, held_out = rng.standard_normal((60, 6)), rng.standard_normal((30, 6))
-        metrics = None if seed < 16 else ",".join(quickly)
+        metrics = None if seed < 8 else ",".join(quickly)
         results = rc.evaluate(reference, held_out, metrics, seed=seed)["candidate"]
         for name, result in results.items():
             for number, share in result.inside.items():

@@ -35,6 +35,14 @@ def test_copies_and_repeats_are_counted_for_every_set():
     assert json.loads(results.to_json())["inputs"]["half"]["copied"] == 12
 
 
+def test_a_reference_called_human_stands_beside_a_second_human_set():
+    results = rc.evaluate(
+        [*HUMAN, HUMAN[0]], OTHER, "mmd", "bag-of-words", ceiling=2, human=MORE, reference_name="human"
+    )
+    assert list(results.inputs) == ["human", "human (human)", "candidate"]
+    assert [of_set["repeated"] for of_set in results.inputs.values()] == [1, 0, 0]
+
+
 def test_ready_vectors_are_compared_row_by_row():
     rng = np.random.default_rng(0)
     reference = rng.standard_normal((30, 3))
@@ -65,14 +73,15 @@ def test_copies_are_held_against_how_often_these_people_repeat_each_other():
 
     def warned(candidate, reference=people):
         results = rc.evaluate(reference, {"it": candidate}, "mmd", "bag-of-words", ceiling=False)
-        return [note for note in results["it"]["mmd"].warnings if "scores of copies" in note]
+        return [note for note in results["it"]["mmd"].warnings if "copies" in note]
 
     assert not warned(usual)
     (said,) = warned(copier)
-    assert "0 of 40 samples of candidate 'it' stand in the reference and 32 nearly (of its own 40 samples 12 " in said
+    assert "0 of 40 samples of candidate 'it' stand in the reference and 32 nearly (12 of the reference's own" in said
     (plain,) = warned(usual, [*alone, *pairs])  # people who do not repeat each other
-    assert "of its own" not in plain and "8 nearly: scores" in plain
-    assert warned([*new, *people[:8]])  # word for word is another matter: no two of these people did that
+    assert "own" not in plain and "8 nearly: near copies flatter a model" in plain
+    # Word for word is another matter: no two of these people did that.
+    assert "scores of copies say nothing" in warned([*new, *people[:8]])[0]
 
 
 def test_the_same_samples_on_both_sides_bring_a_warning():
@@ -93,7 +102,7 @@ def test_a_set_that_copies_brings_a_warning():
     results = scored({"half": [*OTHER[:12], *HUMAN[:12]], "own": OTHER})
     (said,) = (each for each in results["half"]["mmd"].warnings if each.endswith("of copies say nothing about a model"))
     assert said.startswith(
-        "12 of 24 samples of candidate 'half' stand in the reference (of its own 24 samples 23 repeat"
+        "12 of 24 samples of candidate 'half' stand in the reference (23 of the reference's own 24 repeat"
     )
     assert not any("copies" in warning for warning in results["own"]["mmd"].warnings)
 

@@ -378,3 +378,16 @@ def with_names(rows):
     for row in rows:
         above = row[0] or above
         yield above, row
+
+
+def test_copies_and_repeats_are_in_the_verdict():
+    """Half of one candidate is the reference's, three quarters of the other stand there four times: counted by hand."""
+    rng = np.random.default_rng(6)
+    people = rng.standard_normal((40, 3))
+    copies = np.concatenate([people[:20], rng.standard_normal((20, 3))])
+    again = np.repeat(rng.standard_normal((10, 3)), 4, axis=0)
+    results = rc.evaluate(people, {"copies": copies, "again": again, "own": rng.standard_normal((40, 3))}, "mmd")
+    said = "Beware: 20 of 40 samples of copies stand in the reference, 30 of 40 samples of again repeat others of it."
+    assert said in results.verdict
+    compared = rc.compare(people, {"copies": copies, "again": again}, "mmd", ceiling=False)
+    assert said in compared.verdict and len(compared.verdict) <= 5

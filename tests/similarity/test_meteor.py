@@ -635,7 +635,7 @@ def of_words(jar, pairs, **options):
 
 @pytest.mark.slow
 def test_jar_agrees_on_repeated_words_and_forms(jar):
-    pairs = [*sentences(4000, 1), *sentences(40, 2, longest=150), *((w, w) for w in ("the", ".", "dog . dog ."))]
+    pairs = [*sentences(1500, 1), *sentences(15, 2, longest=150), *((w, w) for w in ("the", ".", "dog . dog ."))]
     expected = jar.scores(pairs, "exact stem", "1.0 0.6")
     np.testing.assert_allclose(of_words(jar, pairs), expected, atol=1e-12)
 
@@ -653,7 +653,7 @@ def test_jar_agrees_on_synonyms(jar, tmp_path):
         "the a dog hound dogs hounds mouse mice large big bigger auto car cars automobile run running race races walk "
         "go going went street road kid child children boy happy glad took take taking photo picture . glass glasses"
     )
-    pairs = sentences(2000, 5, vocabulary)
+    pairs = sentences(1000, 5, vocabulary)
     expected = jar.scores(pairs, "exact stem synonym", "1.0 0.6 0.8")
     np.testing.assert_allclose(of_words(jar, pairs, wordnet=tmp_path), expected, atol=1e-12)
     # The stage is at work in many of the pairs.
@@ -672,8 +672,8 @@ def test_jar_agrees_on_paraphrases(jar, tmp_path):
     file = tmp_path / "table.gz"
     file.write_bytes(gzip.compress("".join(f"0.1\n{a}\n{b}\n" for a, b in rows).encode()))
     pairs = [
-        *sentences(2000, 7, letters),
-        *sentences(500, 8, "a dog the it kicks ball plays football big large before in front of"),
+        *sentences(1000, 7, letters),
+        *sentences(250, 8, "a dog the it kicks ball plays football big large before in front of"),
     ]
     expected = jar.scores(pairs, "exact stem paraphrase", "1.0 0.6 0.6", "-a", str(file))
     np.testing.assert_allclose(of_words(jar, pairs, paraphrases=file), expected, atol=1e-12)
@@ -690,7 +690,7 @@ def test_jar_agrees_on_real_captions(jar, data_folder):
     with gzip.open(data_folder / "abstract48s" / "contexts.jsonl.gz", "rt", encoding="utf-8") as stream:
         groups = [json.loads(line)["references"] for line in stream]
     rng = random.Random(0)
-    pairs = [(rng.choice(group), rng.choice(group)) for group in groups for _ in range(4)]
+    pairs = [(rng.choice(group), rng.choice(group)) for group in groups]
     pairs += [(rng.choice(group), rng.choice(rng.choice(groups))) for group in groups]
     # Raw text on both sides: the jar's tokens and stems against ours.
     expected = jar.scores(pairs, "exact stem", "1.0 0.6", "-norm")
@@ -703,7 +703,7 @@ def test_jar_agrees_on_real_translations(jar, data_folder):
         references = {(row["lp"], row["sid"]): row["reference"] for row in map(json.loads, stream)}
     with gzip.open(data_folder / "wmt17_to_english" / "outputs.jsonl.gz", "rt", encoding="utf-8") as stream:
         rows = list(map(json.loads, stream))
-    pairs = [(row["hyp"], references[row["lp"], row["sid"]]) for row in rows[:: len(rows) // 3000]]
+    pairs = [(row["hyp"], references[row["lp"], row["sid"]]) for row in rows[:: len(rows) // 1000]]
     words = [tuple(" ".join(meteor_tokens(text)) for text in pair) for pair in pairs]
     expected = jar.scores(words, "exact stem", "1.0 0.6")
     np.testing.assert_allclose(of_words(jar, words), expected, atol=1e-12)

@@ -275,6 +275,42 @@ def test_ranks_share_places_where_nothing_is_sure():
     assert ring.verdict[0] == "No system is closest to people: each of a, b and c is beaten by another."
 
 
+def test_who_is_beaten_is_not_called_closest_though_fewest_beat_it():
+    """By hand: a beats c, d and e, all of which beat b, which beats a; c, d and e beat each other in a ring."""
+    wins = {"a": "cde", "b": "a", "c": "bd", "d": "be", "e": "bc"}
+
+    def of(value):
+        return {"score": Difference(value, value - 0.1, value + 0.1, 0.001, 0.001, 0.001)}
+
+    found = {(a, b): of(0.5 if b in wins[a] else -0.5) for a, b in combinations("abcde", 2)}
+    values = {name: {"score": 0.5} for name in wins}
+    odd = Comparison("pairs", rc.Results(), {"score": "higher"}, values, found, 0.05, {})
+    assert odd.ranks == {"a": 2, "b": 4, "c": 3, "d": 3, "e": 3}
+    assert odd.verdict[0].startswith("No system is closest to people: a is beaten by another; b is further away than c")
+
+
+def test_a_difference_that_no_half_sample_moves_gets_the_labellings_it_needs():
+    """Texts of one system are all where people are, those of the other all far away: precision 1 against 0 in every
+    half. Of the C(80, 40) labellings hardly any is as far, so p is as small as there are labellings for.
+    """
+    rng = np.random.default_rng(0)
+    people, near = rng.standard_normal((60, 4)), 1e-3 * rng.standard_normal((40, 4))
+    compared = rc.compare(people, {"near": near, "far": near + 50}, "precision-recall", ceiling=False, level=0.001)
+    found = compared.differences["near", "far"]["precision-recall.precision"]
+    assert (found.value, found.low, found.high) == (1, 1, 1)
+    assert found.adjusted < 0.001 / 5
+    assert compared.ranks == {"near": 1, "far": 2}
+
+
+def test_levels_are_written_as_they_were_asked_for():
+    people, one, two = np.random.default_rng(0).standard_normal((3, 20, 2))
+    compared = rc.compare(people, {"one": one, "two": two}, "mmd", ceiling=False, level=0.004, interval=0.995)
+    assert compared.verdict[0].endswith("(level 0.4 %).")
+    assert "[low, high]: 99.5% interval" in compared.to_table()
+    assert "human, human" not in compared.to_table()  # nothing was split: the table has no such row to explain
+    assert "line: 99.5% interval" in page_of(compared).to_html()
+
+
 def test_sentences_have_signs_pairs_and_numbers_of_the_tables():
     """c is better than a, and stands behind it: the sentence says a - c, as the table does."""
     last = comparison((0.05, 0.5), (-0.9, 0.001), (-0.4, 0.001))
@@ -308,7 +344,7 @@ def test_the_verdict_goes_along_the_order_of_a_series():
     # Steps too small to be told, whose sum is told: who is behind is said, too.
     slow = comparison((-0.05, 0.5), (-0.9, 0.001), (-0.05, 0.5)).in_order()
     assert "a is further away than c (a - c: score -0.9000" in slow.verdict[0]
-    assert slow.verdict[0].endswith("in their order: tied from a to c.")
+    assert slow.verdict[0].endswith("in their order: each tied with the next from a to c.")
     assert "in their order" not in rising.verdict[0]
     with pytest.raises(rc.InputError, match="takes 3 numbers"):
         rising.in_order([1, 2])
@@ -430,7 +466,7 @@ def test_equal_systems_are_tied_and_far_ones_are_not():
     assert compared.to_latex().startswith(f"% {compared.verdict[0]}") and compared.verdict[0] in compared.to_markdown()
     told = json.loads(compared.to_json())
     assert told["verdict"] == compared.verdict and told["settings"]["smallest_found"] == compared.smallest_found
-    assert "found further from people than one without that in " in compared.verdict[-1]
+    assert "found further from people than one without that by mmd in " in compared.verdict[-1]
     assert compared.differences["far", "near"]["mmd"].low > 0
 
 

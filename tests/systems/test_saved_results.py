@@ -206,6 +206,9 @@ def test_only_what_goes_with_saved_results(folder, capsys):
     assert "good is closest to people" in (folder / "page.html").read_text()
     found = json.loads((folder / "out.json").read_text())
     assert found["level"] == 0.1 and found["kind"] == "compare pairs"
+    capsys.readouterr()
+    assert run(["compare", "good.json", "poor.json"]) == 0
+    assert " more numbers: in json and csv\n" in capsys.readouterr().out  # no method of Python's: this is a shell
     # What was compared once holds the results of its systems, but not their scores.
     assert run(["compare", "out.json"]) == 2
     assert "hold no scores of single items" in capsys.readouterr().err

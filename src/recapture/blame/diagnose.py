@@ -83,7 +83,7 @@ def diagnose(
     -------
     Diagnosis
         `.invented`, `.lost`, `.repeated`, `.copied` (rows with `.index`, `.text`, `.score`, `.pvalue`, `.nearest`),
-        `.clusters`, `.phrases`, `.rates`, `.verdict`; `.save_texts(path)` writes one row for every text.
+        `.clusters`, `.phrases`, `.seldom`, `.rates`, `.verdict`; `.save_texts(path)` writes one row for every text.
 
     Examples
     --------
@@ -151,10 +151,12 @@ def diagnose_sides(sides: TwoSides, level: float, clusters: int, prepared: Prepa
     }
     plane = principal_plane(topics.rows.values, topics.rows.weight, sides.seed).at[topics.rows.inverse]
     texts = _records(sides, (to_candidate, to_reference), lists, topics.label, plane)
+    often, seldom = _phrases(sides, ngrams, level)
     return Diagnosis(
         **lists,
         clusters=topics.topics,
-        phrases=_phrases(sides, ngrams, level),
+        phrases=often,
+        seldom=seldom,
         rates=twice.rates,
         texts=texts,
         level=level,
@@ -185,12 +187,13 @@ def _sides(prepared: PreparedSets, name: str, seed: int) -> TwoSides:
     )
 
 
-def _phrases(sides: TwoSides, ngrams: NGrams | None, level: float) -> list[Phrase]:
+def _phrases(sides: TwoSides, ngrams: NGrams | None, level: float) -> tuple[list[Phrase], list[Phrase]]:
+    """Those used too often, and words used too seldom."""
     if ngrams is None:
-        return []
+        return [], []
     units = np.concatenate([sides.units[0], sides.unit_counts[0] + sides.units[1]])
     is_candidate = np.arange(sum(sides.sizes)) >= sides.sizes[0]
-    return ngrams.overused(units, is_candidate, level)
+    return ngrams.overused(units, is_candidate, level), ngrams.underused(units, is_candidate, level)
 
 
 def _records(

@@ -25,6 +25,12 @@ _WORDS = 60
 _WHOLE = 20_000
 """Characters of a text on a page, where it is opened."""
 
+_RATES = {
+    "copied": ("stand in the reference", "nearly stand in it"),
+    "repeated": ("repeat others of their set", "nearly repeat others"),
+}
+"""The rates of either list."""
+
 
 class Diagnosis(Paged):
     """What `diagnose` returns.
@@ -44,7 +50,9 @@ class Diagnosis(Paged):
         Of the pooled texts, those whose shares differ most first: `.candidate_share`, `.reference_share`, `.pvalue`,
         `.adjusted`, `.verdict`, `.ngrams`, `.central`.
     phrases : list of Phrase
-        Words that the candidate uses too often.
+        Words that the candidate uses too often, three or more.
+    seldom : list of Phrase
+        Words that it uses too seldom, or not at all, one or more.
     rates : list of Rate
         How many texts are copied and repeated, in the candidate and among people.
     level : float
@@ -65,6 +73,7 @@ class Diagnosis(Paged):
         copied: TextList,
         clusters: Sequence[Topic],
         phrases: Sequence[Phrase],
+        seldom: Sequence[Phrase],
         rates: Sequence[Rate],
         texts: Sequence[dict[str, Any]],
         level: float,
@@ -75,7 +84,8 @@ class Diagnosis(Paged):
     ) -> None:
         """samples: the vectors of both sides, for layouts of the page's map (None: there are none)."""
         self.invented, self.lost, self.repeated, self.copied = invented, lost, repeated, copied
-        self.clusters, self.phrases, self.rates = list(clusters), list(phrases), list(rates)
+        self.clusters, self.rates = list(clusters), list(rates)
+        self.phrases, self.seldom = list(phrases), list(seldom)
         self.texts, self.level, self.names = list(texts), level, names
         self.settings, self.notes = dict(settings), list(notes)
         self._samples = samples
@@ -91,14 +101,24 @@ class Diagnosis(Paged):
         shares = f"clusters: {often} too often and {seldom} too seldom, of {len(self.clusters)}"
         if self.phrases:
             shares += f"; phrases too often: {len(self.phrases):,}"
+        if self.seldom:
+            shares += f"; words too seldom: {len(self.seldom):,}"
         strongest = self._strongest()
-        said = [(each.amount > 0, each.said) for each in self.lists.values()]
+        said = [(each.amount > 0 and self._more_than_people(name), each.said) for name, each in self.lists.items()]
         said.append((strongest is not None, f"{shares}; {strongest}" if strongest else shares))
         return [f"{each[0].upper()}{each[1:]}." for _, each in sorted(said, key=lambda pair: not pair[0])]
 
+    def _more_than_people(self, name: str) -> bool:
+        """Whether a list of doubles is more than people's own texts would give; others are tested one by one."""
+        told = [rate.pvalue for rate in self.rates if rate.what in _RATES.get(name, ())]
+        return not told or min(told) <= self.level
+
     def _strongest(self) -> str | None:
         """Of phrases and clusters that stand out, the one with the smallest adjusted p-value."""
-        found: list[tuple[Phrase | Topic, str]] = [(each, f'the phrase "{each.words}"') for each in self.phrases]
+        found: list[tuple[Phrase | Topic, str]] = [
+            (each, f'the {"phrase" if " " in each.words else "word"} "{each.words}"')
+            for each in (*self.phrases, *self.seldom)
+        ]
         for topic in self.clusters:
             if topic.verdict:
                 words = f" ({', '.join(topic.ngrams)})" if topic.ngrams else ""
@@ -130,7 +150,8 @@ class Diagnosis(Paged):
     def report(self) -> Report:
         rows = {name: Rows((row.record() for row in listed), _COLUMNS) for name, listed in self.lists.items()}
         topics = [_topic_record(topic) for topic in self.clusters]
-        phrases = Rows(map(vars, self.phrases), [each.name for each in fields(Phrase)])
+        columns = [each.name for each in fields(Phrase)]
+        phrases, seldom = (Rows(map(vars, listed), columns) for listed in (self.phrases, self.seldom))
         rates = [vars(each) for each in self.rates]
         tables = [
             *(
@@ -139,10 +160,11 @@ class Diagnosis(Paged):
                 if listed.shown
             ),
             _topics_table(self.clusters, self.level),
-            *([_phrases_table(self.phrases)] if self.phrases else []),
+            *([_phrases_table(self.phrases, "Phrases used too often", "phrases")] if self.phrases else []),
+            *([_phrases_table(self.seldom, "Words used too seldom", "words")] if self.seldom else []),
             _rates_table(self.rates, self.settings),
         ]
-        results = {**rows, "clusters": topics, "phrases": phrases, "rates": rates}
+        results = {**rows, "clusters": topics, "phrases": phrases, "seldom": seldom, "rates": rates}
         said = {name: {"said": listed.said, "least": listed.least} for name, listed in self.lists.items()}
         more = {"level": self.level, "lists": said, "names": list(self.names)}
         return Report("texts", tables, self.notes, self.notes, results, results, self.settings, more, self.verdict)
@@ -230,7 +252,7 @@ def _topics_table(topics: Sequence[Topic], level: float) -> Table:
     return Table(heads, rows, caption, 4, repeated=2, title="Too often, too seldom", listed=True, row_names=names)
 
 
-def _phrases_table(phrases: Sequence[Phrase]) -> Table:
+def _phrases_table(phrases: Sequence[Phrase], title: str, what: str) -> Table:
     rows = [
         [
             each.words, f"{each.candidate:,} ({each.candidate_share:.1%})",
@@ -238,10 +260,11 @@ def _phrases_table(phrases: Sequence[Phrase]) -> Table:
         ]
         for each in phrases[:SHOWN]
     ]  # fmt: skip
-    caption = ["texts that have it; p: exact, one-sided, adjusted by Holm over all phrases that enough texts have"]
+    of = f"{len(phrases[:SHOWN])} of {len(phrases):,}; " if len(phrases) > SHOWN else ""
+    caption = [f"{of}texts that have them; p: exact, one-sided, adjusted by Holm over all that enough texts have"]
     return Table(
-        ["phrase", "candidate", "human", "p", "p adjusted"], rows, caption, 1, title="Phrases used too often",
-        listed=True, row_names=[("phrases",)] * len(rows),
+        [what, "candidate", "human", "p", "p adjusted"], rows, caption, 1, title=title, listed=True,
+        row_names=[("phrases",)] * len(rows),
     )  # fmt: skip
 
 

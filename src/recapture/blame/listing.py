@@ -8,6 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from ..report.report import percent
 from .doubles import Double, Occurrences
 from .reach import Reached
 from .sides import TwoSides
@@ -114,7 +115,7 @@ def told_list(sides: TwoSides, side: int, found: Reached, level: float, what: st
     different = np.unique(sides.folded[side].row[sides.folded[side].inverse[order]], return_index=True)[1]
     furthest = [_row(sides, side, int(order[at]), found) for at in np.sort(different)[:SHOWN] if at < (told or total)]
     if told:
-        said = f"{what}: {told:,} of {total:,} texts of {name}, of which {level:.0%} may be false alarms"
+        said = f"{what}: {told:,} of {total:,} texts of {name}, of which {percent(level)} may be false alarms"
     else:
         few = f"fewer than {found.least:,} cannot be told from chance at this size"
         why = "sets of this size are too small to tell any from chance" if found.least > total else few

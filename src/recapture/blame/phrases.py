@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +35,7 @@ _LOOKED_AT = 10_000
 
 @dataclass(frozen=True)
 class Phrase:
-    """Words that the candidate uses more often than people do."""
+    """Words that the candidate uses more often than people do, or more seldom."""
 
     words: str
     candidate: int
@@ -45,7 +45,7 @@ class Phrase:
     """Of all texts."""
     reference_share: float
     pvalue: float
-    """Exact, one-sided: that the candidate has it as often as people."""
+    """Exact, one-sided: that both sides have it equally often."""
     adjusted: float
     """By Holm, over all phrases that enough texts have."""
 
@@ -178,7 +178,22 @@ class NGrams:
             best_of.append([named[words] for words in _without_parts(list(named), listed)])
         return best_of
 
-    def overused(self, unit: np.ndarray, is_candidate: np.ndarray, level: float) -> list[Phrase]:
+    def underused(self, unit: np.ndarray, is_candidate: np.ndarray, level: float) -> list[Phrase]:
+        """The same for what fewer of them have; single words, too, for a lost topic is a word that never comes."""
+        return [
+            replace(
+                each,
+                candidate=each.reference,
+                reference=each.candidate,
+                candidate_share=each.reference_share,
+                reference_share=each.candidate_share,
+            )
+            for each in self.overused(unit, ~is_candidate, level, shortest=1)
+        ]
+
+    def overused(
+        self, unit: np.ndarray, is_candidate: np.ndarray, level: float, shortest: int = _PHRASE
+    ) -> list[Phrase]:
         """Phrases that more of the candidate's units (groups of texts, or single ones) have than chance explains.
 
         unit: of every text, no number on both sides.
@@ -188,7 +203,7 @@ class NGrams:
         of_unit[unit] = is_candidate
         units, texts = [np.bincount(flags, minlength=2).tolist() for flags in (of_unit, is_candidate)]
         tested, counted = [], []
-        for length, level_of in enumerate(self._levels[_PHRASE - 1 :], _PHRASE):
+        for length, level_of in enumerate(self._levels[shortest - 1 :], shortest):
             gram, own = np.divmod(np.unique(level_of.gram * every + unit[level_of.text]), every)
             by_unit = [np.bincount(gram[of_unit[own] == side], minlength=level_of.there) for side in (False, True)]
             sides = is_candidate[level_of.text]

@@ -122,6 +122,7 @@ def compare(
     """
     from ..sets.declaration import METRICS, usual_metrics
     from ..systems.answer import compare as compare_systems
+    from ..systems.comparison import Comparison
     from ..systems.saved_results import compare_saved
     from ..systems.stored_baseline import read_baseline
 
@@ -133,6 +134,8 @@ def compare(
         form = chosen_form(form, output)
         saved = compare_saved(results, level=level, interval=interval, seed=seed)
         judged = gate.judge(saved, baseline)
+        if isinstance(saved, Comparison):
+            saved.show("")
         deliver(saved, form, output, saved.notes, report=report, series=series)
         leave(judged)
         return

@@ -497,7 +497,7 @@ def deliver(
         _answer(result)
     for path in files:
         say(f"wrote {path}")
-    for note in notes if form != "json" else ():
+    for note in notes if output or form != "json" else ():  # what is on the terminal as JSON has them
         say(note)
     if left is not None:
         raise left

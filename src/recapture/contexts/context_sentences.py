@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..labellings.combine import harmonic_mean_p, holm
-from ..report.report import short, short_p
+from ..report.report import percent, short, short_p
 
 if TYPE_CHECKING:
     from .table import Total
@@ -67,7 +67,7 @@ def _where(total: Total) -> str:
     assert combined is not None
     return (
         f"By {_name(total)} they differ in {round(combined.below_bh * total.contexts):,} of {total.contexts:,} "
-        f"contexts (false alarms among these are held to {combined.level:.0%})."
+        f"contexts (false alarms among these are held to {percent(combined.level)})."
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..page.page_parts import Page, Paged
 from ..report.data_forms import json_lines
-from ..report.report import HIGHER_LOWER, not_compared
+from ..report.report import HIGHER_LOWER, not_compared, percent
 from ..report.result import Result, Results, model_name, neighbourhoods
 from .declaration import METRICS
 
@@ -136,8 +136,8 @@ def _bootstrap(by_metric: Mapping[str, Result]) -> list[str]:
     lines = []
     if drawn := next((record for record in records.values() if "level" in record), None):
         lines.append(
-            f"[low, high]: {drawn['level']:.0%} interval of the mean, bootstrap over items ({drawn['resamples']:,} "
-            f"resamples, seed {drawn['seed']})"
+            f"[low, high]: {percent(drawn['level'])} interval of the mean, bootstrap over items "
+            f"({drawn['resamples']:,} resamples, seed {drawn['seed']})"
         )
     without = [name for name, record in records.items() if record.get("corpus_numbers")]
     if without:

@@ -511,6 +511,11 @@ def names_of_label(label: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((plain, *names_of_number(metric, number))))
 
 
+def percent(share: float) -> str:
+    """A level as it was asked for: 99.5 % must not read 100 %, nor 0.1 % read 0 %."""
+    return f"{100 * share:g}%"
+
+
 def not_compared(systems: int) -> str:
     """What is said of systems that stand side by side without a test of one against another."""
     return f"Which of these {systems} is closest to people was not tested here: recapture compare tests that."

@@ -228,6 +228,7 @@ class Results(dict[str, dict[str, Result]], Reported):
     >>> results = rc.evaluate(same, {"copy": same}, "precision-recall", k=1, ceiling=False)
     >>> print(results.to_markdown())
     - How close to people this is cannot be said: there is neither a p-value nor a human band beside it.
+    - Beware: 4 of 4 samples of copy stand in the reference.
     <BLANKLINE>
     | candidate | precision ↑ | recall ↑ |
     |---|---:|---:|

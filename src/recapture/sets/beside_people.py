@@ -13,6 +13,7 @@ import numpy as np
 from ..report.report import not_compared, short, short_p
 from ..report.result import Result
 from .declaration import ASPECTS, METRICS, row_name
+from .inputs import doubled
 from .unseen import SmallestFound, sentence
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def verdict_of_sets(results: SetResults, level: float = LEVEL) -> list[str]:
     """At most five sentences, from tested facts and human bands; one that says so where there is neither."""
     if not results:
         return []
-    return [*told_from_people(results, level), *_not_compared(results), *_unseen(results, level), *blind(results)]
+    return [*told_from_people(results, level), *_not_compared(results), *_unseen(results, level), *cautions(results)]
 
 
 def told_from_people(results: SetResults, level: float) -> list[str]:
@@ -185,11 +186,17 @@ def overshoots(results: SetResults, system: str, other: str, number: str) -> boo
     return own[number].halves > 0 and own[number].halves >= abs(others[number].halves)
 
 
-def blind(results: SetResults) -> list[str]:
-    """What these vectors do not show."""
+def cautions(results: SetResults) -> list[str]:
+    """What closeness hides: copies and repeats, and what these vectors do not show; one sentence."""
+    parts = []
+    for name, by_metric in results.items():
+        sizes = next(iter(by_metric.values())).sizes
+        parts += doubled(results.inputs, name, sizes["candidate"], sizes["reference"])
+    found = [f"beware: {some(parts)}"] if parts else []
     order = results.made_for.order if results.made_for is not None else ""
     shuffled = "go unseen" if order == "blind" else "hardly show"
-    return [f"These vectors are {order} to the order of words: shuffled words {shuffled}."] if "blind" in order else []
+    found += [f"these vectors are {order} to the order of words: shuffled words {shuffled}"] if "blind" in order else []
+    return [sentence_of("; ".join(found))] if found else []
 
 
 def _unseen(results: SetResults, level: float) -> list[str]:

@@ -27,7 +27,7 @@ class GivenSets(NamedTuple):
         second = [] if human is None else [human]
         people = [reference_name, *("human" for _ in second)]
         for place in range(len(people)):
-            while people[place] in named:
+            while people[place] in (*named, *people[:place]):
                 people[place] += " (human)" if place else " (reference)"
         of_reference = reference_name if reference_name == "reference" else f"reference {reference_name}"
         labels = [of_reference, *("human" for _ in second), *map(_label, named)]

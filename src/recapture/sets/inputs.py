@@ -73,11 +73,25 @@ def copies_note(inputs: Inputs, name: str, points: PointSet, reference: PointSet
         return []
     nearly = f" and {near:,} nearly" if near else ""
     others = repeated + near_repeated
-    beside = f" (of its own {len(reference):,} samples {others:,} repeat others of it, or nearly)" if others else ""
-    return [
-        f"{copied:,} of {len(points):,} samples of {points.name} stand in the reference{nearly}{beside}: "
-        "scores of copies say nothing about a model"
-    ]
+    beside = f" ({others:,} of the reference's own {len(reference):,} repeat others there, or nearly)" if others else ""
+    then = "scores of copies say nothing about a model" if many(copied, repeated) else "near copies flatter a model"
+    return [f"{copied:,} of {len(points):,} samples of {points.name} stand in the reference{nearly}{beside}: {then}"]
+
+
+def doubled(inputs: Inputs, name: str, samples: int, people: int) -> list[str]:
+    """What verdicts say of a candidate that stands in the reference or repeats itself, word for word, more often than
+    these people repeat each other. samples, people: in the candidate and in the reference.
+    """
+    own, first = inputs.get(name, {}), next(iter(inputs.values()), {})
+    usual = (first.get("repeated") or 0) / people
+    unit = "samples" if own.get("near_copied") is None else "texts"
+    said = []
+    for what, words in (("copied", "stand in the reference"), ("repeated", "repeat others of it")):
+        found = own.get(what) or 0
+        # Of two texts that are alike one counts as a repeat of people's, but either would count as a copy.
+        if found / samples > max(_MANY_COPIES, 2 * usual):
+            said.append(f"{found:,} of {samples:,} {unit} of {name} {words}")
+    return said
 
 
 def same_as_reference(reference: PointSet, candidate: PointSet) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..page.map_data import MapSamples
 from ..page.page_parts import Page, Paged
-from ..report.report import HIGHER_LOWER, Measured, NumberCell, Table, short, short_p
+from ..report.report import HIGHER_LOWER, Measured, NumberCell, Table, percent, short, short_p
 from ..report.result import HUMAN, Number, Result, Results, model_name, neighbourhoods, numbers_of
 from ..representations.facts import MadeFor
 from .declaration import ASPECTS, METRICS, notices, row_name
@@ -324,6 +324,6 @@ def _intervals(measured: Sequence[Result]) -> list[str]:
     if not record:
         return []
     return [
-        f"[low, high]: {record['level']:.0%} interval, delete-half jackknife ({record['half_samples']} "
+        f"[low, high]: {percent(record['level'])} interval, delete-half jackknife ({record['half_samples']} "
         f"half-samples, seed {record['seed']})"
     ]

@@ -113,6 +113,8 @@ class SmallestFound:
 
     lost: Smallest
     foreign: Smallest
+    numbers: tuple[str, ...] = ()
+    """By which it was looked for."""
 
     @classmethod
     def of(cls, shifts: Shifts, found: FoundIn, scale: np.ndarray, shown: Sequence[str], seed: int) -> SmallestFound:
@@ -120,7 +122,8 @@ class SmallestFound:
         which they are found; scale: (numbers,) what chance does to each number; shown: the numbers that tables show,
         which are named rather than others.
         """
-        return cls(*(_smallest(shifts, kind, found, scale, shown, seed) for kind in (LOST, FOREIGN)))
+        lost, foreign = (_smallest(shifts, kind, found, scale, shown, seed) for kind in (LOST, FOREIGN))
+        return cls(lost, foreign, shifts.names)
 
     def record(self) -> dict[str, Any]:
         return {"found_in": FOUND, LOST: asdict(self.lost), FOREIGN: asdict(self.foreign)}
@@ -138,8 +141,11 @@ def sentence(found: SmallestFound, then: str) -> str:
         most = f"{_percent(SHARES[-1])} %"
         damage = f"it lost a topic of {most} of their texts or that {most} of its texts are about something else"
         some = "in fewer than 4 of 5 cases, at least for some topics"
-        return f"{who} {damage}, {then} {some}: these sets are too small to show it."
-    return f"{who} {' or that '.join(parts)}, {then} in 4 of 5 cases or more; less may go unseen."
+        few = f" by {' and '.join(found.numbers)}" if 0 < len(found.numbers) < 3 else ""
+        return f"{who} {damage}, {then}{few} {some}: these sets are too small to show it."
+    return (
+        f"{who} {' or that '.join(parts)}, {then} in 4 of 5 cases or more; smaller differences are found more seldom."
+    )
 
 
 def _moved(found: Smallest) -> str:

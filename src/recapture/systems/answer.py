@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..checks import check_seed, is_one_of, plain_arguments
 from ..errors import InputError, OptionError, nearest_names, shown
 from ..geometry.devices import on_device
-from ..report.report import short_p
+from ..report.report import percent, short_p
 from ..representations.vectors import asked_encoding
 from ..sets.declaration import ROWS, usual_metrics
 from ..sets.evaluate import PreparedSets, check_splits, evaluate_prepared, prepare_sets
@@ -275,8 +275,8 @@ def _said(against: SetSystems, interval: float, seed: int, smallest: float, fewe
     alike = "p alike: of writing alike, " + (how if fewest > 1 else "which was not asked")
     bound = f"; the smallest there can be: {short_p(smallest)}" if fewest > 1 else ""
     return [
-        f"value: the first less the second; [low, high]: {interval:.0%} interval from the spread over {HALF_SAMPLES} "
-        f"half-samples of all sets (seed {seed})",
-        f"p: of being equally close to people; {alike}; p adjusted: for all numbers by Westfall-Young's max-T{across}"
-        f"{bound}",
+        f"value: the first less the second; [low, high]: {percent(interval)} interval from the spread over "
+        f"{HALF_SAMPLES} half-samples of all sets (seed {seed})",
+        f"p: of being equally close to people; {alike}; p adjusted: for all numbers by max-T (Westfall-Young's, where "
+        f"there are labellings){across}{bound}",
     ]

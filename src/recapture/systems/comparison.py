@@ -17,7 +17,7 @@ from ..errors import InputError, UnknownNameError, nearest_names
 from ..errors import shown as quoted
 from ..page.page_parts import Page, Paged
 from ..page.series import order_of
-from ..report.report import ARROWS, Measured, NumberCell, Report, Table, names_of_label, short, short_p, signed
+from ..report.report import ARROWS, Measured, NumberCell, Report, Table, names_of_label, percent, short, short_p, signed
 from ..report.result import Results
 from ..sets.beside_people import overshoots
 from ..sets.table import SetResults, rows_caption
@@ -347,17 +347,19 @@ class Comparison(Paged):
     def _closest(self) -> str:
         first = self.clusters[0]
         rest = [name for name in self.systems if name not in first]
-        percent = f"{self.level:.0%}".replace("%", " %")
+        level = percent(self.level).replace("%", " %")
         within = pairs_of(first)
         crossed = [(a, b) for a, b in within if self.wins(a, b) and self.wins(b, a)]
         apart = [(a, b) for a, b in within if not self.tied(a, b)]
         closest = f"{_joined(first)} are closest to people" if rest else "no system is closest to people"
-        if crossed:
+        if self.ranks[first[0]] > 1:
+            said = (
+                f"no system is closest to people: {'each of ' * (len(first) > 1)}{_joined(first)} is beaten by another"
+            )
+        elif crossed:
             a, b = crossed[0]
             said = f"{closest}, each in its own way: {a} by {_listed(self.wins(a, b))}, {b} by "
             said += _listed(self.wins(b, a))
-        elif any(self.beats(a, b) or self.beats(b, a) for a, b in apart):
-            said = f"no system is closest to people: each of {_joined(first)} is beaten by another"
         elif apart:
             a, b = apart[0]
             every = [name for name, each in self.differences[a, b].items() if each.adjusted < self.level]
@@ -367,7 +369,7 @@ class Comparison(Paged):
                 f"{closest}: {a} and {b} differ by {_listed(told or every)}{aside}, which does not tell who is closer"
             )
         elif not rest:
-            said = f"{_joined(first)} are tied: no number tells which is closer to people (level {percent})"
+            said = f"{_joined(first)} are tied: no number tells which is closer to people (level {level})"
         elif len(first) > 1:
             said = f"{closest}, and tied"
         else:
@@ -376,9 +378,14 @@ class Comparison(Paged):
         steps = self._steps()
         # Steps that are each too small to be told may add up: then who is behind is said one by one.
         behind = [] if any(word != _TIED for word, _, _ in steps) else list(map(self._beaten, rest))
-        along = [f"{word} from {first} to {last}" for word, first, last in steps]
+        along = [f"{self._each(word, first, last)} from {first} to {last}" for word, first, last in steps]
         behind += [f"in their order: {', '.join(along)}"] if along else []
         return "; ".join([said[0].upper() + said[1:] if upper else said, *behind]) + "."
+
+    def _each(self, word: str, first: str, last: str) -> str:
+        """Ties do not add up: the ends of a row of them may differ."""
+        several = self._order.index(last) - self._order.index(first) > 1
+        return "each tied with the next" if word == _TIED and several else word
 
     def _steps(self) -> list[tuple[str, str, str]]:
         """Along the order: what each step does, from which system to which; equal steps in a row are one."""
@@ -535,7 +542,8 @@ class Comparison(Paged):
         listed = [pair for pair in (("human", "human"), *pairs_of(self.systems)) if pair in self.alike]
         rows = [[f"{a}, {b}", *(_number(self.alike[a, b][name]) for name in self._shown)] for a, b in listed]
         size = self.settings.get("part")
-        caption = [f"parts of {size:,} samples, the first in people's place; human, human: two parts of the reference"]
+        people = "; human, human: two parts of the reference" if ("human", "human") in listed else ""
+        caption = [f"parts of {size:,} samples, the first in people's place{people}"]
         title, names = "How alike systems are to each other", [names_of_label(name) for name in self._shown]
         return [Table(["of", *self._shown], rows, caption, 1, title=title, listed=True, column_names=names)]
 

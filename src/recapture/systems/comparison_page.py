@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..page.page_parts import Card, Forest, Line, Page, page_of
-from ..report.report import Table
+from ..report.report import Table, percent
 from ..sets.table import EQUAL_TERMS, SetResults
 from .evidence import pairs_of
 
@@ -84,8 +84,8 @@ def _differences(compared: Comparison) -> Forest:
         "Differences between systems",
         cards,
         [
-            f"line: {compared.settings.get('interval', 0.95):.0%} interval; in a system's colour where it is surely "
-            f"closer to people (adjusted p below {compared.level:g}, interval without 0); a ring: neither is",
+            f"line: {percent(compared.settings.get('interval', 0.95))} interval; in a system's colour where it is "
+            f"surely closer to people (adjusted p below {compared.level:g}, interval without 0); a ring: neither is",
             *([left] if left else []),
         ],
     )

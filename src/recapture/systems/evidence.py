@@ -262,8 +262,9 @@ def held_together(
 
 def spread_tells(evidence: Mapping[PairOfSystems, Evidence], level: float, seed: int) -> set[PairOfSystems]:
     """The pairs of systems that the spread over resampled data tells apart by some number, labellings aside."""
-    plain = [_by_resampling(each, seed)[1] for each in evidence.values()]
-    adjusted = holm_over_families(plain)
+    # With labellings, however they come out: without them a difference that no resample moves would count for nothing.
+    labelled = [replace(each, nulls=np.zeros_like(each.nulls)) for each in evidence.values()]
+    adjusted = holm_over_families([_by_resampling(each, seed)[1] for each in labelled])
     return {pair for pair, of_pair in zip(evidence, adjusted, strict=True) if (np.asarray(of_pair) < level).any()}
 
 

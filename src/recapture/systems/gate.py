@@ -112,7 +112,8 @@ def full_name(name: str, numbers: Iterable[str]) -> str:
     for each in (name, plain):
         if each in known:
             return each
-    found = [each for each in known if each.rpartition(".")[2] == name]
+    # Metrics with one number are known by their own name, and tables call that number value.
+    found = [each for each in known if each.rpartition(".")[2] == name or (name == "value" and "." not in each)]
     if len(found) == 1:
         return found[0]
     if found:
@@ -180,7 +181,7 @@ def _human(compared: Comparison | SavedSets, number: str) -> str:
     """What people score, for whoever chooses a limit; "" where that was not measured."""
     known = (result.human[name].mean for result, name in _results_of(compared, number) if name in result.human)
     mean = next(known, None)
-    return "" if mean is None else f" (human parts have {short(mean)})"
+    return "" if mean is None else f" (people's parts, which are smaller, have {short(mean)})"
 
 
 def _results_of(compared: Comparison | SavedSets, number: str) -> Iterator[tuple[Result, str]]:

@@ -24,7 +24,7 @@ from ..errors import InputError
 from ..geometry.parallel import blocks
 from ..labellings.plans import BLOCK_CELLS
 from ..progress import Progress
-from ..report.report import short_p
+from ..report.report import percent, short_p
 from .evidence import Evidence, PairOfSystems, enough_labellings, pairs_of, smallest_adjusted
 
 RESAMPLES = 1000
@@ -290,7 +290,7 @@ class ItemSystems:
             "seed": self.seed,
             "smallest_adjusted": smallest,
             "said": [
-                f"value: the first less the second; [low, high]: {interval:.0%} interval from the spread over "
+                f"value: the first less the second; [low, high]: {percent(interval)} interval from the spread over "
                 f"{RESAMPLES:,} bootstrap resamples of {self.units:,} {what} (seed {self.seed})",
                 f"p: of being equally close to people; p alike: of writing alike, by {how} the two systems' outputs at "
                 f"{where}; p adjusted: for all numbers by Westfall-Young's max-T{across}; the smallest "

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ..sets.beside_people import blind, told_from_people
+from ..sets.beside_people import cautions, told_from_people
 from ..sets.table import SetResults
 from ..sets.unseen import SmallestFound, sentence
 
 
 def sentences_on(results: SetResults, level: float) -> list[str]:
-    return [*told_from_people(results, level), *blind(results)]
+    return [*told_from_people(results, level), *cautions(results)]
 
 
 def unseen_between(found: SmallestFound | None, silence: str) -> list[str]:

@@ -73,7 +73,7 @@ def _alone(samples: SampleSet, setup: Setup) -> Compared:
     sides: dict[str, list[list[str]]] = {}
     others: dict[str, dict[str, list[list[str]]]] = {}
     for model, rows in samples.models.items():
-        used = rows[: 12 if setup.quick else None]
+        used = rows[: 6 if setup.quick else None]
         ids[model] = [row.id for row in used]
         # By the context's name: models that share a context share its references.
         mixed = [_mixed(row.human, setup.seed, row.id) for row in used]

@@ -312,14 +312,14 @@ def _seeds(setup: Setup, rng: np.random.Generator, references: int, most: int) -
     rows = load(data_file(setup, "e2e_dev_multi"), contexts=2, references=references, candidates=most)
     groups = [
         [*rng.permutation(row.references)[:references].tolist(), *row.candidates[:most]]
-        for row in rows[: 20 if setup.quick else len(rows)]
+        for row in rows[: 10 if setup.quick else len(rows)]
     ]
     return groups, [row.references for row in rows]
 
 
 def _strangers(setup: Setup, rng: np.random.Generator, references: int, most: int) -> Groups:
     rows = load(data_file(setup, "abstract48s"), contexts=2, references=max(references, most))
-    scenes = rows[: 20 if setup.quick else 300]
+    scenes = rows[: 10 if setup.quick else 300]
     groups = [
         [
             *rng.permutation(row.references)[:references].tolist(),

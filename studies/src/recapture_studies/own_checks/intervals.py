@@ -30,7 +30,7 @@ def _draw(world: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]
 
 
 def _run(setup: Setup) -> Findings:
-    repeats = 6 if setup.quick else 400
+    repeats = 3 if setup.quick else 400
     metrics = [metric for metric in rc.list_metrics().values() if metric.relabel]
     rows: list[list[str]] = []
     covered: dict[str, dict[str, float]] = {}

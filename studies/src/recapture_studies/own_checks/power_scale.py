@@ -64,7 +64,7 @@ QUICK = Scale(
     variations=5,
     dimensions=20,
     sizes=(
-        Size(20, 10, 2, strengths=(0.5,), quiet=(1.0,), dropped=(4,)),
-        Size(30, 10, 2, strengths=(0.2, 0.5), quiet=(0.5, 1.0), dropped=(2, 4)),
+        Size(20, 5, 2, strengths=(0.5,), quiet=(1.0,), dropped=(4,)),
+        Size(30, 5, 1, strengths=(0.2, 0.5), quiet=(0.5, 1.0), dropped=(2, 4)),
     ),
 )

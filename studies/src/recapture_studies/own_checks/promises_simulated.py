@@ -80,7 +80,7 @@ class Scale(NamedTuple):
 
 
 FULL = Scale(300, 40, 1000, 200, 40, 100, 40, 200, 60, 20, 5, 100)
-QUICK = Scale(2, 1, 15, 8, 8, 30, 20, 40, 30, 20, 5, 40)
+QUICK = Scale(2, 1, 10, 6, 8, 30, 20, 40, 20, 20, 5, 40)
 LABELLINGS = 199
 CANDIDATES = 3
 FEWER_LABELLINGS = 119
