@@ -219,6 +219,23 @@ def run_plan(folder: str | os.PathLike[str], worker: int = 1, workers: int = 1) 
     See Also
     --------
     merge_plan : puts the parts together.
+
+    Examples
+    --------
+    The first of two workers finds the second one's radii missing, and is called again.
+
+    >>> import numpy as np
+    >>> import recapture as rc
+    >>> np.save("human.npy", np.eye(9))
+    >>> np.save("model.npy", np.eye(9) + 1)
+    >>> len(rc.make_plan("human.npy", "model.npy", "planned", parts=2))
+    6
+    >>> rc.run_plan("planned", 1, 2).missing
+    ['radii-reference-0002', 'radii-candidate-0002']
+    >>> rc.run_plan("planned", 2, 2).made
+    ['radii-reference-0002', 'radii-candidate-0002', 'counts-0002']
+    >>> rc.run_plan("planned", 1, 2).made
+    ['counts-0001']
     """
     workers = check_count("workers", workers, 1)
     worker = check_count("worker", worker, 1, workers)
@@ -314,6 +331,17 @@ def merge_plan(folder: str | os.PathLike[str]) -> SetResults:
     ------
     InputError
         Where parts are missing or damaged, and where the plan is for other files or of another version.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import recapture as rc
+    >>> np.save("human.npy", [[0], [1], [2]])
+    >>> np.save("model.npy", [[0.5], [9], [10]])
+    >>> _ = rc.make_plan("human.npy", "model.npy", "planned", "precision-recall", k=1)
+    >>> _ = rc.run_plan("planned")
+    >>> rc.merge_plan("planned")["model.npy"]["precision-recall"].recall
+    1.0
     """
     plan = TilePlan.opened(expanded(path_of(folder, "the plan's folder")))
     vectors = [file.opened(plan.folder) for file in (plan.reference, plan.candidate)]
