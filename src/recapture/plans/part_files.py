@@ -43,7 +43,7 @@ def write_part(
         assert array.shape == kind.shape, (name, array.shape, kind.shape)
         body += packed.compress(array.tobytes())
     body += packed.flush()
-    with whole_file(path) as temporary:
+    with whole_file(path, checked=True) as temporary:
         temporary.write_bytes(_START + _digest(body) + b"\n" + body)
 
 
