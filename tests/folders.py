@@ -12,9 +12,10 @@ def own_cache(tmp_path_factory):
     before = os.environ.get("RECAPTURE_CACHE")
     cache = tmp_path_factory.mktemp("cache")
     if "PYTEST_XDIST_WORKER" in os.environ:  # what studies keep serves all processes of this run, as it does users
-        steps = tmp_path_factory.getbasetemp().parent / "steps"
-        steps.mkdir(exist_ok=True)
-        (cache / "studies").symlink_to(steps)
+        for kept in ("studies", "scores"):
+            shared = tmp_path_factory.getbasetemp().parent / kept
+            shared.mkdir(exist_ok=True)
+            (cache / kept).symlink_to(shared)
     os.environ["RECAPTURE_CACHE"] = str(cache)
     yield
     if before is None:

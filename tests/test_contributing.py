@@ -14,6 +14,8 @@ ROOT = Path(__file__).parent.parent
 PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_the_worked_example_is_a_metric_in_one_file(tmp_path):
     """The first block as if it lay in the folder that the page names; the second is what a user then types."""
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

@@ -54,9 +54,11 @@ def words(trees):
     return {text.partition(".")[0] for text in strings if isinstance(text, str) and re.fullmatch(r"[\w.]+", text)}
 
 
+@pytest.mark.slow
 def test_everything_imported_is_declared(trees):
     assert imported(trees) - set(sys.stdlib_module_names) - {"recapture"} <= declared()
 
 
+@pytest.mark.slow
 def test_everything_declared_is_imported(trees):
     assert declared() <= imported(trees) | words(trees)

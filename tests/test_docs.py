@@ -135,6 +135,7 @@ def test_the_demo_is_readmes_first_command():
     assert [called[0], *(word.removeprefix("examples/demo/") for word in called[1:])] == [long.get(w, w) for w in shown]
 
 
+@pytest.mark.slow
 def test_picture_is_what_the_script_draws(tmp_path):
     script = tmp_path / "draw_spheres.py"
     shutil.copy(ROOT / "docs" / "draw_spheres.py", script)

@@ -37,7 +37,9 @@ def test_real_types(name):
         assert [key for key, note in notes.items() if note == "Any" and key != "options"] == [], name
 
 
-@pytest.mark.parametrize("name", rc.__all__)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "infolm" else name for name in rc.__all__]
+)
 def test_examples_run(name, tmp_path, monkeypatch):
     if name in MODELS:
         pytest.importorskip("sentence_transformers", reason="models are not installed")

@@ -37,16 +37,15 @@ def modules() -> dict[str, Path]:
 def statements(node: ast.AST, kind: str = "now") -> Iterator[tuple[ast.AST, str]]:
     """All statements inside, each with the kind that an import there would have: what is inside of `if TYPE_CHECKING`
     is for type checkers, also in a function."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.expr):  # no import stands in an expression
-            continue
+    for part in ("body", "orelse", "finalbody", "handlers", "cases"):  # imports stand nowhere else
         own = kind
-        if isinstance(node, ast.If) and child in node.body and ast.unparse(node.test) == "TYPE_CHECKING":
+        if isinstance(node, ast.If) and part == "body" and ast.unparse(node.test) == "TYPE_CHECKING":
             own = "types"
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and kind == "now":
             own = "lazy"
-        yield child, own
-        yield from statements(child, own)
+        for child in getattr(node, part, ()):
+            yield child, own
+            yield from statements(child, own)
 
 
 @functools.cache

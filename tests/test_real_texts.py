@@ -13,7 +13,8 @@ BETTER = ("mark-evaluate", "precision-recall", "density-coverage", "prd", "frech
 
 def check_order(reference, same, other, encoder):
     """A second sample of the same source must beat a sample of another source, by every number that can tell."""
-    results = rc.evaluate(reference, {"same": same, "other": other}, encoder=encoder, offline=True)
+    both = {"same": same, "other": other}
+    results = rc.evaluate(reference, both, BETTER, encoder, offline=True, ceiling=False)
     for metric in BETTER:
         near, far = results["same"][metric], results["other"][metric]
         sign = 1 if near.direction == "higher" else -1
@@ -50,7 +51,7 @@ def test_genres_of_english(data_folder):
     # Premise and hypotheses of one pair share words: whole pairs go to one side.
     pairs = sorted({row["pair"] for row in calls})
     left = set(pairs[::2])
-    reference = [row["text"] for row in calls if row["pair"] in left][:300]
-    same = [row["text"] for row in calls if row["pair"] not in left][:300]
-    other = [row["text"] for row in rows if row["genre"] == "government"][:300]
+    reference = [row["text"] for row in calls if row["pair"] in left][:200]
+    same = [row["text"] for row in calls if row["pair"] not in left][:200]
+    other = [row["text"] for row in rows if row["genre"] == "government"][:200]
     check_order(reference, same, other, None)

@@ -59,6 +59,8 @@ def test_no_input_is_written(tmp_path):
     check_writable(tmp_path / "model" / "new.json", keep=(str(tmp_path / "model"),))  # nothing is lost
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_standard_output_that_is_an_input(tmp_path):
     """As of `recapture score ... >> input`: the shell has opened it, and nothing is added."""
     source = tmp_path / "in.txt"

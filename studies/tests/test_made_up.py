@@ -11,6 +11,12 @@ from recapture_studies.made_up import BUILDERS, build
 from recapture_studies.study import find_study, list_studies
 from recapture_studies.svg import slim
 
+REACHED_BY_OWN_TESTS = {
+    "calibration", "equal-sets", "fluency", "metric-map", "mode-collapse", "sampling", "score-distributions", "tac2009",
+    "word-swap",
+}  # fmt: skip
+"""Studies of which other tests take every branch that a quick form does: tracing these again would only cost time."""
+
 
 def test_every_data_folder_can_be_made_up(tmp_path):
     needed = {folder for study in list_studies().values() for folder in study.data}
@@ -31,9 +37,11 @@ def test_the_same_texts_every_time(tmp_path):
             assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
 
 
-@pytest.mark.traced
 @pytest.mark.slow
-@pytest.mark.parametrize("name", list_studies())
+@pytest.mark.parametrize(
+    "name",
+    [name if name in REACHED_BY_OWN_TESTS else pytest.param(name, marks=pytest.mark.traced) for name in list_studies()],
+)
 def test_a_newcomer_needs_no_data_and_everything_is_written(name, tmp_path, capsys, monkeypatch, tiny_bert, own_cache):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     monkeypatch.delenv("RECAPTURE_DATA", raising=False)

@@ -242,3 +242,7 @@ def test_made_up_samples_of_two_models(tmp_path):
     assert ahead[-1] > 0.05 and ahead[-1] > ahead[0]
     assert "two models of our own" in claims["figure-5/temperature"].here
     assert sum("the order" in line for line in findings.verdict) == 1
+    figure = pytest.importorskip("matplotlib.figure", reason="matplotlib is not installed").Figure()
+    findings.draw(figure)
+    assert [axes.get_xlabel() for axes in figure.axes] == ["temperature", "temperature", "top-p"] * 2  # a row a set
+    assert all(axes.lines for axes in figure.axes)

@@ -117,3 +117,14 @@ def test_equally_many_texts_are_a_hint_at_pairs(sets, capsys):
     assert hinted("compare", *SIDES, "-c", "few.npy") == 0
     assert hinted("score", "-r", "people.npy", "-c", "near.npy", "--pvalue", "19") == 1
     assert hinted("score", "-r", "people.npy", "-c", "near.npy") == 0  # nothing is tested
+
+
+def test_labellings_of_frechet_can_be_asked_for(sets, capsys):
+    """Without asking its differences have no p-value of writing alike, which relabelling gives."""
+    arguments = ["compare", *SIDES, "--metrics", "mmd,frechet", "--no-ceiling", "--format", "json"]
+    for more, known in (([], False), (["--labelled", "frechet, mmd"], True)):
+        assert run([*arguments, *more]) == 0
+        (difference,) = json.loads(capsys.readouterr().out)["results"]["differences"]
+        assert (difference["numbers"]["frechet"]["distinct"] is not None) == known
+    assert run([*arguments, "--labelled", "prd"]) == 2
+    assert "labellings of 'prd' were asked for, which is not measured" in capsys.readouterr().err

@@ -175,6 +175,8 @@ def test_numbers_are_those_of_python(files, capsys):
     assert [(row["low"], row["high"]) for row in rows] == [row.interval for row in result]
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_one_call_gives_what_is_printed(files, capsys):
     write("raters.jsonl", [{"system": name, "item": item, "rater": rater, "h": HUMAN[name] + rater * item}
                            for name in HUMAN for item in (1, 2) for rater in (0, 1)])  # fmt: skip

@@ -54,6 +54,8 @@ def test_worse_fails_with_one_sentence_and_all_else_passes(folder, capsys):
     assert run([*sets, "--baseline", "old.npy"]) == 0 and "passed" not in said(capsys)[-1]
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_a_baseline_by_name_by_file_of_a_candidate_and_with_tolerance(folder, capsys):
     named = ["compare", "-r", "human.npy", "-c", "bad.npy", "-c", "old.npy", "--metrics", "mmd", "-o", "out.json"]
     names = ["--name", "this", "--name", "that"]
@@ -65,6 +67,8 @@ def test_a_baseline_by_name_by_file_of_a_candidate_and_with_tolerance(folder, ca
     assert run([*named, "--baseline", "old.npy", "--fail-if", "worse", "--tolerance", "1000"]) == 0
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_limits_on_numbers(folder, capsys):
     sets = ["compare", "-r", "human.npy", "-c", "new.npy", "-c", "bad.npy", *VECTORS, "--no-ceiling", "-o", "out.json"]
     whole = rc.precision_recall(np.load("human.npy"), np.load("bad.npy")).precision
@@ -186,6 +190,26 @@ def test_limits_that_a_number_cannot_reach_are_refused():
     assert not compared.gate(["recall <= 0", "frechet > 1000"]).failed
 
 
+def test_gates_say_what_people_score_and_by_what_the_worse_one_wins():
+    """Half of people's texts lie elsewhere. The old system has that half alone not; the new one has all, and much that
+    no human wrote: worse in precision, better in recall.
+    """
+    rng = np.random.default_rng(3)
+    people = rng.standard_normal((160, 3)) + np.repeat([[0.0], [9.0]], 80, axis=0)
+    old = rng.standard_normal((160, 3))
+    new = rng.standard_normal((160, 3)) + np.repeat([[0.0], [9.0], [-9.0]], (50, 50, 60), axis=0)
+    compared = rc.compare(people, {"old": old, "new": new}, "precision-recall")
+    sentence = compared.gate("worse", baseline="old").sentence
+    assert sentence.startswith("failed: new is worse than old by precision-recall.precision (")
+    assert sentence.endswith("), but closer to people by precision-recall.recall")
+    assert "but closer" not in compared.gate("worse", baseline="new").sentence.partition(" by ")[0]
+    human = compared.results["old"]["precision-recall"].human["recall"].mean
+    said = f"(human parts have {human:.4f})"
+    assert compared.gate("recall < 0.7", baseline="new").sentence.endswith(f"which is below 0.7 {said}")
+    with pytest.raises(rc.InputError, match=re.escape(f"'precision-recall.recall > 90' never holds {said}")):
+        compared.gate("recall > 90")
+
+
 def test_a_number_that_is_not_there_cannot_be_judged(folder):
     compared = rc.compare(np.load("human.npy"), {"a": np.load("old.npy"), "b": np.load("new.npy")}, "mmd")
     compared.values["a"]["mmd"] = float("nan")
@@ -200,6 +224,8 @@ def test_a_number_that_is_not_there_cannot_be_judged(folder):
 KEEP = ["baseline", "-r", "human.npy", "-c", "old.npy", "--name", "released", "--output", "kept.safetensors"]
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_a_stored_baseline_gives_the_numbers_of_its_files(folder, capsys):
     assert run([*KEEP, *VECTORS]) == 0
     (line,) = said(capsys)
@@ -219,6 +245,8 @@ def test_a_stored_baseline_gives_the_numbers_of_its_files(folder, capsys):
     assert kept["values"] == files["values"] and kept["differences"] == files["differences"]
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_a_stored_baseline_counts_among_systems_in_an_order(folder, capsys):
     rc.save_baseline("kept.safetensors", np.load("human.npy"), np.load("old.npy"), "mmd", name="old")
     command = ["compare", "-c", "new.npy", "--baseline", "kept.safetensors", "--no-ceiling", "--report", "out.html"]
@@ -268,6 +296,8 @@ def test_other_settings_are_refused(options, words, folder):
         rc.compare(reference, {"new": np.load("new.npy")}, baseline="kept.safetensors", **options)
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_groups_and_pairs_are_kept(folder):
     people, old, new = (np.load(f"{name}.npy") for name in ("human", "old", "new"))
     labels = [f"text {place // 3}" for place in range(60)]
@@ -393,6 +423,8 @@ def test_a_page_that_cannot_be_written_is_refused_before_the_work(command, path,
     assert sorted(each.name for each in folder.iterdir()) == before
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")  # noqa: PTH110
 def test_a_disk_that_is_full_leaves_neither_results_nor_page(folder, capsys):
     (folder / "full.html").symlink_to("/dev/full")

@@ -160,6 +160,8 @@ def test_files_that_options_name_are_never_written(folder, capsys, arguments):
     assert it.read_text() == "kept"
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_standard_input_is_an_input_too(folder, tmp_path):
     import subprocess
     import sys

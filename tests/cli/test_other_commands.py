@@ -98,6 +98,7 @@ def test_embed_learns_only_with_an_encoder_that_can(texts, capsys):
     assert "--fit" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_full_output_device_is_one_sentence():
     device = Path("/dev/full")
     if not device.exists():

@@ -65,6 +65,7 @@ def test_unknown_commands_are_still_unknown(installed, capsys):
     assert "No such command" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_other_commands_import_no_study():
     code = "import sys; from recapture.cli.app import run; run(['list']); print('recapture_studies' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -74,6 +74,7 @@ sys.meta_path.insert(0, Finder())
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["recapture.cli.signals", "click", "numpy", "recapture.sets.evaluate"])
 def test_interrupted_while_libraries_load(files, module):
     done = at_import(module, int(signal.SIGINT))
@@ -98,6 +99,7 @@ sys.exit(7)
         assert subprocess.run([sys.executable, "-m", "run_me"]).returncode == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_while_python_ends(files, number):
     """All is written and said: that a signal comes while objects are removed changes nothing."""
@@ -113,6 +115,7 @@ last = Last()
     assert done.returncode == 0 and "Traceback" not in done.stderr and Path("o.json").exists(), done.returncode
 
 
+@pytest.mark.slow
 def test_asked_to_end(files):
     done = at_import("recapture.sets.evaluate", int(signal.SIGTERM))
     assert done.returncode == 143 and "Traceback" not in done.stderr

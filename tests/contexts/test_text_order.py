@@ -71,6 +71,8 @@ def test_every_metric_with_drawn_labellings():
         same(one, scored(mixed(contexts, seed), TESTED, pvalue=30, interval=0.9))
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_every_metric_with_all_labellings_and_without():
     contexts = some_contexts(2, 4, 4)
     same(scored(contexts, NAMES, interval=0.9), scored(mixed(contexts, 3), NAMES, interval=0.9))

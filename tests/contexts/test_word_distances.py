@@ -345,6 +345,8 @@ def test_empty_texts(name, tiny_bert):
     assert "3 of 4 texts are empty; they were kept" in results.warnings
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_an_empty_text_where_a_measure_has_no_bound(tiny_bert):
     given = [{"id": "blank", "references": ("", HUMAN[0]), "candidates": MODEL}, CONTEXTS[0]]
     results = evaluated("infolm kl", tiny_bert, given, "trm-NAME,NAME,dispersion-NAME")
@@ -402,6 +404,8 @@ def test_warnings_of_the_scorers(tiny_bert):
 # Resuming
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on(tiny_bert, monkeypatch, tmp_path):
     words = ["cat", "dog", "bird", "fish", "tree"]
     given = [
@@ -492,6 +496,8 @@ def test_halves_of_characters_and_numbers_too_large(tiny_bert):
 # The command
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_the_command(tiny_bert, tmp_path, capsys):
     path = tmp_path / "contexts.jsonl"
     path.write_text("".join(json.dumps(context) + "\n" for context in CONTEXTS), encoding="utf-8")

@@ -85,7 +85,7 @@ ON_TORCH = [{"accelerator": "cpu"}, pytest.param({"accelerator": "cuda"}, marks=
 @pytest.fixture(params=["usual", "few"])
 def rounds(request, monkeypatch):
     """Sets of real size are searched in two rounds, from a sample; so are these, with few rows and little room."""
-    from recapture.geometry.accelerator import spheres
+    from recapture.geometry import device_spheres as spheres
 
     if request.param == "few":
         for name, value in {"_SAMPLE": 16, "_GROUPS": 8, "_ROOM": 300, "_FEW_ROWS": 7, "_CELLS": 90}.items():

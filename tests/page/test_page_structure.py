@@ -255,6 +255,8 @@ def compared():
     return rc.compare(people, {"near": near, "far": far + 1}, "mark-evaluate,mmd", ceiling=4)
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_the_page_of_a_comparison_holds_what_it_says(compared, tmp_path):
     path = tmp_path / "out.html"
     assert compared.to_html(path) is None
@@ -342,6 +344,8 @@ def test_copies_of_results_leave_the_samples_behind(compared):
         assert page_of(other).map is None
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_systems_in_their_order_are_curves_against_the_human_band(compared, tmp_path):
     plain, ordered = page_of(compared), page_of(compared, series=True)
     added = ordered.ordered
@@ -561,3 +565,15 @@ def test_lists_of_texts_and_their_map_are_on_the_page_of_inspect(tmp_path, monke
     assert len(shown["texts"]) == 80 and {"cluster", "flag"} == set(shown["colours"])
     assert "the very same words <b>again</b>" in shown["texts"]
     assert ("section", "id", "texts") in seen.attributes and "Repeated" in "".join(seen.text)
+
+
+def test_numbers_of_tables_stand_before_all_others(compared):
+    """What the verdict rests on is seen first, in pictures of parts and in curves along an order."""
+    results = compared.results.copy()
+    every = [card.title for card in page_of(results).forests[0].cards]
+    results.show(("mmd", "mark-evaluate.diversity"), "more")
+    page = page_of(results, series=True)
+    first = ["mark-evaluate diversity", "mmd"]
+    expected = [*first, *(title for title in every if title not in first)]
+    assert [card.title for card in page.forests[0].cards] == expected and every != expected
+    assert [curve.y for curve in page.ordered] == expected

@@ -72,6 +72,8 @@ def test_numbers_stand_beside_the_human_band(compared):
     assert "where 95 % of human texts fall; dotted: their mean" in words_of(figure)
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_without_names_a_picture_has_the_rows_of_the_tables(compared):
     usual = rc.compare(HUMAN, {"near": NEAR, "far": FAR + 1}, ceiling=False)
     assert 0 < len(usual.shown) < len(usual.numbers)
@@ -80,6 +82,8 @@ def test_without_names_a_picture_has_the_rows_of_the_tables(compared):
     assert left_out in words_of(usual.plot(rows=left_out))
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_a_series_is_a_curve_for_every_number(compared):
     figure = compared.plot(series=[0.7, 1.2, 0.9])
     first = figure.axes[0]

@@ -61,6 +61,8 @@ def test_the_library_puts_neighbours_together_the_same_way_each_time(monkeypatch
     assert "80 different ones" in first.said
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 @with_library
 def test_a_page_has_both_layouts():
     rows = clumps()

@@ -198,6 +198,8 @@ def test_text_without_pieces_scores_nothing_as_in_bert_score(tiny_bert: Path) ->
     assert "2 of 3 pairs could not be compared: scored worst" in ours.warnings
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_padding_is_never_met(minilm: Path) -> None:
     """bert-score's padding has cosine 0, more than a real piece may have; here company changes nothing."""
     references = ["the cat sat on the mat.", "hello", "A dog ran quickly under the old oak tree, and then it slept!"]

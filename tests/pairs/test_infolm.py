@@ -423,6 +423,8 @@ def test_another_system_costs_its_candidates_alone(tiny_bert: Path, scored: Call
     assert not -more
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_the_disk_serves_a_second_run(tiny_bert: Path, spy: Spy, tmp_path: Path) -> None:
     references, candidates = texts(6, 38), texts(6, 39)
     first = infolm(references, candidates, "kl", tiny_bert, cache=tmp_path, device="cpu")
@@ -436,6 +438,8 @@ def test_the_disk_serves_a_second_run(tiny_bert: Path, spy: Spy, tmp_path: Path)
     assert spy.taken()[0]
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_the_disk_does_not_serve_another_model(tiny_bert: Path, spy: Spy, tmp_path: Path) -> None:
     """Same name, same tokenizer, one other weight."""
     from transformers import AutoModelForMaskedLM, AutoTokenizer

@@ -283,6 +283,8 @@ def test_texts_without_pieces_cannot_be_compared(tiny_bert, samples):
         assert any("2 of 3 pairs could not be compared" in warning for warning in found.warnings)
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_texts_with_too_few_samples_have_the_largest_k_there_is(tiny_bert, samples):
     references = ["fish", "the cat sat", "the cat sat", "fish"]  # fish: one piece in three layers
     candidates = ["the cat sat", "fish", "the cat sat", "fish"]
@@ -323,6 +325,8 @@ def test_a_single_sample_meets_only_its_equal(tiny_bert):
     )
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_long_texts_go_through_the_model_in_windows(tiny_bert, samples):
     """Room for 62 pieces: of 96, windows 0-62, 31-93 and 34-96; the middle of what two share is their seam.
 

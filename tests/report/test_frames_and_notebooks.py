@@ -134,6 +134,7 @@ def test_without_pandas_one_sentence_says_what_to_do(monkeypatch):
         rc.density_coverage(HUMAN, NEAR).to_pandas()
 
 
+@pytest.mark.slow
 def test_neither_pandas_nor_matplotlib_is_loaded_before_it_is_used():
     code = (
         "import sys, numpy as np, recapture as rc; from recapture.report import report; import recapture.page;"

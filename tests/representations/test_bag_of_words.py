@@ -71,6 +71,7 @@ def test_unfitted_object_and_wordless_texts_are_refused() -> None:
         encode(["one"], "bag-of-words", pooling="mean")
 
 
+@pytest.mark.slow
 def test_needs_no_torch() -> None:
     script = (
         "import sys; from recapture.representations.encode import encode; encode(['a b'], 'bag-of-words');"

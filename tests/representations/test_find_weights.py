@@ -277,6 +277,7 @@ def test_pooling_of_a_plain_folder_is_the_mean(tmp_path: Path) -> None:
     assert pooling_mode(make_model(tmp_path / "plain")) == "mean"
 
 
+@pytest.mark.slow
 def test_finding_imports_no_library_and_no_package(needs_minilm: None) -> None:
     script = (
         "import sys; from recapture.representations.encoder import resolve_encoder; resolve_encoder().identity();"

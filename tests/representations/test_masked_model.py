@@ -218,6 +218,8 @@ def test_pieces_are_the_tokenizers(folders: Callable[[str], Path], family: str) 
         assert list(piece.own) == plain(text, add_special_tokens=False)["input_ids"]
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_last_layer_alone_is_used_where_it_fits(folders: Callable[[str], Path]) -> None:
     used = {name: found(folders(name))._parts[0]._last is not None for name in FAMILIES}
     assert {name for name, yes in used.items() if yes} == {"bert", "roberta", "electra"}

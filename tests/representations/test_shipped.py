@@ -156,6 +156,8 @@ def test_perplexity_through_the_library(models, data_folder):
     assert error < 0.3
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_other_weights_of_the_same_name_are_refused(models, tmp_path):
     import shutil
 

@@ -54,6 +54,8 @@ def test_spheres_grow_with_k(curves):
             assert (np.diff(stroke.y) >= 0).all()
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_the_k_of_the_tables_is_marked_and_pages_draw_it(sets, curves):
     assert [mark.x for mark in curves["density-coverage density against k"].marks] == [np.log2(5)]
     results = rc.evaluate(*sets, METRICS, k=4, ceiling=4)

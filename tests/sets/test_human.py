@@ -144,6 +144,8 @@ def test_mauve_of_human_parts_is_high_where_the_candidate_is_small():
     assert result.human["value"].mean == pytest.approx(rc.mauve(reference[:150], reference[150:300]).value, abs=0.05)
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_the_human_column_is_the_same_for_every_candidate():
     reference, candidate = two_sets(40, 40)
     sets = {"a": candidate, "b": candidate[:30] + 1}
@@ -188,6 +190,8 @@ def test_groups_are_split_whole_and_candidates_get_other_prompts():
         assert len(first) == len(second) == len(third) == 18
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_uneven_groups_make_parts_of_one_size_all_the_same():
     """Groups of 40, 10, 8, 5, 3, 2, ...: a human candidate falls inside as often as it does without groups."""
     sizes = [40, 20, 10, 8, 5, 3, 2, 2]

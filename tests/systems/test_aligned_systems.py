@@ -17,7 +17,7 @@ from recapture.cli.app import run
 from recapture.errors import InputError
 from recapture.pairs.declaration import METRICS
 from recapture.pairs.evaluate import Shared, aligned_texts, measured_pairs
-from recapture.systems.evidence import enough_labellings, smallest_adjusted
+from recapture.systems.evidence import Evidence, enough_labellings, smallest_adjusted
 from recapture.systems.of_items import RESAMPLES, ItemSystems, mean_number
 from recapture.systems.of_pairs import _numbers
 from recapture.systems.smallest_difference import smallest_shifts
@@ -204,6 +204,8 @@ def test_order_of_items_and_of_systems_changes_nothing():
         assert vars(other.differences["a", "b"][name]) == pytest.approx(vars(each), abs=1e-12)
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_labellings_are_raised_until_a_small_p_can_be():
     """Ten systems are 45 pairs: with 999 labellings no adjusted p-value could be below .045."""
     for pairs, level in ((1, 0.05), (3, 0.05), (45, 0.05), (3, 0.01), (190, 0.001)):
@@ -416,3 +418,55 @@ def test_command_refuses(files, capsys, arguments, said):
     assert not printed.out
     assert said.lower() in printed.err.lower()
     assert len(printed.err.strip().splitlines()) == 1
+
+
+def test_no_impossible_difference_is_named():
+    """Of numbers from 0 to 1 no difference is above 1: none that large is promised."""
+    rng = np.random.default_rng(30)
+    people = [f"it rained for {n} days in a row" for n in range(12)]
+    systems = {
+        name: [text if right else "nothing of it" for text, right in zip(people, own, strict=True)]
+        for name, own in zip("ab", rng.random((2, 12)) < 0.5, strict=True)
+    }
+    found = rc.compare_pairs(people, systems, "bleu,chrf,rouge").smallest_found
+    assert all(np.isnan(size) or np.isinf(size) or 0 < size <= 1 for size in found.values()), found
+    drawn, swapped = rng.standard_normal((2, 1, 200))
+    rough = Evidence(np.zeros(1), drawn, swapped, np.zeros(1), np.zeros(1))
+    free, capped = (
+        smallest_shifts({("a", "b"): rough}, ["n"], np.zeros(200), 0.05, 0.95, 0, widest)["n"]
+        for widest in (None, {"n": 1.0})
+    )
+    assert 1 < free < np.inf and np.isinf(capped)
+
+
+def test_equal_scores_everywhere_have_their_own_reason():
+    systems = {"a": ["rain"] * 20, "b": ["snow"] * 10 + ["hail"] * 10}
+    said = rc.compare_pairs([f"day {n}" for n in range(20)], systems, "bleu").verdict
+    assert any("have the same scores at all 20 items" in each for each in said)
+    assert not any("p is never below" in each for each in said)
+
+
+def test_what_systems_are_called_changes_nothing():
+    """Every reference is the same, so that the systems' texts alone put items in order."""
+    rng = np.random.default_rng(31)
+    first, second = ([" ".join(rng.choice(WORDS[:4], 4)) for _ in range(40)] for _ in range(2))
+    people = [" ".join(WORDS[:4])] * 40
+    usual = rc.compare_pairs(people, {"a": first, "b": second}, "bleu,rouge").differences["a", "b"]
+    other = rc.compare_pairs(people, {"z": first, "b": second}, "bleu,rouge").differences["z", "b"]
+    for number, each in usual.items():
+        assert vars(other[number]) == pytest.approx(vars(each), nan_ok=True), number
+
+
+def test_pairs_of_systems_are_looked_at_in_parts(monkeypatch):
+    """Whatever is held together at once, the answer is the same."""
+    rng = np.random.default_rng(32)
+    number, _ = mean_number("score", "higher", {name: rng.random(30) for name in "abcd"})
+    whole = ItemSystems([number], range(30), None, 0, "item").evidence(0.05)
+    monkeypatch.setattr("recapture.systems.of_items._MOST_DIFFERENCES", 2500)
+    monkeypatch.setattr("recapture.systems.of_items._AT_ONCE", 100)
+    parts = list(ItemSystems([number], range(30), None, 0, "item").evidence_by_parts(0.05))
+    assert [len(part) for part in parts] == [2, 2, 2]
+    together = {pair: each for part in parts for pair, each in part.items()}
+    for pair, each in whole.items():
+        np.testing.assert_allclose(together[pair].nulls, each.nulls, rtol=0, atol=1e-12)
+        np.testing.assert_array_equal(together[pair].resampled, each.resampled)

@@ -32,6 +32,8 @@ def compared():
     return rc.compare(people, {"wordy": wordy, "narrow": narrow}, "mmd", encoder="bag-of-words", ceiling=4)
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_phrases_by_which_each_side_is_known(compared):
     """ "important" stands in all texts of one system and in none of the others."""
     table = page_of(compared).lists[0]
@@ -77,6 +79,8 @@ def _same_space(compared):
     return lambda texts: np.array([rows[text] for text in texts])
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_vectors_have_no_words_and_large_sets_say_where_lists_are(compared, monkeypatch):
     people, a, b = np.random.default_rng(0).standard_normal((3, 30, 2))
     assert not page_of(rc.compare(people, {"a": a, "b": b}, "mmd", ceiling=False)).lists

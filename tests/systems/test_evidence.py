@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from dataclasses import replace
 from itertools import combinations, product
@@ -17,7 +18,7 @@ from recapture.sets.evaluate import prepare_sets
 from recapture.systems.comparison import Comparison
 from recapture.systems.evidence import Difference, Evidence, differences, judged_losses, losses
 from recapture.systems.of_items import ItemSystems, mean_number
-from recapture.systems.of_sets import HALF_SAMPLES, SetSystems
+from recapture.systems.of_sets import HALF_SAMPLES, SetSystems, _without_cuts
 from recapture.systems.smallest_difference import reach_in_data, smallest_shifts
 
 
@@ -433,6 +434,20 @@ def test_equal_systems_are_tied_and_far_ones_are_not():
     assert compared.differences["far", "near"]["mmd"].low > 0
 
 
+def test_only_numbers_that_decide_are_promised_to_find_damage():
+    """Side numbers move, but no system is found further away by them."""
+    rng = np.random.default_rng(8)
+    people, one, other = rng.standard_normal((3, 150, 2)) + 4 * rng.integers(0, 2, (3, 150, 1))
+    compared = rc.compare(people, {"one": one, "other": other}, "density-coverage,mmd", ceiling=False)
+    asked = [("one", "other")], ["one", "other"]
+    of_all, alone = (copy.copy(compared._unseen).found(names, *asked) for names in (compared.deciding, ["mmd"]))
+    assert of_all.foreign.share < alone.foreign.share and of_all.lost.share < alone.lost.share
+    assert alone.lost.number == alone.foreign.number == "mmd"
+    assert copy.copy(compared._unseen).found(["mauve"], *asked) is None
+
+
+@pytest.mark.traced
+@pytest.mark.slow
 def test_better_than_people_is_neither_closer_nor_a_tie():
     """Typical texts alone have more density than people's: told apart from a system like people, yet not closer."""
     rng = np.random.default_rng(0)
@@ -479,6 +494,65 @@ def test_the_smallest_p_value_of_few_labellings_is_said(pairs, names):
     assert "by all 64 relabellings" in compared.to_table()
 
 
+def test_few_labellings_leave_a_sentence():
+    """Five prompts have 2^5 labellings with their mirror images: 2 of 32 is above 5 %."""
+    rng = np.random.default_rng(20)
+    people, a, b = rng.standard_normal((3, 5, 2))
+    few = rc.compare(people, {"a": a, "b": b + 9}, "mmd", paired=True, ceiling=False)
+    assert few.tied("a", "b") and few.smallest_found is None
+    said = few.verdict[-1]
+    assert "No difference between systems can be told" in said and "p is never below 0.06" in said
+
+
+def test_without_a_ceiling_a_note_says_what_closer_means():
+    rng = np.random.default_rng(21)
+    people, a, b = rng.standard_normal((3, 30, 2))
+    said = [rc.compare(people, {"a": a, "b": b}, "mmd", ceiling=ceiling).notes for ceiling in (False, True)]
+    assert [any("counts as closer" in note for note in notes) for notes in said] == [True, False]
+
+
+def test_systems_stand_in_each_others_place_both_ways():
+    """Precision of one is recall of the other; density has no such rule, so it is measured: by the public functions."""
+    rng = np.random.default_rng(22)
+    people, a, b = rng.standard_normal((3, 40, 2))
+    systems = {"a": a[:20], "b": 0.5 * b[:20]}  # as many as half of the reference: parts are the whole systems
+    alike = rc.compare(people, systems, "precision-recall,density-coverage", ceiling=False).alike
+    for one, two in (("a", "b"), ("b", "a")):
+        near, dense = (measure(systems[one], systems[two]) for measure in (rc.precision_recall, rc.density_coverage))
+        assert alike[one, two] == pytest.approx({
+            "precision-recall.precision": near.precision, "precision-recall.recall": near.recall,
+            "density-coverage.density": dense.density, "density-coverage.coverage": dense.coverage,
+        })  # fmt: skip
+
+
+def test_groups_that_leave_too_few_are_said_to_be_groups():
+    rng = np.random.default_rng(23)
+    people, a, b = rng.standard_normal((3, 40, 2))
+    groups = {
+        name: [first] * 36 + [first + 1, first + 2, first + 3, first + 4] for name, first in (("a", 100), ("b", 200))
+    }
+    with pytest.raises(rc.InputError, match=r"groups of .* too uneven"):
+        rc.compare(
+            people, {"a": a, "b": b}, "density-coverage", ceiling=False, reference_groups=list(range(40)), groups=groups
+        )
+
+
+def test_what_cuts_add_to_the_spread_is_counted_once():
+    """Of means of normal samples: half-samples of 400, cut to 20, four cuts each. Cuts add 1/20 - 1/200 over four to
+    the variance of half-samples, 1/400; without them 1/400 is left (theory of sampling without replacement)."""
+    rng = np.random.default_rng(24)
+    drawn = np.zeros((1, 4000, 4))
+    values = rng.standard_normal(400)
+    values = (values - values.mean()) / values.std()
+    for row in drawn[0]:
+        half = rng.permutation(values)[:200]
+        row[:] = [rng.permutation(half)[:20].mean() for _ in range(4)]
+    kept = _without_cuts(drawn)[0]
+    assert kept.mean() == pytest.approx(drawn.mean())
+    assert np.var(drawn.mean(axis=2)) == pytest.approx(1 / 400 + (1 / 20 - 1 / 200) / 4, rel=0.1)
+    assert np.var(kept) == pytest.approx(1 / 400, rel=0.25)
+
+
 def test_halves_of_groups_take_half_of_every_set():
     """Six groups, two a set: half of all six would leave a set without samples in 9 of 20 half-samples (counted)."""
     rng = np.random.default_rng(18)
@@ -494,6 +568,8 @@ def test_halves_of_groups_take_half_of_every_set():
         assert 0.3 < halves[:, 0].mean() < 0.7
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 def test_worse_than_another():
     rng = np.random.default_rng(14)
     people, old, new, far = rng.standard_normal((4, 120, 6))

@@ -51,7 +51,7 @@ def test_pairs_are_tested_as_their_texts_would_be(folder):
         here = saved.differences["good", "poor"][name]
         assert (here.value, here.low, here.high) == pytest.approx((there.value, there.low, there.high), abs=1e-12)
         assert (here.pvalue, here.distinct) == pytest.approx((there.pvalue, there.distinct), abs=1e-12)
-    assert "bleu" not in saved.numbers and "bleu, ter (numbers of the whole corpus" in " ".join(saved.notes)
+    assert "bleu" not in saved.numbers and "bleu, ter (of the whole corpus" in " ".join(saved.notes)
     assert saved.gate("worse", baseline="good").failed and not saved.gate("worse", baseline="poor").failed
 
 
@@ -163,7 +163,7 @@ def test_a_verdict_says_which_numbers_it_is_without(folder, capsys):
     compared = rc.compare_saved(["good.json", "poor.json"])
     corpus = {"bleu", "ter"}  # numbers of the whole corpus: their counts are in no file
     assert set(compared.left_out) == corpus and not corpus & set(compared.numbers)
-    assert compared.verdict[1].startswith("This is without bleu, ter (numbers of the whole corpus, whose counts")
+    assert compared.verdict[1].startswith("This is without bleu, ter (of the whole corpus, and no file")
     assert compared.verdict[1] in str(compared) and compared.verdict[1] in json.loads(compared.to_json())["verdict"]
     assert run(["compare", "good.json", "poor.json"]) == 0
     assert "This is without bleu, ter" in capsys.readouterr().out

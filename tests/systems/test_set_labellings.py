@@ -174,3 +174,14 @@ def test_stopping_early_makes_no_p_value_too_small():
             claimed[level] += adjusted <= level
     for level, count in claimed.items():
         assert count <= binom.ppf(0.999, runs, level), level
+
+
+@pytest.mark.slow
+def test_results_beside_people_are_those_of_the_sets_alone():
+    """A comparison finds the clusters of a system with the reference once, in order of content: scores of the sets as
+    they are given stay the same to the last digit."""
+    people, systems = clouds(12, 30, 20, 3, "plain")
+    found = rc.compare(people, {"a": systems[:20], "b": systems[20:]}, "prd,mauve,precision-recall").results
+    for name, own in (("a", systems[:20]), ("b", systems[20:])):
+        for metric, alone in (("prd", rc.prd), ("mauve", rc.mauve), ("precision-recall", rc.precision_recall)):
+            assert found[name][metric].values == alone(people, own).values

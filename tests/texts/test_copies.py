@@ -159,6 +159,8 @@ _PARTS = st.lists(
 ).map(" ".join)
 
 
+@pytest.mark.traced
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(st.lists(_WORDS | _PARTS, max_size=7), st.lists(_WORDS | _PARTS, max_size=7))
 def test_as_a_search_through_all_pairs_finds(reference, candidate):

@@ -92,6 +92,8 @@ class TestTables:
         poem = "Line, one\nLine two\nLine, three, four\nLine five"
         assert read_samples(put(tmp_path / "b.csv", f'id,text\n1,"{poem}"\n')).notes == ()
 
+    @pytest.mark.traced
+    @pytest.mark.slow
     def test_threads_leave_the_limit_of_cells_alone(self, tmp_path: Path) -> None:
         """The limit is one for the whole process: readers that overlap must not leave each other's behind."""
         path = put(tmp_path / "a.csv", "id,text\n" + f"1,{'a' * 200_000}\n" * 3)

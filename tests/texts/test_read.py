@@ -300,6 +300,8 @@ class TestTables:
         path = put(tmp_path / "a.csv", 'id,text\n1,"one\r\ntwo\nthree\u2028four"\n')
         assert read_samples(path).texts == ("one\r\ntwo\nthree\u2028four",)
 
+    @pytest.mark.traced
+    @pytest.mark.slow
     def test_long_cells(self, tmp_path: Path) -> None:
         gc.collect()  # readers that other tests have left in the middle
         before = csv.field_size_limit()

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..checks import MOST_OF_ANYTHING, check_count, check_number, check_seed, plain_arguments
 from ..errors import InputError
+from ..geometry.devices import on_device
 from ..geometry.principal_plane import principal_plane
 from ..page.map_data import MapSamples
 from ..representations.vectors import asked_encoding
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from ..sets.grouping import Labelled
 
 
+@on_device
 @plain_arguments
 def diagnose(
     reference: SampleSet,

@@ -53,7 +53,7 @@ class Double:
     """The reference text that it stands in; -1: none."""
 
 
-class Counts(NamedTuple):
+class Occurrences(NamedTuple):
     """How many texts of a list there are, in the candidate and among people."""
 
     equal: int
@@ -68,7 +68,7 @@ class Doubles(NamedTuple):
     repeated: list[Double]
     copied: list[Double]
     rates: list[Rate]
-    counts: dict[str, Counts]
+    counts: dict[str, Occurrences]
 
 
 def doubles(sides: TwoSides) -> Doubles:
@@ -81,8 +81,8 @@ def doubles(sides: TwoSides) -> Doubles:
     human = int(((own.equal >= 0) | (own.near >= 0)).sum())
     elsewhere = int(((found.equal >= 0) | (found.near >= 0)).sum()) if grouped else None
     counts = {
-        "copied": Counts(equal, near, human, sides.sizes[0], elsewhere),
-        "repeated": Counts(*twice.candidate.counts, sum(twice.reference.counts), sides.sizes[0]),
+        "copied": Occurrences(equal, near, human, sides.sizes[0], elsewhere),
+        "repeated": Occurrences(*twice.candidate.counts, sum(twice.reference.counts), sides.sizes[0]),
     }
     rates = [*_copy_rates(sides, found, own), *_repeat_rates(sides, twice)]
     return Doubles(_repeated(sides, twice.candidate), _copied(sides, every, found, own), rates, counts)

@@ -8,7 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from .doubles import Counts, Double
+from .doubles import Double, Occurrences
 from .reach import Reached
 from .sides import TwoSides
 
@@ -122,7 +122,9 @@ def told_list(sides: TwoSides, side: int, found: Reached, level: float, what: st
     return TextList(rows, furthest, said, found.least)
 
 
-def doubles_list(sides: TwoSides, rows: Sequence[Double], counts: Counts, to_reference: Reached, what: str) -> TextList:
+def doubles_list(
+    sides: TwoSides, rows: Sequence[Double], counts: Occurrences, to_reference: Reached, what: str
+) -> TextList:
     """Repeated or copied texts of the candidate: all that there are."""
     made = []
     for row in rows:

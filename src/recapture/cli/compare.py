@@ -69,6 +69,9 @@ KINDS = {"--pairs": compare_pairs, "--contexts": compare_contexts}
 @click.option("--human", metavar="FILE", help="A second human set, instead of other parts of the reference.")
 @click.option("--group", metavar="FIELD", help="Field that tells which texts belong together: document, prompt...")
 @click.option("--paired", is_flag=True, help="Text i of the reference and of all systems answers the same prompt.")
+@click.option(
+    "--labelled", metavar="NAMES", help="Metrics whose texts are relabelled (default: all but frechet, which is slow)."
+)
 @click.option("--seed", type=click.IntRange(0), default=0, help="For all that is drawn at random.")
 @output_format(FORMS, default=None, default_text="by the ending of --output, else table")
 @click.option("--output", "-o", metavar="FILE", help="Write here; stdout then has the answer alone.")
@@ -90,6 +93,7 @@ def compare(
     human: str | None,
     group: str | None,
     paired: bool,
+    labelled: str | None,
     seed: int,
     form: str | None,
     output: str | None,
@@ -173,6 +177,7 @@ def compare(
         groups=sets.groups,
         human_groups=sets.human_groups,
         paired=paired,
+        labelled=None if labelled is None else [name.strip() for name in labelled.split(",")],
         seed=seed,
         reference_name=sets.name or "reference",
         baseline=kept,

@@ -56,7 +56,7 @@ def encoding_options(command: Command) -> Command:
         click.option("--truncate", is_flag=True, help="Cut texts too long for the encoder (default: windows)."),
         click.option("--offline", is_flag=True, help="Never touch the network."),
         click.option("--batch-size", type=click.IntRange(1), help="Texts encoded at once (default: 32)."),
-        click.option("--device", metavar="NAME", help="cpu, cuda, mps (default: the best there is)."),
+        click.option("--device", metavar="NAME", help="auto, cpu, cuda, cuda:1, mps (default: auto)."),
         click.option("--pooling", metavar="NAME", help="mean, max or cls (default: the model's own)."),
         click.option(
             "--encoder",

@@ -14,7 +14,7 @@ from . import bits
 from .labels import Labels
 from .parallel import blocks
 from .pooled import Lists, PooledNeighbours, WideSearch
-from .relabelled import Batch, Counts, Repeats, batches, lists_for
+from .relabelled import CopiesMet, LabelledWalks, SphereCounts, batches, lists_for
 from .walks import Tables
 
 _LONGER = 4
@@ -40,7 +40,7 @@ class ExchangedNeighbours:
         self._pooled, self._references = pooled, references
         self._spheres: dict[int, _Spheres] = {}
 
-    def counts(self, first: np.ndarray, ks: tuple[int, ...]) -> dict[int, tuple[Counts, Counts]]:
+    def counts(self, first: np.ndarray, ks: tuple[int, ...]) -> dict[int, tuple[SphereCounts, SphereCounts]]:
         """By k: the counts of both systems, each against the references. ks: in rising order.
 
         first: (labellings, exchanged samples) which are the first system's.
@@ -55,8 +55,8 @@ class ExchangedNeighbours:
         found = np.zeros((len(ks), 2, 2, len(first)), np.int64)
         for part in batches(pooled, labels, ks):
             own = Labels(sides[0][part], sides[1][part])
-            tables = _Tables(own, ks, references)
-            Batch(pooled, tables, _Repeats(pooled, own, tables), references).run(lists)
+            tables = _ExchangedTables(own, ks, references)
+            LabelledWalks(pooled, tables, _ExchangedCopies(pooled, own, tables), references).run(lists)
             inside = [bits.sums([np.moveaxis(marked, -1, 0)]) for marked in (tables.marked, tables.marked_second)]
             counted = [np.moveaxis(tables.totals[:, :2], 1, 0), np.stack(inside)]
             found[..., part] = np.moveaxis(np.stack(counted), 2, 0).reshape(len(ks), 2, 2, -1)[
@@ -71,7 +71,7 @@ class ExchangedNeighbours:
             for place, k in enumerate(ks)
         }
 
-    def _of(self, k: int, flags: np.ndarray, words: np.ndarray, found: np.ndarray) -> Counts:
+    def _of(self, k: int, flags: np.ndarray, words: np.ndarray, found: np.ndarray) -> SphereCounts:
         """Of one system."""
         spheres = self._spheres[k]
         whole = flags.astype(np.float64)
@@ -80,7 +80,7 @@ class ExchangedNeighbours:
             holds = np.bitwise_or.reduceat(words[:, spheres.member], spheres.starts, axis=1)
             held = bits.sums([np.repeat(holds, spheres.times, axis=1).T]).reshape(-1)[: len(flags)]
         x, b = (np.rint(whole @ counted).astype(np.int64) for counted in (spheres.around > 0, spheres.around))
-        return Counts(x, found[1], found[0], b, held)
+        return SphereCounts(x, found[1], found[0], b, held)
 
     def _find(self, lists: Lists, ks: tuple[int, ...]) -> None:
         """The spheres of the references: those of equal ones are one."""
@@ -129,7 +129,7 @@ class ExchangedNeighbours:
         return np.asarray(rows[~over])
 
 
-class _Tables(Tables):
+class _ExchangedTables(Tables):
     """Candidates: the first system's samples; "references": the second's. The references stand in neither."""
 
     def __init__(self, labels: Labels, ks: tuple[int, ...], references: int) -> None:
@@ -152,10 +152,10 @@ class _Tables(Tables):
         return [(first, candidate), (second, ~candidate)]
 
 
-class _Repeats(Repeats):
+class _ExchangedCopies(CopiesMet):
     """Copies of a row that are references are inside the spheres of the others, and these mark them."""
 
-    tables: _Tables
+    tables: _ExchangedTables
 
     def _find(self, word: int) -> None:
         tables = self.tables

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .devices import accelerator_for
 from .distinct import DistinctRows
 from .neighbours import Neighbours
 from .parallel import blocks, engine_options, run_tiles
@@ -85,9 +86,9 @@ class OverlapAt:
 def overlap(reference: PointSet, candidate: PointSet, ks: Sequence[int]) -> Overlap:
     """Count memberships both ways in one pass over the tiles of cross distances."""
     ordered = tuple(sorted(set(ks)))
-    device = engine_options().accelerator
+    device = accelerator_for(len(reference), len(candidate))
     if device is not None and all(isinstance(points.values, np.ndarray) for points in (reference, candidate)):
-        from .accelerator.spheres import overlap_on
+        from .device_spheres import overlap_on
 
         return overlap_on(device, reference, candidate, ordered)
     rows, columns = reference.distinct, candidate.distinct

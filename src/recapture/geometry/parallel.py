@@ -33,8 +33,10 @@ class EngineOptions:
     """Rows and columns of one tile of distances; rows of 2^k floats would fall on the same cache lines."""
     threads: int | None = None
     """Worker threads; None: RECAPTURE_THREADS, or else the cores this process may use."""
+    device: str = "auto"
+    """What the caller asked for; see `devices`."""
     accelerator: str | None = None
-    """torch's name of the device that looks for neighbours; None: these threads."""
+    """torch's name of the device that looks for neighbours, whatever was asked for and however few they are."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tile", check_count("tile", self.tile, 1, _LARGEST_TILE))

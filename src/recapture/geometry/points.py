@@ -9,13 +9,13 @@ import numpy as np
 
 from .arrays import as_matrix
 from .content_order import content_order, content_ranks
+from .devices import accelerator_for
 from .distinct import DistinctRows, Folding, distinct_rows, fold_rows
 from .neighbours import Neighbours
-from .parallel import engine_options
 from .sparse_rows import Rows
 
 if TYPE_CHECKING:
-    from .accelerator.spheres import DeviceSet
+    from .device_spheres import DeviceSet
 
 
 class PointSet:
@@ -77,7 +77,7 @@ class PointSet:
 
     def on_device(self, device: str) -> DeviceSet:
         """The different rows there, kept: one reference serves many candidates."""
-        from .accelerator.spheres import DeviceSet
+        from .device_spheres import DeviceSet
 
         if self._there is None or self._there[0] != device:
             self._there = device, DeviceSet(self.distinct, device)
@@ -85,9 +85,9 @@ class PointSet:
 
     def radii(self, k_max: int) -> np.ndarray:
         """(samples, k_max) distance of every sample to its 1st ... k_max-th nearest other sample."""
-        device = engine_options().accelerator
+        device = accelerator_for(len(self), len(self))
         if device is not None and isinstance(self.values, np.ndarray):
-            from .accelerator.spheres import find_radii
+            from .device_spheres import find_radii
 
             there = self.on_device(device)
             find_radii(there, k_max)

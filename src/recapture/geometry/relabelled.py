@@ -25,7 +25,7 @@ _FEWEST_LABELLINGS = 256
 _LONGER = 4
 
 
-class Counts(NamedTuple):
+class SphereCounts(NamedTuple):
     """Mark-Evaluate's counts at one k, one number per labelling."""
 
     x: np.ndarray
@@ -40,17 +40,17 @@ class Counts(NamedTuple):
     """Reference spheres that hold at least one candidate."""
 
 
-def relabelled_counts(pooled: PooledNeighbours, labels: Labels, ks: Sequence[int]) -> dict[int, Counts]:
+def relabelled_counts(pooled: PooledNeighbours, labels: Labels, ks: Sequence[int]) -> dict[int, SphereCounts]:
     """Counts for every k and labelling. In every labelling both sides must have more than max(ks) samples."""
     ordered = tuple(sorted(set(ks)))
-    counts = np.zeros((len(ordered), len(Counts._fields), len(labels)), np.int64)
+    counts = np.zeros((len(ordered), len(SphereCounts._fields), len(labels)), np.int64)
     lists = lists_for(pooled, labels, ordered)
     for part in batches(pooled, labels, ordered):
         own = Labels(labels.reference[part], labels.candidate[part])
         tables = Tables(own, ordered)
-        Batch(pooled, tables, Repeats(pooled, own, tables)).run(lists)
+        LabelledWalks(pooled, tables, CopiesMet(pooled, own, tables)).run(lists)
         counts[:, :, part] = _counts(tables)[..., : part.stop - part.start]
-    return {k: Counts(*each) for k, each in zip(ordered, counts, strict=True)}
+    return {k: SphereCounts(*each) for k, each in zip(ordered, counts, strict=True)}
 
 
 def _counts(tables: Tables) -> np.ndarray:
@@ -84,10 +84,10 @@ def first_length(share: float, k: int, labellings: int, longest: int) -> int:
     return length
 
 
-class Batch:
+class LabelledWalks:
     """All walks under some labellings. first: samples before this one do not walk."""
 
-    def __init__(self, pooled: PooledNeighbours, tables: Tables, repeats: Repeats, first: int = 0) -> None:
+    def __init__(self, pooled: PooledNeighbours, tables: Tables, repeats: CopiesMet, first: int = 0) -> None:
         self.pooled, self.first = pooled, first
         self.tables, self.repeats = tables, repeats
         self.unfinished = np.zeros((len(self.tables), pooled.samples), bool)
@@ -126,7 +126,7 @@ class Batch:
             length *= _LONGER
 
 
-class Repeats:
+class CopiesMet:
     """Copies of one row, at distance 0 from each other, are inside each other's spheres whatever k is."""
 
     def __init__(self, pooled: PooledNeighbours, labels: Labels, tables: Tables) -> None:

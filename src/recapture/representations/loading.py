@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..errors import InputError, first_line, shown
+from ..geometry.devices import KNOWN
 from .folder import modules
 from .locate import INSTALL_HINT, Weights
 from .tokenizer_probe import check_tokenizer
 from .weight_files import check_numbers
 
-_DEVICES = re.compile(r"(?:cpu|cuda|mps|xpu|hpu|npu|mlu|xla)(?::\d{1,3})?")
 _LIBRARIES = ("transformers", "sentence_transformers")
 _SPARE_ROWS = 1024
 """Tables of words may be longer than the list of words, so that their size is a round number for the hardware."""
@@ -59,7 +59,7 @@ def in_one_sentence(beginning: str) -> Iterator[None]:
 def usable_device(wanted: str | None) -> str:
     import torch
 
-    if wanted is None:
+    if wanted is None or wanted == "auto":
         if torch.cuda.is_available():
             return "cuda"
         return "mps" if torch.backends.mps.is_available() else "cpu"
@@ -70,12 +70,12 @@ def usable_device(wanted: str | None) -> str:
 
 def check_device(wanted: str | None) -> None:
     """Refuse a device that cannot be used, before any work: also where all vectors come from the cache."""
-    if wanted is None or wanted == "cpu":  # always there, so that PyTorch need not be loaded
+    if wanted is None or wanted in ("cpu", "auto"):  # always there, so that PyTorch need not be loaded
         return
     try:
         importlib.import_module("torch")
     except ImportError:  # vectors from the cache, on a machine without the library that made them
-        if not isinstance(wanted, str) or not _DEVICES.fullmatch(wanted):
+        if not isinstance(wanted, str) or not KNOWN.fullmatch(wanted):
             raise InputError(f"device {shown(wanted)} cannot be used here: no such kind of device is known") from None
         return
     usable_device(wanted)

@@ -70,8 +70,9 @@ def vectors_of(
     sets = [samples_of(samples, name) for samples, name in zip(sets, names, strict=True)]
     texts = [holds_texts(samples) for samples in sets]
     if not any(texts):
-        # Without texts, offline and cache have no effect; the rest would be a mistake.
-        useless = [name for name in encoding if name not in ("offline", "cache")]
+        # Without texts, offline and cache have no effect, and the device looks for neighbours; the rest would be a
+        # mistake.
+        useless = [name for name in encoding if name not in ("offline", "cache", "device")]
         if encoder is not None or useless:
             what = "an encoder" if encoder is not None else useless[0]
             raise InputError(f"{what} was named, but the sets are vectors already")

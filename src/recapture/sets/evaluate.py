@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..checks import check_draws, check_level, check_seed, plain_arguments
 from ..errors import InputError
+from ..geometry.devices import on_device
 from ..geometry.points import PointSet
 from ..labellings.groups import Groups
 from ..labellings.plans import Pvalue, check_pvalue
@@ -51,6 +52,7 @@ class Job(NamedTuple):
     parameters: Mapping[str, Any]
 
 
+@on_device
 @plain_arguments
 def evaluate(
     references: SampleSet,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
 from ..checks import check_flag, check_level, check_seed, plain_arguments
 from ..declarations import fill_docstring
+from ..geometry.devices import on_device
 from ..geometry.points import PointSet
 from ..labellings.plans import Pvalue, check_pvalue
 from ..report.result import Result
@@ -35,6 +36,7 @@ class PairOptions(TypedDict, total=False):
     reference_groups: Labelled | None
     candidate_groups: Labelled | None
     paired: bool
+    device: str | None
 
 
 class Options(PairOptions, total=False):
@@ -79,6 +81,8 @@ _OPTIONS = """
       group (document, prompt, author) are not independent and move together.
     - paired (bool, default False): whether sample i of both sides answers one prompt; labels swap within it.
     - seed (int, default 0): for all that is drawn at random.
+    - device (str, default None): "auto" (or None), "cpu", "cuda" or "cuda:1": what encodes texts and looks for
+      neighbours; counts are the same everywhere.
 """
 _DOCSTRING_PARTS = {
     "sides": """
@@ -103,7 +107,7 @@ candidate : list of str or array of shape (samples, dimensions)
 def set_function(function: Function) -> Function:
     """The public function of a metric of two sets: plain numbers, and the parts of the docstring that all share."""
     fill_docstring(function, _DOCSTRING_PARTS)
-    return plain_arguments(function)
+    return on_device(plain_arguments(function))
 
 
 class MadePair(NamedTuple):
@@ -129,7 +133,9 @@ def make_pair(
     check_flag("paired", paired)
     rest |= {name: check(rest[name]) for name, check in _CHECKS.items() if name in rest}  # before texts are encoded
     blind = bool(rest.get("ceiling") or rest.get("interval") or asked(rest.get("pvalue")))
-    vectors = vectors_of([reference, candidate], ["reference", "candidate"], encoder, blind=blind)
+    device = rest.pop("device", None)
+    encoding = {} if device is None else {"device": device}
+    vectors = vectors_of([reference, candidate], ["reference", "candidate"], encoder, blind=blind, **encoding)
     pair = Pair(PointSet(vectors.sets[0], "reference"), PointSet(vectors.sets[1], "candidate"))
     check_reach(pair.reference, pair.candidate)
     sized = [Sized(points.name, len(points)) for points in (pair.reference, pair.candidate)]

@@ -16,7 +16,7 @@ from ..geometry.labels import Labels
 from ..geometry.overlap import Overlap, OverlapAt, overlap
 from ..geometry.points import PointSet
 from ..geometry.pooled import PooledNeighbours
-from ..geometry.relabelled import Counts, relabelled_counts
+from ..geometry.relabelled import SphereCounts, relabelled_counts
 from ..geometry.sparse_rows import together
 
 _TINY = 50
@@ -41,10 +41,10 @@ class Pair:
         self._ks: set[int] = set()
         self._overlap: Overlap | None = None
         self._labels: weakref.ref[Labels] | None = None
-        self._counts: Mapping[int, Counts] = {}
+        self._counts: Mapping[int, SphereCounts] = {}
         self._first: weakref.ref[np.ndarray] | None = None
         self._exchange: ExchangedNeighbours | None = None
-        self._exchanged: Mapping[int, tuple[Counts, Counts]] = {}
+        self._exchanged: Mapping[int, tuple[SphereCounts, SphereCounts]] = {}
         # Weak: two pairs that hold each other would keep large arrays for longer than either is needed.
         self._given: weakref.ref[Pair] | None = None
 
@@ -106,7 +106,7 @@ class Pair:
         """Neighbours among the samples of both sets, references first."""
         return PooledNeighbours(together([self.reference.values, self.candidate.values]))
 
-    def counts_under(self, labels: Labels, k: int) -> Counts:
+    def counts_under(self, labels: Labels, k: int) -> SphereCounts:
         """Counts at one k under many labellings, found with those of all other k expected: ask for the same labels."""
         asked, there = labels.reference.shape[1], sum(self.sizes.values())
         if asked != there:
@@ -119,7 +119,7 @@ class Pair:
             self._labels = weakref.ref(labels)
         return self._counts[k]
 
-    def exchanged_counts(self, first: np.ndarray, k: int) -> tuple[Counts, Counts]:
+    def exchanged_counts(self, first: np.ndarray, k: int) -> tuple[SphereCounts, SphereCounts]:
         """Counts at one k of two systems that share out the candidates, under many labellings of these; found with
         those of all other k expected: ask for the same array. first: (labellings, candidates), half of them each.
         """

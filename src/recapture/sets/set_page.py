@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..page.map_data import map_of
-from ..page.page_parts import Page
+from ..page.page_parts import Card, Forest, Page
 from ..page.result_parts import forests_of, metric_curves, null_curves, planes_of
+from ..report.report import names_of_label
 from .declaration import METRICS
 from .k_sweep import k_curves
 
 if TYPE_CHECKING:
     from .table import SetResults
+
+
+def _shown_first(forests: Sequence[Forest], shown: Sequence[str] | None) -> list[Forest]:
+    """With the numbers of tables, which the verdict rests on, before all others."""
+
+    def aside(card: Card) -> bool:
+        return shown is not None and not set(names_of_label(card.title)) & set(shown)
+
+    return [replace(forest, cards=sorted(forest.cards, key=aside)) for forest in forests]
 
 
 def page_of_sets(results: SetResults) -> Page:
@@ -32,7 +44,7 @@ def page_of_sets(results: SetResults) -> Page:
         results.verdict,
         list(results),
         subtitle=results.caption()[0] if results else "",
-        forests=forests_of(results, lambda metric, name: meanings.get((metric, name), "")),
+        forests=_shown_first(forests_of(results, lambda metric, name: meanings.get((metric, name), "")), results.shown),
         planes=planes_of(results, aspects),
         tables=report.tables,
         map=shown,

@@ -12,7 +12,7 @@ from ..page.page_parts import Page, Paged
 from ..report.report import HIGHER_LOWER, Measured, NumberCell, Table, short, short_p
 from ..report.result import HUMAN, Number, Result, Results, model_name, neighbourhoods, numbers_of
 from ..representations.facts import MadeFor
-from .declaration import METRICS, notices, row_name
+from .declaration import ASPECTS, METRICS, notices, row_name
 from .inputs import Inputs, footnotes
 from .k_sweep import KeptSets
 from .unseen import People, SmallestFound
@@ -120,8 +120,15 @@ class SetResults(Paged, Results):
         return [*parts, self._table(whole, [*self.caption(), *rows], "Whole sets" if parts else "")]
 
     def equal_terms(self) -> list[Table]:
-        """The table of parts beside human parts; none where no part was measured."""
-        parts = [self._parts(metric, name) for metric, name in self._with_bands() if self._is_shown(metric, name)]
+        """The table of parts beside human parts; none where no part was measured.
+
+        It also has the numbers by which the verdict speaks of fidelity and variety, for a reader to check.
+        """
+        parts = [
+            self._parts(metric, name)
+            for metric, name in self._with_bands()
+            if self._is_shown(metric, name) or row_name(metric, name) in ASPECTS
+        ]
         return [self._table(parts, self._parts_caption(), EQUAL_TERMS)] if parts else []
 
     def _is_shown(self, metric: str, number: str) -> bool:

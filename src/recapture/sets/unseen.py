@@ -13,7 +13,7 @@ it depends on the topic is said by the range over resampled topics.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -31,8 +31,8 @@ FOUND = 0.8
 LOST, FOREIGN = "lost", "foreign"
 """Kinds of damage: a topic that is missing (variety), texts of another topic (fidelity)."""
 SHARES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
-_TOPICS = 8
-_DRAWS = 4
+_TOPICS = 16
+_DRAWS = 6
 """Of parts, for each topic."""
 _MOST = 2000
 """Texts to simulate from: shifts of more would differ little and take longer."""
@@ -50,7 +50,7 @@ _MOST_SPARSE = 512
 """Rows of word counts that are made whole at a time."""
 
 Job = tuple[SetMetric, Mapping[str, Any]]
-FoundIn = Callable[[np.ndarray, np.ndarray], float]
+FoundIn = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,24 @@ class Shifts:
     shares: np.ndarray
     by_kind: Mapping[str, np.ndarray]
     """(topics, shares, numbers) damaged - undamaged, by kind of damage"""
-    wider: Mapping[str, np.ndarray] = field(default_factory=dict)
-    """(shares, numbers) by kind: how many times as much the numbers of damaged texts vary by chance; none: as much"""
+    chance: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """(shares, numbers) by kind: variance that damage adds to what chance does to the numbers of one system"""
+    mixture: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """(shares, numbers) by kind: variance that resampled texts show beside, as more or fewer of them are damaged"""
+
+    def of(self, names: Container[str]) -> Shifts | None:
+        """Of some numbers alone; None where there are none of them."""
+        kept = [place for place, name in enumerate(self.names) if name in names]
+        if not kept:
+            return None
+        return Shifts(
+            tuple(self.names[place] for place in kept),
+            tuple(self.directions[place] for place in kept),
+            self.shares,
+            {kind: moved[..., kept] for kind, moved in self.by_kind.items()},
+            {kind: added[..., kept] for kind, added in self.chance.items()},
+            {kind: added[..., kept] for kind, added in self.mixture.items()},
+        )
 
 
 @dataclass(frozen=True)
@@ -72,10 +88,10 @@ class Smallest:
     """The smallest share of damaged texts that is found in four of five cases."""
 
     share: float | None
-    """None: not even the largest that was tried."""
+    """None: not even the largest that was tried, at least for some topics."""
     low: float | None
     high: float | None
-    """Where 80 % of the answers lie if topics are drawn anew; None: beyond the largest."""
+    """Where 80 % of the answers lie if topics are drawn anew."""
     number: str = ""
     """The number that shows it best."""
     change: float | None = None
@@ -87,9 +103,8 @@ class Smallest:
             return ""
         if self.share <= SHARES[0]:
             return f"{_percent(SHARES[0])} % or less"
-        low = _percent(self.share if self.low is None else self.low)
-        high = "more" if self.high is None else f"{_percent(self.high)} %"
-        return f"about {_percent(self.share)} %" + (f" ({low} to {high})" if high != f"{low} %" else "")
+        low, high = (_percent(self.share if bound is None else bound) for bound in (self.low, self.high))
+        return f"about {_percent(self.share)} %" + (f" ({low} to {high} %)" if high != low else "")
 
 
 @dataclass(frozen=True)
@@ -101,9 +116,9 @@ class SmallestFound:
 
     @classmethod
     def of(cls, shifts: Shifts, found: FoundIn, scale: np.ndarray, shown: Sequence[str], seed: int) -> SmallestFound:
-        """found: (numbers,) shifts, and how many times as much damaged texts vary -> the share of cases in which they
-        are found; scale: (numbers,) what chance does to
-        each number; shown: the numbers that tables show, which are named rather than others.
+        """found: (numbers,) shifts, and the variance that damage adds by chance and by mixture -> the share of cases in
+        which they are found; scale: (numbers,) what chance does to each number; shown: the numbers that tables show,
+        which are named rather than others.
         """
         return cls(*(_smallest(shifts, kind, found, scale, shown, seed) for kind in (LOST, FOREIGN)))
 
@@ -122,7 +137,8 @@ def sentence(found: SmallestFound, then: str) -> str:
     if not parts:
         most = f"{_percent(SHARES[-1])} %"
         damage = f"it lost a topic of {most} of their texts or that {most} of its texts are about something else"
-        return f"{who} {damage}, {then} in fewer than 4 of 5 cases: these sets are too small to show it."
+        some = "in fewer than 4 of 5 cases, at least for some topics"
+        return f"{who} {damage}, {then} {some}: these sets are too small to show it."
     return f"{who} {' or that '.join(parts)}, {then} in 4 of 5 cases or more; less may go unseen."
 
 
@@ -190,7 +206,7 @@ class _Parts:
     def __init__(self, people: PointSet, size: int, rng: np.random.Generator) -> None:
         # Twice a system's size beside the reference: enough for others in the place of a lost topic.
         part = min(1.0, min(len(people), _MOST) / (len(people) + 2 * size))
-        self._reference, self._size = int(part * len(people)), int(part * size)
+        self._reference, self._size, self._whole = int(part * len(people)), int(part * size), size
         if len(people) > _MOST:
             people = PointSet(people.values[np.sort(rng.choice(len(people), _MOST, replace=False))], people.name)
         self._people, self._rng = people, rng
@@ -212,13 +228,17 @@ class _Parts:
             axis=-1,
         )  # fmt: skip
         table = table.reshape(2, _TOPICS, _DRAWS, 1 + len(shares), len(names))
-        moved = (table[:, :, :, 1:] - table[:, :, :, :1]).mean(axis=2)
+        moved = _without_noise(table[:, :, :, 1:] - table[:, :, :, :1])
+        # What damage adds to the variance of a mean falls with the number of texts.
+        added = _added(table) * self._size / self._whole
         return Shifts(
             tuple(name for name, _ in names),
             tuple(direction for _, direction in names),
             shares,
             {LOST: moved[0], FOREIGN: moved[1]},
-            dict(zip((LOST, FOREIGN), _wider(table), strict=True)),
+            {LOST: added[0], FOREIGN: added[1]},
+            # Texts of a topic that is lost are in no resample.
+            {LOST: np.zeros(moved.shape[2:]), FOREIGN: _mixed(moved[1].mean(axis=0), shares) / self._whole},
         )
 
     def _pair(self) -> Pair:
@@ -278,16 +298,37 @@ class _Parts:
             yield Labels(*flags)
 
 
-def _wider(table: np.ndarray) -> np.ndarray:
-    """(kinds, shares, numbers) from (kinds, topics, draws, undamaged and shares, numbers): spread over draws of one
-    topic, damaged over undamaged. Numbers that are near their best for texts like people's hardly vary there.
+def _without_noise(moved: np.ndarray) -> np.ndarray:
+    """(kinds, topics, shares, numbers) from (kinds, topics, draws, shares, numbers): what damage does, topic by topic.
+
+    Means of few draws are rough, and of many rough numbers some stand out by chance. So topics are drawn together by as
+    much of what is between them as draws of one topic explain (James and Stein 1961).
+    """
+    topics, noise = moved.mean(axis=2), moved.var(axis=2, ddof=1).mean(axis=1, keepdims=True) / moved.shape[2]
+    middle, between = topics.mean(axis=1, keepdims=True), topics.var(axis=1, ddof=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        real = np.clip(1 - noise / between, 0.0, 1.0)
+    settled: np.ndarray = middle + np.where(between > 0, real, 0.0) * (topics - middle)
+    return settled
+
+
+def _added(table: np.ndarray) -> np.ndarray:
+    """(kinds, shares, numbers) from (kinds, topics, draws, undamaged and shares, numbers): variance over draws of one
+    topic, damaged less undamaged. Numbers that are near their best for texts like people's hardly vary there.
     """
     variance = table.var(axis=2, ddof=1).mean(axis=1)
     usual = variance[:, :1].mean(axis=0, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        times = np.sqrt(variance[:, 1:] / usual)
-    # The spread of few draws is rough, and damage does not make numbers vary less.
-    return np.maximum(1.0, np.where(np.isfinite(times), times, 1.0))
+    added: np.ndarray = np.maximum(0.0, variance[:, 1:] - usual)  # damage does not make numbers vary less
+    return added
+
+
+def _mixed(moved: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """(shares, numbers) the variance of one text: by how much a number moves with the share of damaged texts, which
+    resampled texts have by chance.
+    """
+    slope = np.gradient(np.vstack([np.zeros_like(moved[:1]), moved]), np.append(0.0, shares), axis=0)[1:]
+    mixed: np.ndarray = slope**2 * (shares * (1 - shares))[:, None]
+    return mixed
 
 
 def _smallest(
@@ -299,21 +340,22 @@ def _smallest(
     seed: int,
 ) -> Smallest:
     moved = shifts.by_kind[kind]
-    wider = shifts.wider.get(kind, np.ones(moved.shape[1:]))
-    power = np.array([[found(*each) for each in zip(topic, wider, strict=True)] for topic in moved])
+    none = np.zeros(moved.shape[1:])
+    added = shifts.chance.get(kind, none), shifts.mixture.get(kind, none)
+    power = np.array([[found(*each) for each in zip(topic, *added, strict=True)] for topic in moved])
     share = _crossing(power.mean(axis=0), shifts.shares)
     if share is None:
         return Smallest(None, None, None)
     rng = np.random.default_rng([seed, _RANGE])
     drawn = rng.integers(0, len(power), (_RESAMPLES, len(power)))
-    again = sorted(_or_beyond(_crossing(power[topics].mean(axis=0), shifts.shares)) for topics in drawn)
+    again = sorted(_crossing(power[topics].mean(axis=0), shifts.shares) or np.inf for topics in drawn)
     low, high = again[_RESAMPLES // 10], again[-_RESAMPLES // 10]
+    if np.isinf(high):  # other topics would not have been found: what these say is luck
+        return Smallest(None, None, None)
     changes = np.array([np.interp(share, shifts.shares, column) for column in moved.mean(axis=0).T])
     places = [place for place, name in enumerate(shifts.names) if name in shown] or list(range(len(shifts.names)))
     best = max(places, key=lambda place: abs(changes[place]) / scale[place] if scale[place] > 0 else 0.0)
-    return Smallest(
-        share, _known(low), _known(high), shifts.names[best], float(changes[best]),
-    )  # fmt: skip
+    return Smallest(share, low, high, shifts.names[best], float(changes[best]))
 
 
 def _crossing(power: np.ndarray, shares: np.ndarray) -> float | None:
@@ -328,11 +370,3 @@ def _crossing(power: np.ndarray, shares: np.ndarray) -> float | None:
     below, above = rising[at - 1], rising[at]
     part = (FOUND - below) / (above - below)
     return float(np.exp(np.log(shares[at - 1]) + part * np.log(shares[at] / shares[at - 1])))
-
-
-def _or_beyond(share: float | None) -> float:
-    return np.inf if share is None else share
-
-
-def _known(share: float) -> float | None:
-    return None if np.isinf(share) else share

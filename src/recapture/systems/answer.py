@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..checks import check_seed, is_one_of, plain_arguments
 from ..errors import InputError, OptionError, nearest_names, shown
+from ..geometry.devices import on_device
 from ..report.report import short_p
 from ..representations.vectors import asked_encoding
 from ..sets.declaration import ROWS, usual_metrics
@@ -27,6 +28,13 @@ if TYPE_CHECKING:
     from ..sets.grouping import Labelled
 
 
+_NO_CEILING = (
+    "there is no ceiling (what people's own texts score): whoever is better by a number counts as closer, even where "
+    "that is better than people"
+)
+
+
+@on_device
 @plain_arguments
 def compare(
     reference: SampleSet | None,
@@ -207,6 +215,11 @@ def compare_prepared(
         "smallest_adjusted": smallest,
         "said": _said(against, interval, seed, smallest, fewest),
     }
+    # With so few labellings no difference that has any can be told: nothing is left to be simulated.
+    mute = smallest >= level and len(against.labelled) == len(against.jobs)
+    bound = f"of so few texts p is never below {short_p(smallest)}"
+    few = [f"No difference between systems can be told, however large: {bound}."]
+    notes = [] if splits else [_NO_CEILING]
     rows = None if shown is None else [name for name in shown if name in numbers.names]
     results.shown = None if rows is None else tuple(rows)
     unseen = SmallestDifference(
@@ -228,10 +241,11 @@ def compare_prepared(
         found,
         level,
         settings,
-        sentences_on(results, level),
+        [*sentences_on(results, level), *(few if mute else ())],
         {("human", "human"): human, **alike} if human else alike,
         rows,
-        unseen=unseen,
+        notes,
+        unseen=None if mute else unseen,
         losses=losses(evidence, numbers.directions),
         half_bands={name: (band.high - band.low) / 2 for name, band in _human_bands(results).items()},
     )

@@ -83,7 +83,8 @@ class Comparison(Paged):
     results : Results
         Each system against people: see `evaluate`, `evaluate_pairs` or `evaluate_contexts`.
     alike : dict
-        {(a, b): {number: value}} of systems against each other; ("human", "human"): of two human parts of that size.
+        {(a, b): {number: value}} of systems against each other, the first in people's place, both ways;
+        ("human", "human"): of two human parts of that size.
     left_out : dict of str to str
         Numbers that were asked for and could not be compared, and why: the verdict is without them, and says so.
     level : float
@@ -170,12 +171,13 @@ class Comparison(Paged):
         """
         return list(self._deciding)
 
-    def _wins(self, a: str, b: str) -> list[str]:
+    def wins(self, a: str, b: str) -> list[str]:
+        """The numbers among those that decide by which a is closer to people than b, surely."""
         return [name for name in self.closer(a, b) if name in self._deciding]
 
     def beats(self, a: str, b: str) -> bool:
         """Whether a is closer to people than b by some number that decides, and b than a by none."""
-        return a != b and bool(self._wins(a, b)) and not self._wins(b, a)
+        return a != b and bool(self.wins(a, b)) and not self.wins(b, a)
 
     def losses(self, than: str, tolerance: float = 0.0) -> dict[str, dict[str, Loss]]:
         """How much worse every other system is than one of them, number by number, tested on that side alone.
@@ -317,7 +319,7 @@ class Comparison(Paged):
     def _smallest(self, unseen: SmallestDifference) -> SmallestFound | None:
         ranked = {(a, b): self.ranks[a] + self.ranks[b] for a, b in pairs_of(self.systems)}
         pairs = [pair for pair, rank in ranked.items() if rank == min(ranked.values())]
-        return unseen.found(self._shown, pairs, self.clusters[0])
+        return unseen.found(self._deciding, pairs, self.clusters[0])
 
     def all_rows(self) -> Comparison:
         """The same comparison, with every number in its tables."""
@@ -347,13 +349,13 @@ class Comparison(Paged):
         rest = [name for name in self.systems if name not in first]
         percent = f"{self.level:.0%}".replace("%", " %")
         within = pairs_of(first)
-        crossed = [(a, b) for a, b in within if self._wins(a, b) and self._wins(b, a)]
+        crossed = [(a, b) for a, b in within if self.wins(a, b) and self.wins(b, a)]
         apart = [(a, b) for a, b in within if not self.tied(a, b)]
         closest = f"{_joined(first)} are closest to people" if rest else "no system is closest to people"
         if crossed:
             a, b = crossed[0]
-            said = f"{closest}, each in its own way: {a} by {_listed(self._wins(a, b))}, {b} by "
-            said += _listed(self._wins(b, a))
+            said = f"{closest}, each in its own way: {a} by {_listed(self.wins(a, b))}, {b} by "
+            said += _listed(self.wins(b, a))
         elif any(self.beats(a, b) or self.beats(b, a) for a, b in apart):
             said = f"no system is closest to people: each of {_joined(first)} is beaten by another"
         elif apart:
@@ -400,7 +402,7 @@ class Comparison(Paged):
         # As the table of differences has it, so that a reader finds it there.
         a, b = (best, name) if self.systems.index(best) < self.systems.index(name) else (name, best)
         found = self.differences[a, b]
-        number = min(self._wins(best, name), key=lambda each: max(found[each].adjusted, self._least))
+        number = min(self.wins(best, name), key=lambda each: max(found[each].adjusted, self._least))
         much = f"{number} {signed(found[number].value)}, adjusted p {_p(found[number].adjusted, self._least)}"
         return f"{name} is further away than {_joined(by)} ({a} - {b}: {much})"
 
@@ -529,7 +531,9 @@ class Comparison(Paged):
     def _alike_table(self) -> list[Table]:
         if not self.alike:
             return []
-        rows = [[f"{a}, {b}", *(_number(each[name]) for name in self._shown)] for (a, b), each in self.alike.items()]
+        # Those the other way round are in `alike`: with them the table would be twice as long, and say little more.
+        listed = [pair for pair in (("human", "human"), *pairs_of(self.systems)) if pair in self.alike]
+        rows = [[f"{a}, {b}", *(_number(self.alike[a, b][name]) for name in self._shown)] for a, b in listed]
         size = self.settings.get("part")
         caption = [f"parts of {size:,} samples, the first in people's place; human, human: two parts of the reference"]
         title, names = "How alike systems are to each other", [names_of_label(name) for name in self._shown]
@@ -561,7 +565,7 @@ def without(left_out: Mapping[str, str]) -> list[str]:
     """The sentence on numbers that a verdict is without."""
     if not left_out:
         return []
-    return [f"This is without {listed_reasons(left_out)}: what they say of the same texts may be otherwise."]
+    return [f"This is without {listed_reasons(left_out)}, which may tell otherwise."]
 
 
 def left_notes(left_out: Mapping[str, str]) -> list[str]:

@@ -78,7 +78,7 @@ def _differences(compared: Comparison) -> Forest:
             closer = a if name in compared.closer(a, b) else b if name in compared.closer(b, a) else None
             system = None if closer is None else place[closer]
             lines.append(Line(f"{a} - {b}", each.value, each.low, each.high, system))
-        more = {"higher": "to the right: the first is closer", "lower": "to the left: the first is closer"}
+        more = {"higher": "to the right: the first scores better", "lower": "to the left: the first scores better"}
         cards.append(Card(name, lines, note=more[compared.numbers[name]], zero=True))
     return Forest(
         "Differences between systems",

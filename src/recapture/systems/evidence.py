@@ -204,6 +204,26 @@ def _no_worse(found: Losses, tolerated: np.ndarray, seed: int) -> tuple[np.ndarr
     return plain, adjusted
 
 
+@dataclass(frozen=True)
+class Judged:
+    """What the evidence on one pair of systems says by itself, before other pairs are looked at; one row a number."""
+
+    values: np.ndarray
+    errors: np.ndarray
+    degrees: float
+    alike: np.ndarray
+    """p-values of "both write alike"; NaN where a number has no labellings"""
+    adjusted_alike: np.ndarray
+    close: np.ndarray
+    """p-values of "both are equally close", from the spread alone"""
+    adjusted_close: np.ndarray
+
+
+def judged(evidence: Evidence, seed: int) -> Judged:
+    alike = _by_labelling(evidence.nulls, evidence.rounding, 2, evidence.first)
+    return Judged(evidence.values, _errors(evidence), evidence.degrees, *alike, *_by_resampling(evidence, seed))
+
+
 def differences(
     evidence: Mapping[PairOfSystems, Evidence], names: Sequence[str], level: float, seed: int
 ) -> dict[PairOfSystems, dict[str, Difference]]:
@@ -211,25 +231,29 @@ def differences(
 
     level: of the intervals, such as 0.95.
     """
-    alike = {pair: _by_labelling(each.nulls, each.rounding, 2, each.first) for pair, each in evidence.items()}
-    close = {pair: _by_resampling(each, seed) for pair, each in evidence.items()}
-    adjusted_alike = dict(zip(evidence, holm_over_families([each[1] for each in alike.values()]), strict=True))
-    adjusted_close = dict(zip(evidence, holm_over_families([each[1] for each in close.values()]), strict=True))
+    return held_together({pair: judged(each, seed) for pair, each in evidence.items()}, names, level)
+
+
+def held_together(
+    pairs: Mapping[PairOfSystems, Judged], names: Sequence[str], level: float
+) -> dict[PairOfSystems, dict[str, Difference]]:
+    """The same from what was found of each pair."""
+    adjusted_alike = dict(zip(pairs, holm_over_families([each.adjusted_alike for each in pairs.values()]), strict=True))
+    adjusted_close = dict(zip(pairs, holm_over_families([each.adjusted_close for each in pairs.values()]), strict=True))
     found = {}
-    for pair, each in evidence.items():
-        error, reach = _errors(each), reach_of(level, each.degrees)
-        distinct, equal = alike[pair][0], close[pair][0]
+    for pair, each in pairs.items():
+        reach = reach_of(level, each.degrees)
         # What has no labellings is judged by the spread alone; what no resample moves has nothing to be judged by.
-        pvalue = np.fmax(equal, distinct)
-        adjusted = np.fmax(adjusted_close[pair], np.where(np.isnan(distinct), np.nan, adjusted_alike[pair]))
+        pvalue = np.fmax(each.close, each.alike)
+        adjusted = np.fmax(adjusted_close[pair], np.where(np.isnan(each.alike), np.nan, adjusted_alike[pair]))
         found[pair] = {
             name: Difference(
                 float(each.values[place]),
-                float(each.values[place] - reach * error[place]),
-                float(each.values[place] + reach * error[place]),
+                float(each.values[place] - reach * each.errors[place]),
+                float(each.values[place] + reach * each.errors[place]),
                 float(pvalue[place]),
                 float(adjusted[place]),
-                float(distinct[place]),
+                float(each.alike[place]),
             )
             for place, name in enumerate(names)
         }

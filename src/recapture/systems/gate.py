@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from ..report.report import short, short_p
 from .evidence import Loss
 
 if TYPE_CHECKING:
+    from ..report.result import Result
     from .comparison import Comparison
     from .saved_results import SavedSets
 
@@ -136,7 +137,8 @@ def gate_of(compared: Comparison | SavedSets, fail_if: Any, baseline: str | None
     beyond: dict[str, list[str]] = {}
     worse = compared.worse(str(baseline), tolerance) if worse_fails else {}
     for system, numbers in worse.items():
-        parts.append(f"{system} is worse than {baseline} by {_losses(numbers, compared.least_loss(str(baseline)))}")
+        by = _losses(numbers, compared.least_loss(str(baseline)), compared.deciding)
+        parts.append(f"{system} is worse than {baseline} by {by}{_wins(compared, system, str(baseline))}")
     for system in systems:
         for limit in limits:
             value = compared.values[system][limit.number]
@@ -144,7 +146,7 @@ def gate_of(compared: Comparison | SavedSets, fail_if: Any, baseline: str | None
                 raise InputError(f"{system} has no {limit.number}, so that {str(limit)!r} cannot be told")
             if limit.holds(value):
                 beyond.setdefault(system, []).append(str(limit))
-                parts.append(f"{system} has {limit.said(value)}")
+                parts.append(f"{system} has {limit.said(value)}{_human(compared, limit.number)}")
     if parts:
         return Gate(True, f"failed: {'; '.join(parts)}", worse, beyond)
     passed = []
@@ -165,23 +167,41 @@ def _check_reach(compared: Comparison | SavedSets, limit: Limit) -> None:
     if beyond or (limit.sign == "<" and limit.limit == low) or (limit.sign == ">" and limit.limit == high):
         always = limit.holds(low) and limit.holds(high)
         ends = f"from {low:g} to {high:g}" if math.isfinite(high) and math.isfinite(low) else f"never below {low:g}"
-        raise InputError(f"{limit.number} is {ends}: {str(limit)!r} {'always' if always else 'never'} holds")
+        how = "always" if always else "never"
+        raise InputError(f"{limit.number} is {ends}: {str(limit)!r} {how} holds{_human(compared, limit.number)}")
 
 
 def _range(compared: Comparison | SavedSets, number: str) -> tuple[float, float] | None:
     """The least and the most that a number can be, where its results say so."""
+    return next((result.ranges[name] for result, name in _results_of(compared, number)), None)
+
+
+def _human(compared: Comparison | SavedSets, number: str) -> str:
+    """What people score, for whoever chooses a limit; "" where that was not measured."""
+    known = (result.human[name].mean for result, name in _results_of(compared, number) if name in result.human)
+    mean = next(known, None)
+    return "" if mean is None else f" (human parts have {short(mean)})"
+
+
+def _results_of(compared: Comparison | SavedSets, number: str) -> Iterator[tuple[Result, str]]:
+    """The results that have a number, and what they call it."""
     metric, _, name = number.partition(".")
     for by_metric in compared.results.values():
         result = by_metric.get(metric) if isinstance(by_metric, Mapping) else None
         if result is not None and (len(result.ranges) == 1 or name in result.ranges):
-            found: tuple[float, float] = result.ranges[name if name in result.ranges else next(iter(result.ranges))]
-            return found
-    return None
+            yield result, name if name in result.ranges else next(iter(result.ranges))
 
 
-def _losses(numbers: Mapping[str, Loss], least: float) -> str:
-    """The surest first; least: what no p-value from labellings is below."""
-    order = sorted(numbers, key=lambda name: max(least, numbers[name].adjusted))
+def _wins(compared: Comparison | SavedSets, system: str, baseline: str) -> str:
+    """By what a worse system is better, for whoever has to weigh both."""
+    won = compared.wins(system, baseline)
+    more = f" and {len(won) - _LISTED} more" if len(won) > _LISTED else ""
+    return f", but closer to people by {', '.join(won[:_LISTED])}{more}" if won else ""
+
+
+def _losses(numbers: Mapping[str, Loss], least: float, shown: Sequence[str]) -> str:
+    """The surest first, of those the ones that tables show; least: what no p-value from labellings is below."""
+    order = sorted(numbers, key=lambda name: (max(least, numbers[name].adjusted), name not in shown))
     told = []
     for name in order[:_LISTED]:
         loss = numbers[name]

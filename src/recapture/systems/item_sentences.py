@@ -50,7 +50,7 @@ def _told(
             more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
             listed = ", ".join(names[:_LISTED]) + more
             parts.append(f"{better} is closer than {worse} by {len(names)} of {len(shown)} numbers ({listed})")
-    more = f"; {len(parts) - _LISTED} more below" if len(parts) > _LISTED else ""
+    more = f"; {len(parts) - _LISTED} more in the table" if len(parts) > _LISTED else ""
     return [f"{'; '.join(parts[:_LISTED])}{more}."] if parts else []
 
 
@@ -67,6 +67,8 @@ def _unseen(shown: Sequence[str], level: float, settings: Mapping[str, Any]) -> 
     """The smallest difference that so many items find, in 80 % of cases and after all corrections."""
     units = settings["groups"] or settings["size"]
     what = f"groups of {settings['unit']}" if settings["groups"] else settings["unit"]
+    if not settings["differ"]:
+        return [f"All systems have the same scores at all {units:,} {what}: there is no difference to be told."]
     if settings["smallest_adjusted"] >= level:
         smallest = short_p(settings["smallest_adjusted"])
         return [f"With {units:,} {what} no difference can be told, however large: p is never below {smallest}."]

@@ -183,7 +183,7 @@ def context_numbers(results: ContextSystems, chosen: Sequence[ContextMetric]) ->
                     system: _column(own, metric.name, output.name, forms[system], form)
                     for system, own in results.items()
                 }
-                number, said = mean_number(name, str(metric.direction), scores)
+                number, said = mean_number(name, str(metric.direction), scores, within=output.range)
                 numbers += [] if number is None else [number]
                 notes += [said] if said else []
     if not numbers:

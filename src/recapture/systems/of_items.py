@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..geometry.parallel import blocks
 from ..labellings.plans import BLOCK_CELLS
 from ..progress import Progress
 from ..report.report import short_p
@@ -31,6 +32,8 @@ LEAST = 2
 """Items or groups without which nothing can be told."""
 _SWAPPED, _DRAWN = 11, 12
 """Streams of random numbers."""
+_MOST_DIFFERENCES, _AT_ONCE = 1 << 24, 1 << 21
+"""Differences under swaps, of some pairs of systems, that are held together (128 MB); coins and sums, likewise (16)."""
 _ROUNDING = 1e-12
 """Of a sum's largest part: what the order of adding up may change."""
 
@@ -47,10 +50,16 @@ class ItemNumber:
     """(corpora, columns) -> (corpora,)"""
     main: bool = True
     """Whether tables show it."""
+    widest: float = math.inf
+    """The largest difference that its range leaves room for."""
 
 
 def mean_number(
-    name: str, direction: str, scores: Mapping[str, np.ndarray], main: bool = True
+    name: str,
+    direction: str,
+    scores: Mapping[str, np.ndarray],
+    main: bool = True,
+    within: tuple[float, float] = (-math.inf, math.inf),
 ) -> tuple[ItemNumber | None, str]:
     """The mean over the items that all systems have a score for, and what there is to say about the others."""
     table = np.stack([np.asarray(scores[system], np.float64) for system in scores])
@@ -65,7 +74,7 @@ def mean_number(
         system: np.stack([np.where(known, row, 0.0), known.astype(np.float64)], axis=1)
         for system, row in zip(scores, table, strict=True)
     }
-    return ItemNumber(name, direction, items, _mean, main), said
+    return ItemNumber(name, direction, items, _mean, main, within[1] - within[0]), said
 
 
 def _mean(sums: np.ndarray) -> np.ndarray:
@@ -201,21 +210,42 @@ class ItemSystems:
     # All of it
 
     def evidence(self, level: float) -> dict[PairOfSystems, Evidence]:
-        values = self.values()
-        pairs = pairs_of(self.systems)
-        nulls: dict[PairOfSystems, list[np.ndarray]] = {pair: [] for pair in pairs}
-        totals = {system: table.sum(axis=0) for system, table in self._tables.items()}
+        """Of all pairs of systems at once."""
+        return self._evidence(pairs_of(self.systems), level, self.values(), self.resampled())
+
+    def evidence_by_parts(self, level: float) -> Iterator[dict[PairOfSystems, Evidence]]:
+        """Of some pairs of systems after others: what many pairs find under many swaps would fill the memory."""
+        pairs, values, resampled = pairs_of(self.systems), self.values(), self.resampled()
+        at_once = max(1, _MOST_DIFFERENCES // (len(self.numbers) * (self.plan(level).labellings + 1)))
+        for part in blocks(len(pairs), at_once):
+            yield self._evidence(pairs[part], level, values, resampled)
+
+    def _evidence(
+        self,
+        pairs: Sequence[PairOfSystems],
+        level: float,
+        values: Mapping[str, np.ndarray],
+        resampled: Mapping[str, np.ndarray],
+    ) -> dict[PairOfSystems, Evidence]:
         plan = self.plan(level)
+        nulls = {pair: np.empty((len(self.numbers), plan.labellings + 1)) for pair in pairs}
+        totals = {system: table.sum(axis=0) for system, table in self._tables.items()}
+        named = list(dict.fromkeys(name for pair in pairs for name in pair))
+        columns = sum(part.stop - part.start for part in self._columns)
+        rows = max(1, _AT_ONCE // max(len(self._moving), len(named) * columns))
+        done = 0
         with Progress("swaps", plan.labellings + 1, "labelling") as progress:
-            for swapped in self._swaps(plan):
-                coins = swapped.astype(np.float64)
-                moved = {system: coins @ table[self._moving] for system, table in self._tables.items()}
-                for a, b in pairs:
-                    change = moved[b] - moved[a]
-                    first, second = self._numbers(totals[a] + change), self._numbers(totals[b] - change)
-                    nulls[a, b].append(first - second)
-                progress.advance(len(swapped))
-        resampled = self.resampled()
+            for block in self._swaps(plan):
+                for part in blocks(len(block), rows):
+                    coins = block[part].astype(np.float64)
+                    now = slice(done, done + len(coins))
+                    moved = {system: coins @ self._tables[system][self._moving] for system in named}
+                    for a, b in pairs:
+                        change = moved[b] - moved[a]
+                        first, second = self._numbers(totals[a] + change), self._numbers(totals[b] - change)
+                        nulls[a, b][:, now] = first - second
+                    done += len(coins)
+                progress.advance(len(block))
         stretch = math.sqrt(self.units / (self.units - 1))
         scale = np.array([self._scale(number) for number in self.numbers])
         found = {}
@@ -227,7 +257,7 @@ class ItemSystems:
             found[a, b] = Evidence(
                 observed,
                 observed[:, None] + stretch * (drawn - observed[:, None]),
-                np.concatenate(nulls[a, b], axis=1),
+                nulls[a, b],
                 np.zeros(len(observed)),
                 _ROUNDING * scale,
                 self.units - 1,
@@ -255,6 +285,7 @@ class ItemSystems:
             "interval": interval,
             "resamples": RESAMPLES,
             "labellings": plan.labellings,
+            "differ": len(self._moving),
             "exact": plan.exact,
             "seed": self.seed,
             "smallest_adjusted": smallest,
@@ -269,12 +300,15 @@ class ItemSystems:
 
 
 def order_of(references: Sequence[Sequence[str]], systems: Mapping[str, Sequence[Any]]) -> list[int]:
-    """Items in order of content: neither how they are listed nor the order of systems decides what is drawn."""
-    names = sorted(systems)
-    return sorted(
-        range(len(references)),
-        key=lambda place: (sorted(references[place]), [texts_at(systems[name], place) for name in names]),
-    )
+    """Items in order of content: neither how they are listed nor how systems are named or listed decides what is drawn.
+
+    Where references are equal, systems' texts decide, those of the first system first: systems are in order of content,
+    too, that of all their items.
+    """
+    of_items = [sorted(each) for each in references]
+    texts = {name: [texts_at(own, place) for place in range(len(references))] for name, own in systems.items()}
+    names = sorted(systems, key=lambda name: sorted(zip(of_items, texts[name], strict=True)))
+    return sorted(range(len(references)), key=lambda place: (of_items[place], [texts[name][place] for name in names]))
 
 
 def texts_at(system: Sequence[Any], place: int) -> list[str]:

@@ -129,9 +129,10 @@ def _numbers(measured: MeasuredPairs) -> tuple[list[ItemNumber], list[str], dict
         counted = {system: measured.counted[system][metric] for system in systems}
         for output in job.outputs:
             name = metric if len(job.outputs) == 1 else f"{metric}.{output.name}"
+            within = results[systems[0]].ranges[output.name]
             if output.name not in results[systems[0]].details.get("corpus", ()):
                 scores = {system: results[system].arrays[array_name(output.name)] for system in systems}
-                number, said = mean_number(name, job.metric.direction, scores, output.main)
+                number, said = mean_number(name, job.metric.direction, scores, output.main, within)
                 numbers += [] if number is None else [number]
                 notes += [said] if said else []
                 continue
@@ -140,7 +141,7 @@ def _numbers(measured: MeasuredPairs) -> tuple[list[ItemNumber], list[str], dict
                 left_out[name] = "no sum over items, so that no item can be moved alone"
                 continue
             formula = counted[systems[0]][output.name].formula
-            numbers.append(ItemNumber(name, job.metric.direction, rows, formula, output.main))
+            numbers.append(ItemNumber(name, job.metric.direction, rows, formula, output.main, within[1] - within[0]))
     if not numbers:
         raise InputError(f"nothing can be compared: {'; '.join([*notes, listed_reasons(left_out)])}")
     return numbers, notes, left_out

@@ -23,9 +23,9 @@ from ..labellings.groups import Groups
 from ..progress import Progress
 from ..sets.declaration import SetMetric
 from ..sets.evaluate import Job, PreparedSets, with_defaults
-from ..sets.pair import Pair, check_k
+from ..sets.pair import Pair
 from .evidence import LABELLINGS, Evidence, PairOfSystems, enough_labellings, pairs_of, spread_tells, worth_more
-from .set_labellings import CUTS, PairLabellings, cut_to, numbered
+from .set_labellings import CUTS, PairLabellings, check_sides, cut_to, needed, numbered
 
 HALF_SAMPLES = 200
 DRAWS = 10
@@ -63,7 +63,7 @@ class SetSystems:
         """Of every system, where it is compared."""
         jobs = with_defaults(prepared.jobs, seed)
         for metric, parameters in jobs:
-            least = max(metric.least_samples, check_k(parameters["k"]) + 1 if "k" in parameters else 0)
+            least = needed(metric, parameters)
             for points in (self.reference, *self.systems.values()):
                 if len(points) < 2 * least:
                     raise InputError(
@@ -155,6 +155,8 @@ class SetSystems:
                 whole = Labels(rows.copy(), rows)
                 whole.reference[:, : len(self.reference)] = reference
                 whole.candidate[:, len(self.reference) :] = candidate
+                if self._groups:
+                    check_sides(self.jobs, min(whole.smallest), points.name, "halves of the groups")
                 columns = self._under(pair, whole, progress)
                 found[name] = _without_cuts(columns.reshape(len(columns), HALF_SAMPLES, draws))
                 self.pairs[name].forget_neighbours()
@@ -245,8 +247,9 @@ class SetSystems:
         return found
 
     def alike(self, size: int) -> dict[PairOfSystems, np.ndarray]:
-        """The numbers of systems against each other, in parts of this size: the first in the reference's place. As for
-        parts of human texts, one clustering each, where metrics cluster: parts average over clusterings.
+        """The numbers of systems against each other, in parts of this size, by (a, b) and by (b, a): the first is in
+        the reference's place. As for parts of human texts, metrics that cluster do so once a part: parts average over
+        clusterings.
         """
         found = {}
         pairs = pairs_of(list(self.systems))
@@ -254,23 +257,28 @@ class SetSystems:
         with Progress("systems against each other", len(pairs), "pair") as progress:
             for a, b in pairs:
                 runs = [self._one_alike(self.systems[a], self.systems[b], size, draw) for draw in range(draws)]
-                found[a, b] = np.mean(runs, axis=0)
+                found[a, b], found[b, a] = np.mean(runs, axis=0)
                 progress.advance()
         return found
 
-    def _one_alike(self, first: PointSet, second: PointSet, size: int, draw: int) -> list[float]:
+    def _one_alike(self, first: PointSet, second: PointSet, size: int, draw: int) -> np.ndarray:
+        """(2, numbers) as they are named, and with the second in the reference's place"""
         rng = np.random.default_rng([self.seed, _MATCHED, draw])
         sides = [_rows(points, np.sort(rng.choice(len(points), size, replace=False))) for points in (first, second)]
-        pair = Pair(*sides)
+        pair, turned = Pair(*sides), Pair(*sides[::-1])
         pair.expect(parameters["k"] for metric, parameters in self.jobs if metric.uses_neighbours)
-        values = []
+        values: list[tuple[float, float]] = []
         for metric, parameters in self.jobs:
             own = dict(parameters)
             if metric.depends_on_pool and metric.settle is not None:
                 own |= {**metric.settle(self.reference, parameters), "seed": parameters["seed"] + draw}
-            of_metric = metric.measure(pair, **own).values
-            values += [of_metric[output.name] for output in metric.outputs]
-        return values
+            there = metric.measure(pair, **own).values
+            if all(output.name in metric.swapped for output in metric.outputs):
+                back = {name: there[other] for name, other in metric.swapped.items()}
+            else:
+                back = dict(metric.measure(turned, **own).values)
+            values += [(there[output.name], back[output.name]) for output in metric.outputs]
+        return np.array(values).T
 
 
 def number_names(metrics: Iterable[SetMetric]) -> list[str]:

@@ -100,6 +100,13 @@ class SavedSets(Reported):
     def can_be_worse(self, than: str) -> bool:
         return False
 
+    @property
+    def deciding(self) -> list[str]:
+        return []
+
+    def wins(self, a: str, b: str) -> list[str]:
+        return []
+
     def least_loss(self, than: str) -> float:
         return 1.0
 
@@ -382,7 +389,7 @@ def _of_pairs(
         for output in result.values:
             name = _number(result, output)
             if output in result.details.get("corpus", ()):
-                left_out[name] = "numbers of the whole corpus, whose counts by items no file holds"
+                left_out[name] = "of the whole corpus, and no file has its counts by items"
                 continue
             scores = {system: own[metric].arrays.get(array_name(output)) for system, own in results.items()}
             lacking = [system for system, each in scores.items() if each is None]
@@ -393,7 +400,7 @@ def _of_pairs(
                     options=["arrays"],
                 )
             known = {system: each for system, each in scores.items() if each is not None}
-            number, said = mean_number(name, result.direction, known, output in main)
+            number, said = mean_number(name, result.direction, known, output in main, result.ranges[output])
             numbers += [] if number is None else [number]
             notes += [said] if said else []
     return _tested("pairs", results, numbers, "item", notes, left_out, level, interval, seed)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..geometry.labels import Labels
 from ..geometry.points import PointSet
 from ..geometry.sparse_rows import together
 from ..labellings.groups import Groups, group_plan
 from ..labellings.plans import BLOCK_CELLS, plan
 from ..progress import Progress
+from ..sets.declaration import SetMetric
 from ..sets.evaluate import Job
-from ..sets.pair import Pair
+from ..sets.pair import Pair, check_k
 
 CUTS = 4
 """Subsamples of each side of a labelling, where it has more samples than are compared."""
@@ -77,6 +80,8 @@ class PairLabellings:
         # Whole groups may differ in size, and so may the sides of labellings: all are cut to the smallest.
         even = groups is None or _even(groups)
         self._size = size if even else min(size, *(min(labels.smallest) for labels in self._plan.blocks()))
+        if not even:
+            check_sides(self._jobs, self._size, self._title, "labellings that move whole groups")
         self._cuts = 1 if even and self._size == len(first) == len(second) else CUTS
         """1: no side is cut, and both together are all of the pooled samples."""
         self._rng = np.random.default_rng([seed, _LABELLED])
@@ -137,6 +142,21 @@ class PairLabellings:
             found += score(block)
             progress.advance(len(drawn))
         return np.asarray(np.stack(found).reshape(len(found), len(drawn), self._cuts).mean(axis=2))
+
+
+def needed(metric: SetMetric, parameters: Mapping[str, Any]) -> int:
+    """Samples that a metric needs on either side."""
+    return max(metric.least_samples, check_k(parameters["k"]) + 1 if "k" in parameters else 0)
+
+
+def check_sides(jobs: Sequence[Job], size: int, name: str, what: str) -> None:
+    """Refuse groups so uneven that they leave a side with too few samples. what: leaves it so."""
+    for metric, parameters in jobs:
+        if size < needed(metric, parameters):
+            raise InputError(
+                f"the groups of {name} are too few or too uneven: {what} leave a side with {size} "
+                f"sample{'s' * (size != 1)}, and {metric.name} needs {needed(metric, parameters)}"
+            )
 
 
 def cut_to(flags: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:

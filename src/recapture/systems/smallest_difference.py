@@ -8,7 +8,7 @@ in `sets/unseen` is added to that. Items: their scores are shifted, and so are t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -129,33 +129,39 @@ class SmallestDifference:
         """What is said where nothing can be found."""
         return TOO_FEW if self._people is None else self._people.silence
 
-    def found(self, shown: Sequence[str], pairs: Sequence[PairOfSystems], best: Sequence[str]) -> SmallestFound | None:
-        """None where there is nothing to simulate from. pairs: those with the best ranks; best: systems of rank 1.
+    def found(
+        self, deciding: Sequence[str], pairs: Sequence[PairOfSystems], best: Sequence[str]
+    ) -> SmallestFound | None:
+        """None where there is nothing to simulate from. deciding: the numbers by which a system is found further away;
+        pairs: those with the best ranks; best: systems of rank 1.
 
         What is simulated writes nearly like people, and what chance does to the numbers of a system that repeats six
         texts says nothing of that. So twins of the best systems are looked at beside pairs, and whichever is easier to
         tell apart counts; of several pairs, or twins, the hardest.
         """
         if self._found is None and self._people is not None:
-            shifts = self._people.shifts(self._size)
+            every = self._people.shifts(self._size)
+            shifts = None if every is None else every.of(deciding)
             if shifts is None:
                 return None
-            of_pairs = [self._of(self._reaches[pair], shifts, shown, self._people.seed) for pair in pairs]
-            of_twins = [self._of(self._twins[name], shifts, shown, self._people.seed) for name in best]
+            of_pairs = [self._of(self._reaches[pair], shifts, self._people.seed) for pair in pairs]
+            of_twins = [self._of(self._twins[name], shifts, self._people.seed) for name in best]
             self._found = min(max(of_pairs, key=_hardness), max(of_twins, key=_hardness), key=_hardness)
         return self._found
 
-    def _of(self, reach: Reach, shifts: Shifts, shown: Sequence[str], seed: int) -> SmallestFound:
+    def _of(self, reach: Reach, shifts: Shifts, seed: int) -> SmallestFound:
         places = [self._names.index(name) for name in shifts.names]
         worse = np.array([-1.0 if self._directions[place] == "higher" else 1.0 for place in places])
         needed, chance = reach.needed[places, None], worse[:, None] * reach.chance[places]
 
-        def found(moved: np.ndarray, wider: np.ndarray) -> float:
-            # Of a difference only one side is damaged: both what chance does and what has to be reached grow by this.
-            times = np.sqrt((1 + wider**2) / 2)[:, None]
-            return float(np.mean(((worse * moved)[:, None] + times * chance >= times * needed).any(axis=0)))
+        usual = np.maximum(reach.spread[places] ** 2, np.finfo(float).tiny)
 
-        return SmallestFound.of(shifts, found, reach.spread[places], shown, seed)
+        def found(moved: np.ndarray, by_chance: np.ndarray, by_mixture: np.ndarray) -> float:
+            # Only one of two systems is damaged. What has to be reached grows with the spread that resampling shows.
+            lucky, asked = (np.sqrt(1 + added / usual)[:, None] for added in (by_chance, by_chance + by_mixture))
+            return float(np.mean(((worse * moved)[:, None] + lucky * chance >= asked * needed).any(axis=0)))
+
+        return SmallestFound.of(shifts, found, reach.spread[places], shifts.names, seed)
 
 
 def _hardness(found: SmallestFound) -> float:
@@ -172,13 +178,16 @@ def smallest_shifts(
     level: float,
     interval: float,
     seed: int,
+    widest: Mapping[str, float] | None = None,
+    pairs: int | None = None,
 ) -> dict[str, float]:
     """By number, the difference that is found in 80 % of cases, for the pair of systems that is hardest to tell apart.
 
-    signs: (labellings,) the mean sign of the items that a labelling swaps (-1) or leaves (1).
+    signs: (labellings,) the mean sign of the items that a labelling swaps (-1) or leaves (1). widest: by number, the
+    largest difference that there can be. pairs: how many there are, where these are some of them alone.
     Infinite where none would be found, however large; NaN where nothing shows how sure a difference is.
     """
-    each_level = level / len(evidence)
+    each_level = level / (pairs or len(evidence))
     shifts: dict[str, list[float]] = {name: [] for name in names}
     for each in evidence.values():
         # As if the two were equally close: under every labelling, without what their difference adds to it.
@@ -192,8 +201,13 @@ def smallest_shifts(
                 null = equal.nulls[place]
                 others = np.delete(standard, np.flatnonzero(places == place), axis=0)
             shifts[name].append(_smallest_shift(reach, place, null, others, signs, each_level))
-    known = {name: [shift for shift in own if not math.isnan(shift)] for name, own in shifts.items()}
-    return {name: max(own, default=math.nan) for name, own in known.items()}
+    largest = {name: largest_of(own) for name, own in shifts.items()}
+    return {name: math.inf if widest is not None and size > widest[name] else size for name, size in largest.items()}
+
+
+def largest_of(shifts: Iterable[float]) -> float:
+    """NaN where all are."""
+    return max((shift for shift in shifts if not math.isnan(shift)), default=math.nan)
 
 
 def _smallest_shift(

@@ -19,6 +19,7 @@ import numpy as np
 from ..checks import path_of, plain, plain_arguments
 from ..errors import InputError, shown
 from ..files import check_writable, whole_files
+from ..geometry.devices import on_device
 from ..geometry.sparse_rows import SparseRows
 from ..representations.vectors import asked_encoding, vectors_of
 from ..sets.declaration import METRICS, usual_metrics
@@ -115,6 +116,7 @@ def _words(value: Any) -> str:
     return "each metric's own" if value is None else shown(value)
 
 
+@on_device
 @plain_arguments
 def save_baseline(
     path: str | os.PathLike[str],

@@ -104,9 +104,8 @@ class BagOfWords:
 
 
 def _make(name: str, options: EncoderOptions) -> BagOfWords:
-    for name in ("pooling", "device"):
-        if getattr(options, name) is not None:
-            raise InputError(f"bag-of-words has no {name}; leave {name} out or choose a sentence encoder")
+    if options.pooling is not None:
+        raise InputError("bag-of-words has no pooling; leave pooling out or choose a sentence encoder")
     if options.truncate:
         raise InputError("bag-of-words takes texts of any length; leave truncate out or choose a sentence encoder")
     return BagOfWords()

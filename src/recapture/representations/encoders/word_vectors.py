@@ -139,8 +139,6 @@ def _takes(name: str) -> bool:
 
 
 def _make(name: str, options: EncoderOptions) -> WordVectors:
-    if options.device is not None:
-        raise InputError("word vectors have no device; leave device out or choose a sentence encoder")
     if options.pooling not in (None, "mean"):
         raise InputError(f"word vectors are always averaged, so pooling cannot be {shown(options.pooling)}")
     if options.truncate:

@@ -30,7 +30,7 @@ from ...checks import each_count
 from ...errors import InputError
 from ...geometry.labels import Labels
 from ...geometry.overlap import OverlapAt
-from ...geometry.relabelled import Counts
+from ...geometry.relabelled import SphereCounts
 from ...report.result import Result
 from ..declaration import Exchanged, Measurement, Output, Relabelled, SetMetric
 from ..evaluate import Job, measure_pair
@@ -168,7 +168,7 @@ def _exchange(pair: Pair, k: int) -> Exchanged:
     return differences
 
 
-def _of_counts(references: np.ndarray, candidates: np.ndarray, k: int, counts: Counts) -> dict[str, np.ndarray]:
+def _of_counts(references: np.ndarray, candidates: np.ndarray, k: int, counts: SphereCounts) -> dict[str, np.ndarray]:
     columns = (references, candidates, *(getattr(counts, name) for name in "xyab"))
     # One by one as Python's whole numbers, which cannot overflow; equal counts are scored once.
     by_labelling = list(zip(*(column.tolist() for column in columns), strict=True))

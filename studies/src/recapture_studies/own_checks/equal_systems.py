@@ -39,7 +39,7 @@ class Scale(NamedTuple):
 
 
 FULL = Scale(500, 100, 200)
-QUICK = Scale(2, 2, 24)
+QUICK = Scale(1, 1, 24)
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,8 @@ class Runs:
             "claimed": not compared.tied("a", "b"),
             "closer": bool(compared.closer("a", "b") or compared.closer("b", "a")),
             "worse": bool(compared.worse(than="b")),
-            "distinct": {name: each.distinct for name, each in found.items()},
+            # NaN: no labellings.
+            "distinct": {name: each.distinct for name, each in found.items() if not np.isnan(each.distinct)},
             "adjusted": min(each.adjusted for each in found.values()),
             "loss": min(each.adjusted for each in worse.values()),
         }
@@ -191,9 +192,9 @@ def share(runs: Sequence[Mapping[str, Any]], what: str) -> float:
 
 def relabelled(runs: Sequence[Mapping[str, Any]]) -> tuple[float, float, float]:
     """How often relabelling alone says that a and b differ: by the number that says so least often, by the one that
-    says so most often, and by any of them after Bonferroni's correction.
+    says so most often, and by any of them after Bonferroni's correction. Numbers without labellings do not count.
     """
-    table = np.array([list(run["distinct"].values()) for run in runs], float)
+    table = np.array([[p for p in run["distinct"].values() if not np.isnan(p)] for run in runs])
     alone = np.mean(table < LEVEL, axis=0)
     return float(alone.min()), float(alone.max()), float(np.mean(table.min(axis=1) < LEVEL / table.shape[1]))
 
@@ -270,5 +271,5 @@ STUDY = Study(
     run=_run,
     spreads=True,
     layout=LAYOUT,
-    takes="",
+    takes="6 minutes on 15 cores",
 )

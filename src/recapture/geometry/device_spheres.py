@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..distinct import DistinctRows
-from ..overlap import SLACK, Overlap, Side
-from ..products import power_of_two_below
-from .bounds import HalfRows, half_rows
-from .near_pairs import Block, fused, near_pairs
+from .distinct import DistinctRows
+from .half_rows import HalfRows, half_rows
+from .near_pairs import Block, PairRoom, fused, near_pairs
+from .overlap import SLACK, Overlap, Side
+from .products import power_of_two_below
 
 if TYPE_CHECKING:
-    from ..points import PointSet
+    from .points import PointSet
 
 _SAMPLE = 1 << 15
 """Rows from which every row takes its first threshold, for few neighbours; for more of them up to four times that."""
@@ -185,21 +185,16 @@ def listed(block: Block) -> Iterator[tuple[int, int, Any]]:
     """First row, last row and all near pairs of the rows between, in parts that fit; None for rows so few that have
     more near pairs than fit.
     """
-    import torch
-
     count = len(block.rows.half)
-    cells = count * len(block.columns.half)
-    room = torch.empty(min(_ROOM, cells), dtype=torch.int64, device=block.rows.half.device)
+    room = PairRoom(block, min(_ROOM, count * len(block.columns.half)))
     todo = [(0, count)]
     while todo:
         start, stop = todo.pop()
-        found = near_pairs(block, start, stop, room)
-        if found <= len(room):
-            yield start, stop, room[:found].clone()
-        elif stop - start <= _FEW_ROWS:
-            yield start, stop, None
+        found, keys = near_pairs(block, start, stop, room)
+        if keys is not None or stop - start <= _FEW_ROWS:
+            yield start, stop, keys
         else:
-            parts = min(-(-(stop - start) // _FEW_ROWS), 2 * found // len(room))
+            parts = min(-(-(stop - start) // _FEW_ROWS), 2 * found // room.most)
             ends = [start + (stop - start) * part // parts for part in range(parts + 1)]
             todo += reversed(list(pairwise(ends)))
 
@@ -252,7 +247,7 @@ def overlap_on(device: str, reference: PointSet, candidate: PointSet, ks: tuple[
     of_reference, of_candidate = (points.on_device(device) for points in (reference, candidate))
     for points in (of_reference, of_candidate):
         find_radii(points, ks[-1])
-    in_reference, in_candidate = _Tally(of_reference, of_candidate, ks), _Tally(of_candidate, of_reference, ks)
+    in_reference, in_candidate = _Members(of_reference, of_candidate, ks), _Members(of_candidate, of_reference, ks)
     rows, columns = of_reference.half(), of_candidate.half(of_reference)
     if rows.scale != columns.scale:  # the candidate reaches further
         rows = half_rows(of_reference.values, of_reference.centre, columns.scale)
@@ -289,7 +284,7 @@ def _pairs(
         yield rows.repeat_interleave(count), torch.arange(count, device=device).repeat(len(rows)), squared
 
 
-class _Tally:
+class _Members:
     """Samples of one set in the spheres of the other."""
 
     def __init__(self, spheres: DeviceSet, samples: DeviceSet, ks: tuple[int, ...]) -> None:
