@@ -143,6 +143,18 @@ def test_files_and_plan_may_move_together(planned, sets, tmp_path, monkeypatch):
     assert everything(rc.merge_plan(tmp_path / "elsewhere" / "planned")) == everything(in_one_process(*sets))
 
 
+def test_a_folder_behind_a_link_beside_other_files(sets, tmp_path, monkeypatch):
+    """Seen from the folder the way to the files is another than from the link, and ends at other files."""
+    (tmp_path / "there" / "planned").mkdir(parents=True)
+    save(tmp_path / "there", *sets[::-1])
+    monkeypatch.chdir(tmp_path)
+    save(tmp_path, *sets)
+    Path("planned").symlink_to(tmp_path / "there" / "planned")
+    rc.make_plan("human.npy", "model.npy", "planned", parts=2)
+    rc.run_plan("planned")
+    assert everything(rc.merge_plan("planned")) == everything(in_one_process(*sets))
+
+
 # Shares
 
 
@@ -502,6 +514,17 @@ def test_merge_prints_what_score_prints(planned, capsys):
         score = ["score", "-r", "human.npy", "-c", "model.npy", "--no-ceiling", "--metrics", ",".join(METRICS)]
         assert run([*score, "--format", form]) == 0
         assert merged == capsys.readouterr()
+
+
+@pytest.mark.parametrize("target", ["human.npy", "planned/plan.json", "planned/counts-0001.part", "linked.json"])
+def test_merge_writes_over_nothing_that_a_plan_needs(planned, target, capsys):
+    rc.run_plan("planned")
+    Path("linked.json").symlink_to("model.npy")
+    before = {path: path.read_bytes() for path in (*planned.iterdir(), Path("human.npy"), Path("model.npy"))}
+    assert refused(["merge", "planned", "--format", "json", "-o", target], capsys) == (
+        f"cannot write {target}: it is an input, which would be lost"
+    )
+    assert {path: path.read_bytes() for path in before} == before
 
 
 @pytest.mark.slow

@@ -32,9 +32,9 @@ def merge(folder: str, form: str | None, arrays: bool, output: str | None, repor
       recapture merge planned
       recapture merge planned --output scores.json
     """
-    from ..plans.planned_work import merge_plan
+    from ..plans.planned_work import merge_plan, planned_files
 
-    check_targets(output, report=report)
+    check_targets(output, candidates=planned_files(folder), report=report)
     form = chosen_form(form, output)
     how = with_arrays(arrays, form)
     results = merge_plan(folder)

@@ -60,7 +60,11 @@ class Frame:
 
     def holds(self, values: Rows) -> bool:
         """Whether these rows, too, stay finite when squared in float32."""
-        return (largest(values) + float(np.abs(self.centre).max())) * self.scale < _LARGE
+        return self.holds_reach(largest(values))
+
+    def holds_reach(self, reach: float) -> bool:
+        """The same of rows whose numbers go so far from 0."""
+        return (reach + float(np.abs(self.centre).max())) * self.scale < _LARGE
 
     def apply(self, values: np.ndarray) -> np.ndarray:
         centred: np.ndarray = (values - self.centre) * self.scale

@@ -217,7 +217,7 @@ def memberships(
 ) -> Memberships:
     """Some reference rows against all candidate rows. Radii are squared, (rows, ks); the reference's of the part."""
     frame = reference.frame
-    if not frame.holds(candidate.values):
+    if not frame.holds_reach(candidate.reach):
         frame = Frame.of(reference.values, candidate.values)
     may_be_exact = _without_margin(frame, reference, candidate)
     count, never = part.stop - part.start, len(ks)

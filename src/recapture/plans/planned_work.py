@@ -365,6 +365,12 @@ def merge_plan(folder: str | os.PathLike[str]) -> SetResults:
     return results
 
 
+def planned_files(folder: str | os.PathLike[str]) -> list[str]:
+    """Wherever the files that a plan is for may lie: nothing is written there."""
+    plan = TilePlan.opened(expanded(path_of(folder, "the plan's folder")))
+    return [place for file in (plan.reference, plan.candidate) for place in (file.path, str(plan.folder / file.beside))]
+
+
 def _missing(plan: TilePlan, names: list[str]) -> InputError:
     return InputError(f"of {plan.folder} {listed(names)} missing or damaged: run the plan again")
 

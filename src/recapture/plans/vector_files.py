@@ -136,23 +136,23 @@ class PlannedFile:
 
     def opened(self, folder: Path) -> OpenVectors:
         """The rows, from a file that is proved to be the one that the plan was made for."""
-        place = self._place(folder)
-        if self.copy is None or place is not None:
-            self._check(place, self.content)
+        there = [place for place in (folder / self.beside, Path(self.path)) if place.is_file()]
+        if not there and self.copy is None:
+            raise InputError(f"the {self.side} {self.path}, which the plan is for, is not there")
+        place = self._proved(there, self.content) if there else None
         if self.copy is not None:
-            place = folder / f"{self.side}.npy"
-            self._check(place, self.copy)
+            place = self._proved([folder / f"{self.side}.npy"], self.copy)
         return OpenVectors(self, Path(str(place)))
 
-    def _place(self, folder: Path) -> Path | None:
-        return next((place for place in (folder / self.beside, Path(self.path)) if place.is_file()), None)
-
-    def _check(self, place: Path | None, content: Content) -> None:
-        again = "make a plan anew, in another folder"
-        if place is None:
-            raise InputError(f"the {self.side} {self.path}, which the plan is for, is not there")
-        if place.stat().st_size != content.bytes or content_of(place) != content:
-            raise InputError(f"the {self.side} {place} is not the file that the plan was made for: {again}")
+    def _proved(self, places: list[Path], content: Content) -> Path:
+        """The first file with this content."""
+        for place in places:
+            if place.is_file() and place.stat().st_size == content.bytes and content_of(place) == content:
+                return place
+        raise InputError(
+            f"the {self.side} {places[0]} is not the file that the plan was made for: "
+            "make a plan anew, in another folder"
+        )
 
 
 class OpenVectors:
