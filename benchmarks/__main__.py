@@ -10,8 +10,8 @@ NAMES = (
     "triangles", "relabelling", "permutations", "mauve", "meteor", "cider",
     "small", "words", "bertscore", "transport", "infolm", "which_texts", "pages",
 )  # fmt: skip
-CHECKS = ("agreement", "gpu")
-"""Simulations whose figures stand in docs, and what needs a GPU: they run by name alone."""
+CHECKS = ("agreement", "gpu", "plans")
+"""Simulations whose figures stand in docs, and what needs a GPU or many cores: they run by name alone."""
 
 if __name__ == "__main__":
     os.environ.setdefault("TQDM_DISABLE", "1")  # progress is neither timed nor printed between the figures

@@ -42,6 +42,24 @@ for _path, _texts in zip(SAVED, (TEXTS, OTHERS), strict=True):
     _path.write_text(rc.evaluate_pairs(TEXTS, {_path.stem: _texts}, "chrf,rouge").to_json(arrays=True))
 
 
+VECTORS = [Path(_KEPT.name, f"{name}.npy") for name in ("human", "model")]
+for _path, _rows in zip(VECTORS, (REFERENCE, CANDIDATE), strict=True):
+    np.save(_path, _rows)
+PLANNED = Path(_KEPT.name, "planned")
+rc.make_plan(*VECTORS, PLANNED, parts=3)
+rc.run_plan(PLANNED)
+
+
+class NewFolder:
+    """Another one whenever somebody asks: a folder has one plan alone."""
+
+    made = 0
+
+    def __fspath__(self) -> str:
+        NewFolder.made += 1
+        return f"{_KEPT.name}/plan {NewFolder.made}"
+
+
 def lengths(texts: list[str]) -> np.ndarray:
     """An encoder that learns nothing."""
     return np.array([[len(text), text.count("a")] for text in texts], float)
@@ -103,6 +121,9 @@ OWN: dict[str, dict[str, Any]] = {
     "prd": {"clusterings": 1},
     "mauve": {"clusterings": 1},
     "infolm": {"measure": "ab", "alpha": 0.5, "beta": 0.5, "cache": False},
+    "make_plan": {"reference": VECTORS[0], "candidate": VECTORS[1], "folder": NewFolder()},
+    "run_plan": {"folder": PLANNED, "worker": 2, "workers": 3},
+    "merge_plan": {"folder": PLANNED},
 }
 """What single functions get beside."""
 FITTING = {
@@ -116,7 +137,16 @@ FITTING = {
     "balance": 3,
     "pvalue": 20,
 }
-FITTING |= {"ceiling": 3, "bandwidth": 100, "clusters": 5, "order": 3, "batch_tokens": 100, "folds": 2, "quantiles": 2}
+FITTING |= {
+    "parts": 3,
+    "ceiling": 3,
+    "bandwidth": 100,
+    "clusters": 5,
+    "order": 3,
+    "batch_tokens": 100,
+    "folds": 2,
+    "quantiles": 2,
+}
 FITTING |= {
     "clusterings": 2,
     "angles": 11,

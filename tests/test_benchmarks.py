@@ -65,3 +65,13 @@ def test_what_they_import_of_recapture_is_there(file):
     for module, names in lines:
         for name in names.split(", "):
             assert hasattr(importlib.import_module(module), name), f"{module} has no {name}"
+
+
+@pytest.mark.slow
+def test_plans_run(capsys, monkeypatch):
+    from benchmarks import plans
+
+    for name, value in {"ROWS": 300, "DIMENSIONS": 8, "PARTS": 2, "PROCESSES": (1,)}.items():
+        monkeypatch.setattr(plans, name, value)
+    plans.main()
+    assert "merged numbers are equal" in capsys.readouterr().out

@@ -57,13 +57,17 @@ def expanded(path: str | os.PathLike[str]) -> Path:
 
 
 @contextlib.contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary path beside `path`; moved there when the block ends well, removed when it does not."""
+def whole_file(path: str | os.PathLike[str], *, checked: bool = False) -> Iterator[Path]:
+    """A temporary path beside `path`; moved there when the block ends well, removed when it does not.
+
+    checked: whether a checksum tells whoever reads the file that it is whole, so that nobody has to wait for the disk:
+    what a power cut takes is missed.
+    """
     with _cannot_write(path):
         target = _Target(path)
         try:
             yield target.temporary
-            target.finish()
+            target.finish(wait=not checked)
         finally:
             target.temporary.unlink(missing_ok=True)
 
@@ -108,13 +112,15 @@ class _Target:
         os.close(handle)
         self.temporary = Path(name)
 
-    def finish(self) -> None:
+    def finish(self, wait: bool = True) -> None:
+        """wait: for the disk."""
         if not self.replaces:
             with self.temporary.open("rb") as source, self._device() as sink:
                 shutil.copyfileobj(source, sink)
             return
-        with self.temporary.open("rb+") as written:
-            os.fsync(written.fileno())  # on the disk before it takes the place of what was there
+        if wait:
+            with self.temporary.open("rb+") as written:
+                os.fsync(written.fileno())  # on the disk before it takes the place of what was there
         self._take_rights()
         self.temporary.replace(self._resolved)
 

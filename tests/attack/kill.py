@@ -23,6 +23,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 WORDS = [
     "a",
     "the",
@@ -43,6 +45,9 @@ WORDS = [
 ]
 
 
+_SEVERAL = "import json, sys; from recapture.cli.app import run; sys.exit(max(map(run, json.loads(sys.argv[1]))))"
+
+
 class Outcome(NamedTuple):
     code: int
     output: bytes
@@ -52,6 +57,8 @@ class Outcome(NamedTuple):
 class Trial(NamedTuple):
     name: str
     arguments: Sequence[str]
+    later: Sequence[Sequence[str]] = ()
+    """Commands that follow in the same process."""
 
 
 TRIALS = (
@@ -59,6 +66,8 @@ TRIALS = (
     Trial("contexts", ["contexts", "../contexts.jsonl", "--metrics", "trm-meteor,meteor,cider", "--per-item", "i.jsonl",
                        "-o", "totals.md"]),
     Trial("embed", ["embed", "../human.txt", "--encoder", "../vectors.txt", "-o", "vectors.npy"]),
+    Trial("plan", ["plan", "-r", "../human.npy", "-c", "../model.npz", "-o", "planned", "--parts", "9"],
+          [["run", "planned"], ["merge", "planned", "--arrays", "-o", "merged.json"]]),
     Trial("reproduce", ["reproduce", "word-swap", "--made-up", "--encoder", "bag-of-words", "-o", "pages"]),
 )  # fmt: skip
 
@@ -72,6 +81,9 @@ def make_inputs(folder: Path, contexts: int = 60) -> None:
 
     for name in ("human", "model"):
         (folder / f"{name}.txt").write_text("".join(f"{text()}\n" for _ in range(300)))
+    reference, candidate = np.random.default_rng(1).standard_normal((2, 2_000, 32)).round(2)
+    np.save(folder / "human.npy", reference)
+    np.savez(folder / "model.npz", embeddings=candidate)
     rows = (" ".join([word, *(f"{rng.gauss(0, 1):.4f}" for _ in range(20))]) for word in WORDS)
     (folder / "vectors.txt").write_text("".join(f"{row}\n" for row in rows))
     records = (
@@ -83,8 +95,9 @@ def make_inputs(folder: Path, contexts: int = 60) -> None:
 
 def start(trial: Trial, work: Path) -> subprocess.Popen[bytes]:
     environment = {**os.environ, "RECAPTURE_CACHE": str(work.parent / f"{work.name}-cache"), "OMP_NUM_THREADS": "1"}
+    program = ["-c", _SEVERAL, json.dumps([trial.arguments, *trial.later])] if trial.later else ["-m", "recapture"]
     return subprocess.Popen(
-        [sys.executable, "-m", "recapture", *trial.arguments],
+        [sys.executable, *program, *(() if trial.later else trial.arguments)],
         cwd=work, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     )  # fmt: skip
 

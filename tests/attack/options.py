@@ -16,6 +16,7 @@ from pathlib import Path
 import click
 import numpy as np
 
+import recapture as rc
 from recapture.cli.app import app, run
 
 WORDS = ["the", "a", "cat", "dog", "sat", "ran", "under", "over", "green", "old", "tree", "river", "and", "by", "home"]
@@ -25,6 +26,7 @@ QUICK = {
     "score": ["mark-evaluate", "precision-recall", "density-coverage", "mmd", "frechet", "mauve", "prd"],
     "compare": ["mark-evaluate", "precision-recall", "density-coverage", "mmd"],
     "pairs": ["bleu", "chrf", "meteor", "rouge", "ter", "cider", "cross-entropy"],
+    "plan": ["mark-evaluate", "precision-recall", "density-coverage", "mmd"],
     "contexts": ["trm-meteor", "trm-sentence-bleu", "meteor", "cider"],
     "correlate": ["bleu"],
 }
@@ -38,11 +40,14 @@ BASE = {
     "contexts": ["contexts.jsonl"],
     "correlate": ["scores.jsonl", "--human", "human"],
     "embed": ["human.txt", "-o", "out.npy"],
+    "plan": ["-r", "human.npy", "-c", "model.npy", "-o", "planned"],
+    "run": ["begun", "1/2"],
+    "merge": ["begun"],
     "list": [],
     "cache": [],
 }
 """What works."""
-PLACES = ["-", "--", "*.txt", ".", "/", "/dev/null", "no/such/file.txt", "empty.txt", "odd.txt"]
+PLACES = ["begun", "-", "--", "*.txt", ".", "/", "/dev/null", "no/such/file.txt", "empty.txt", "odd.txt"]
 GOOD = {
     "output": ["out.md", "out.json", "out.csv", "out.tex", "out.html", "human.txt", "model.jsonl", "words.vec"],
     "per_item": ["items.jsonl", "items.csv", "model.txt"],
@@ -131,6 +136,9 @@ def files(rng: random.Random, folder: Path) -> list[Path]:
     (folder / "scores.jsonl").write_text("".join(json.dumps(record) + "\n" for record in scores), "utf-8")
     np.save(folder / "human.npy", np.array([[rng.random(), rng.random()] for _ in texts], np.float32))
     np.save(folder / "model.npy", np.array([[rng.random(), rng.random()] for _ in texts], np.float32))
+    with contextlib.suppress(rc.InputError):  # there may be a single row
+        rc.make_plan(folder / "human.npy", folder / "model.npy", folder / "begun", parts=2)
+        rc.run_plan(folder / "begun", 1, rng.choice([1, 2]))
     (folder / "words.vec").write_text("".join(f"{word} {rng.random()} {rng.random()}\n" for word in WORDS), "utf-8")
     (folder / "empty.txt").write_bytes(b"")
     (folder / "odd.txt").write_bytes(bytes(rng.randrange(256) for _ in range(60)))

@@ -131,6 +131,51 @@ def run_over_contexts(rng: random.Random, folder: Path) -> None:
     assert not list((folder / "runs").iterdir()), f"{metrics}: {done}: the journal is still there"
 
 
+def parts_of_a_plan(rng: random.Random, folder: Path) -> None:
+    """Parts that are damaged, swapped or stale are done again, a damaged plan is refused and made again: what is merged
+    is what one process finds."""
+    drawn = np.random.default_rng(rng.randrange(2**32))
+    reference, candidate = drawn.normal(size=(2, rng.choice([6, 25, 40]), 3)).round(rng.choice([0, 1, 9]))
+    files = {"human.npy": reference, "model.npy": candidate}
+    for name, values in files.items():
+        np.save(folder / name, values)
+
+    def plan(name: str, candidate: str = "model.npy") -> Path:
+        rc.make_plan(folder / "human.npy", folder / candidate, folder / name, "mark-evaluate,density-coverage", parts=3)
+        return folder / name
+
+    kept = plan("kept")
+    rc.run_plan(kept)
+    whole = rc.evaluate(reference, {"model.npy": candidate}, "mark-evaluate,density-coverage", ceiling=False,
+                        reference_name=str(folder / "human.npy"))  # fmt: skip
+    np.save(folder / "other.npy", -candidate)
+    rc.run_plan(plan("stale", "other.npy"))
+    for _ in range(rng.choice([1, 1, 4])):
+        path = rng.choice(sorted(kept.iterdir()))
+        kind = rng.choice(["damaged", "damaged", "swapped", "stale", "gone"])
+        if kind == "damaged":
+            content, done = damage(rng, path.read_bytes())
+            path.write_bytes(content)
+        elif kind == "gone":
+            path.unlink()
+        else:
+            source = rng.choice(sorted(kept.iterdir())) if kind == "swapped" else folder / "stale" / path.name
+            path.write_bytes(source.read_bytes())
+        done = f"{path.name}: {kind}" + (f" ({done})" if kind == "damaged" else "")
+        if path.name == "plan.json":
+            if kind == "stale":  # a plan for other files, as good as any
+                plan_of = rc.run_plan(kept).missing == [] and rc.merge_plan(kept)
+                assert list(plan_of) == ["other.npy"], done
+                path.unlink()
+            with contextlib.suppress(rc.InputError):
+                rc.run_plan(kept)
+            plan("kept")
+        with contextlib.suppress(rc.InputError):
+            assert rc.merge_plan(kept).to_json(arrays=True) == whole.to_json(arrays=True), f"{done}: merged"
+        assert rc.run_plan(kept).missing == [], done
+        assert rc.merge_plan(kept).to_json(arrays=True) == whole.to_json(arrays=True), f"{done}: not mended"
+
+
 def item_scores(rng: random.Random, folder: Path) -> None:
     """Scores that a study kept and that were damaged are made again."""
     try:
@@ -197,7 +242,7 @@ def names(rng: random.Random, folder: Path) -> None:
 
 
 ATTACKS: tuple[Callable[[random.Random, Path], None], ...] = (
-    cache, journal, run_over_contexts, item_scores, outputs, names,
+    cache, journal, run_over_contexts, parts_of_a_plan, item_scores, outputs, names,
 )  # fmt: skip
 
 

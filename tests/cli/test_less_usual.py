@@ -113,7 +113,7 @@ NO_FILE = {
 COMMANDS = ["score", "compare", "compare --pairs", "compare --contexts", "inspect", "baseline"]
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, "pairs", "contexts", "correlate", "embed"])
+@pytest.mark.parametrize("name", [*COMMANDS, "pairs", "contexts", "correlate", "embed", "merge"])
 def test_whatever_an_option_names_is_never_written(name):
     """Every option either names no file, or is known to the check of --output as one that is read."""
     import click

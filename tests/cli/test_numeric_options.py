@@ -10,6 +10,7 @@ import click
 import numpy as np
 import pytest
 
+import recapture as rc
 from recapture.cli.app import app, run
 from recapture.cli.compare import KINDS
 from recapture.representations.vector_cache import VectorCache
@@ -57,6 +58,8 @@ COMMANDS = {
     "baseline": [*SIDES, "--encoder", "bag-of-words", "--metrics", "mmd", "-o", "kept.safetensors"],
     "correlate": ["scores.jsonl", "--human", "human", "--higher-is-better", "bleu", "--resamples", "9"],
     "embed": ["human.txt", "--encoder", "bag-of-words", "-o", "vectors.npy"],
+    "plan": ["-r", "human.npy", "-c", "model.npy", "-o", "planned"],
+    "merge": ["done"],
     "cache": [],
     "list": [],
     "reproduce": ["--list"],
@@ -100,6 +103,11 @@ def test_an_option_is_taken_or_refused(command, option, tmp_path, monkeypatch):
     monkeypatch.setenv("RECAPTURE_CACHE", str(tmp_path / "kept"))
     monkeypatch.setenv("RECAPTURE_OFFLINE", "1")
     texts(tmp_path)
+    if command in ("plan", "merge"):
+        np.save("human.npy", np.eye(9))
+        np.save("model.npy", np.eye(9) + 1)
+        rc.make_plan("human.npy", "model.npy", "done")
+        rc.run_plan("done")
     for number in NOT_NAMES if option in NAMES else NUMBERS:
         if command == "cache":  # there is something to remove
             VectorCache().put({"encoder": "a"}, ["a text"], np.ones((1, 3), np.float32))

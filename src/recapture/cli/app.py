@@ -21,8 +21,11 @@ from .correlate import correlate
 from .embed import embed
 from .inspect import inspect
 from .list import list_command
+from .merge import merge
 from .options import TYPED, discard, flags, say
 from .pairs import pairs
+from .plan import plan
+from .run_share import run_share
 from .score import score
 from .signals import exit_code, interrupted
 
@@ -97,7 +100,10 @@ def app() -> None:
     """
 
 
-for command in (compare, score, baseline, inspect, pairs, contexts, correlate, embed, list_command, cache):
+for command in (
+    *(compare, score, baseline, inspect, pairs, contexts, correlate, embed),
+    *(plan, run_share, merge, list_command, cache),
+):
     app.add_command(command)
 
 

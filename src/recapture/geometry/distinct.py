@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,8 +28,28 @@ class DistinctRows:
         return len(self.values) == len(self.inverse)
 
 
-def distinct_rows(values: Rows) -> DistinctRows:
-    """Fold equal rows (0.0 equals -0.0), in order of first appearance."""
+class Folding(NamedTuple):
+    """Which rows of a set are equal, without the rows: nothing as large as the set itself."""
+
+    first: np.ndarray
+    """Of each distinct row, where it stands first, in rising order."""
+    weight: np.ndarray
+    inverse: np.ndarray
+
+    @property
+    def all_different(self) -> bool:
+        return len(self.first) == len(self.inverse)
+
+
+def distinct_rows(values: Rows, folding: Folding | None = None) -> DistinctRows:
+    """Fold equal rows (0.0 equals -0.0), in order of first appearance. folding: of these rows, where it is known."""
+    folding = fold_rows(values) if folding is None else folding
+    rows = values if folding.all_different else values[folding.first]
+    return DistinctRows(rows, folding.weight, folding.inverse)
+
+
+def fold_rows(values: Rows) -> Folding:
+    """Find equal rows (0.0 equals -0.0)."""
     count = len(values)
     _, first, inverse = np.unique(_row_hashes(values), return_index=True, return_inverse=True)
     if len(first) < count and not _all_equal(values, first[inverse]):
@@ -41,12 +62,12 @@ def distinct_rows(values: Rows) -> DistinctRows:
             _, first, inverse = np.unique(whole, axis=0, return_index=True, return_inverse=True)
         inverse = inverse.reshape(-1)
     if len(first) == count:
-        return DistinctRows(values, np.ones(count, np.int64), np.arange(count))
+        return Folding(np.arange(count), np.ones(count, np.int64), np.arange(count))
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     inverse = rank[inverse]
-    return DistinctRows(values[first[order]], np.bincount(inverse).astype(np.int64), inverse)
+    return Folding(first[order], np.bincount(inverse).astype(np.int64), inverse)
 
 
 def _row_hashes(values: Rows) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .distinct import DistinctRows
@@ -98,19 +100,11 @@ class Neighbours:
         All k up to k_max as columns, or one k per row; to the rows' usual neighbours, or to others.
         """
         weight = self.rows.weight
+        wanted = range(1, self.k_max + 1) if k is None else [k]
         if self.rows.all_different:
-            ordered = np.sort(squared, axis=1)
-            return ordered[:, : self.k_max] if k is None else np.take_along_axis(ordered, k[:, None] - 1, axis=1)
+            return kth_over_samples(squared, None, None, wanted)
         neighbour = self.neighbour[row] if neighbour is None else neighbour
-        order = np.argsort(squared, axis=1)
-        nearest_first = np.take_along_axis(squared, order, axis=1)
-        others = weight[np.take_along_axis(neighbour, order, axis=1)]
-        own = weight[row][:, None]
-        reached = np.cumsum(np.concatenate([own - 1, others], axis=1), axis=1)
-        nearest_first = np.concatenate([np.zeros_like(own, np.float64), nearest_first], axis=1)
-        wanted = [k] if k is not None else list(range(1, self.k_max + 1))
-        position = np.stack([(reached < np.reshape(one, (-1, 1))).sum(axis=1) for one in wanted], axis=1)
-        return np.take_along_axis(nearest_first, position, axis=1)
+        return kth_over_samples(squared, weight[row], weight[neighbour], wanted)
 
     def _settle(self, open_rows: np.ndarray) -> None:
         parts = [open_rows[start : start + 64] for start in range(0, len(open_rows), 64)]
@@ -145,3 +139,24 @@ class Neighbours:
             squared = exact(values, np.full(len(near), row), values, near)
             radii[place] = self._kth(squared[None], slice(row, row + 1), neighbour=near[None])
         return radii
+
+
+def kth_over_samples(
+    squared: np.ndarray, own: np.ndarray | None, others: np.ndarray | None, wanted: Sequence[int | np.ndarray]
+) -> np.ndarray:
+    """(rows, wanted) the k-th smallest numbers of each row, where a column counts as often as its sample occurs.
+
+    own: how often the row itself occurs: once less it counts as distance 0. others: how often each column's sample
+    does. None: once each. wanted: numbers k, or arrays with a k for every row.
+    """
+    if own is None or others is None:
+        ordered = np.sort(squared, axis=1)
+        if all(isinstance(k, int) for k in wanted):
+            return ordered[:, np.asarray(wanted) - 1]
+        return np.concatenate([np.take_along_axis(ordered, np.reshape(k, (-1, 1)) - 1, axis=1) for k in wanted], axis=1)
+    order = np.argsort(squared, axis=1)
+    nearest_first = np.take_along_axis(squared, order, axis=1)
+    reached = np.cumsum(np.concatenate([own[:, None] - 1, np.take_along_axis(others, order, axis=1)], axis=1), axis=1)
+    nearest_first = np.concatenate([np.zeros((len(own), 1)), nearest_first], axis=1)
+    position = np.stack([(reached < np.reshape(k, (-1, 1))).sum(axis=1) for k in wanted], axis=1)
+    return np.take_along_axis(nearest_first, position, axis=1)

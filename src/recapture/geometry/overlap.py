@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from .devices import accelerator_for
+from .distinct import DistinctRows
 from .neighbours import Neighbours
 from .parallel import blocks, engine_options, run_tiles
 from .points import PointSet
 from .products import BoundedRows, Frame, TileProducts, exact
+from .sparse_rows import Rows
 
 # Spheres are closed, with a very small slack so that ties do not depend on the order of summation.
 SLACK = 1e-12
@@ -89,22 +91,54 @@ def overlap(reference: PointSet, candidate: PointSet, ks: Sequence[int]) -> Over
         from .device_spheres import overlap_on
 
         return overlap_on(device, reference, candidate, ordered)
-    crossing = _Crossing(reference, candidate, ordered)
-    rows, columns = blocks(len(crossing.rows), crossing.tile), blocks(len(crossing.columns), crossing.tile)
-    tiles = [(i, j) for i in rows for j in columns]
-    run_tiles(crossing.visit, tiles, "overlap")
-    crossing.finish()
-    return Overlap(ordered, crossing.candidates.side(), crossing.references.side())
+    rows, columns = reference.distinct, candidate.distinct
+    spheres = reference.neighbours(ordered[-1]), candidate.neighbours(ordered[-1])
+    crossing = Crossing(
+        rows.values,
+        columns.values,
+        _bounded(rows.values, columns.values, spheres[0]),
+        Tally.of_bounds(spheres[0], ordered, rows.weight, columns.weight),
+        Tally.of_bounds(spheres[1], ordered, columns.weight, rows.weight),
+    )
+    crossing.run()
+    return Overlap(ordered, crossing.candidates.side(rows, columns), crossing.references.side(columns, rows))
 
 
-class _Crossing:
-    """Cross distances, reference rows by candidate columns."""
+def _bounded(reference: Rows, candidate: Rows, neighbours: Neighbours) -> tuple[BoundedRows, BoundedRows]:
+    """Both sides in one frame: the reference's own where it serves the candidate, too."""
+    frame = neighbours.frame
+    if not frame.holds(candidate):
+        frame = Frame.of(reference, candidate)
+    columns = BoundedRows.of(candidate, frame)
+    same_frame = frame is neighbours.frame
+    if same_frame and neighbours.bounded.is_exact == columns.is_exact:
+        return neighbours.bounded, columns
+    # Integers on one side alone: their product with the other side rounds.
+    if not columns.is_exact:
+        return BoundedRows.of(reference, frame, may_be_exact=False), columns
+    rows = neighbours.bounded if same_frame else BoundedRows.of(reference, frame)
+    if not rows.is_exact:
+        columns = BoundedRows.of(candidate, frame, may_be_exact=False)
+    return rows, columns
 
-    def __init__(self, reference: PointSet, candidate: PointSet, ks: tuple[int, ...]) -> None:
-        self.reference, self.candidate = reference.distinct.values, candidate.distinct.values
-        self.candidates = _Tally(reference, candidate, ks)
-        self.references = _Tally(candidate, reference, ks)
-        self.rows, self.columns = self._bounded(self.candidates.neighbours)
+
+class Crossing:
+    """Cross distances, reference rows by candidate columns, all of them different."""
+
+    def __init__(
+        self,
+        reference: Rows,
+        candidate: Rows,
+        bounded: tuple[BoundedRows, BoundedRows],
+        candidates: Tally,
+        references: Tally,
+    ) -> None:
+        """bounded: both, in one frame. candidates, references: what to count, in the reference's and in the
+        candidate's spheres.
+        """
+        self.reference, self.candidate = reference, candidate
+        self.candidates, self.references = candidates, references
+        self.rows, self.columns = bounded
         self.unit = self.rows.unit
         self.row_margin, self.column_margin = self.rows.margin / self.unit, self.columns.margin / self.unit
         self.row_threshold = self.rows.near(self.candidates.largest[:, -1])
@@ -116,22 +150,10 @@ class _Crossing:
         self.unclear: list[tuple[np.ndarray, np.ndarray]] = []
         self.unclear_count = 0
 
-    def _bounded(self, neighbours: Neighbours) -> tuple[BoundedRows, BoundedRows]:
-        """Both sides in one frame: the reference's own where it serves the candidate, too."""
-        frame = neighbours.frame
-        if not frame.holds(self.candidate):
-            frame = Frame.of(self.reference, self.candidate)
-        columns = BoundedRows.of(self.candidate, frame)
-        same_frame = frame is neighbours.frame
-        if same_frame and neighbours.bounded.is_exact == columns.is_exact:
-            return neighbours.bounded, columns
-        # Integers on one side alone: their product with the other side rounds.
-        if not columns.is_exact:
-            return BoundedRows.of(self.reference, frame, may_be_exact=False), columns
-        rows = neighbours.bounded if same_frame else BoundedRows.of(self.reference, frame)
-        if not rows.is_exact:
-            columns = BoundedRows.of(self.candidate, frame, may_be_exact=False)
-        return rows, columns
+    def run(self) -> None:
+        rows, columns = blocks(len(self.rows), self.tile), blocks(len(self.columns), self.tile)
+        run_tiles(self.visit, [(i, j) for i in rows for j in columns], "overlap")
+        self._settle(self.unclear)
 
     def visit(self, where: tuple[slice, slice]) -> None:
         i, j = where
@@ -171,9 +193,6 @@ class _Crossing:
             waiting, self.unclear, self.unclear_count = self.unclear, [], 0
         self._settle(waiting)
 
-    def finish(self) -> None:
-        self._settle(self.unclear)
-
     def _settle(self, waiting: list[tuple[np.ndarray, np.ndarray]]) -> None:
         """Exact distances for the pairs that bounds leave open."""
         if not waiting:
@@ -184,20 +203,39 @@ class _Crossing:
         self.references.add(column, row, self.references.settle(column, squared))
 
 
-class _Tally:
+class Tally:
     """Running totals for one direction, over distinct rows weighted by how often they occur."""
 
-    def __init__(self, spheres: PointSet, samples: PointSet, ks: tuple[int, ...]) -> None:
+    def __init__(
+        self,
+        ks: Sequence[int],
+        at_least: np.ndarray,
+        at_most: np.ndarray,
+        weights: tuple[np.ndarray, np.ndarray],
+        exact_at: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
+    ) -> None:
+        """at_least, at_most: (spheres, ks) bounds of squared radii. weights: of spheres and of samples. exact_at: exact
+        squared radii of listed spheres and ks; None where the bounds are exact already.
+        """
         self.ks = np.array(ks)
-        self.neighbours = spheres.neighbours(ks[-1])
-        columns = self.ks - 1
-        self.smallest = np.ascontiguousarray(self.neighbours.at_least[:, columns]) * (1 + SLACK)
-        self.largest = np.ascontiguousarray(self.neighbours.at_most[:, columns]) * (1 + SLACK)
-        self.spheres, self.samples = spheres.distinct, samples.distinct
+        self.smallest, self.largest = at_least * (1 + SLACK), at_most * (1 + SLACK)
+        self.exact_at = exact_at
+        self.sphere_weight, self.sample_weight = weights
         self.pairs = np.zeros(len(ks), np.int64)
-        self.sphere_first = np.full(len(self.spheres.weight), len(ks), np.int32)
-        self.sample_first = np.full(len(self.samples.weight), len(ks), np.int32)
+        self.sphere_first = np.full(len(self.sphere_weight), len(ks), np.int32)
+        self.sample_first = np.full(len(self.sample_weight), len(ks), np.int32)
         self.lock = threading.Lock()
+
+    @classmethod
+    def of_bounds(
+        cls, neighbours: Neighbours, ks: tuple[int, ...], of_spheres: np.ndarray, of_samples: np.ndarray
+    ) -> Tally:
+        """With radii that are exact only where a decision depends on them."""
+        columns = np.array(ks) - 1
+        at_least, at_most = (
+            np.ascontiguousarray(each[:, columns]) for each in (neighbours.at_least, neighbours.at_most)
+        )
+        return cls(ks, at_least, at_most, (of_spheres, of_samples), neighbours.exact_at)
 
     def earliest(self, sphere: np.ndarray, squared: np.ndarray) -> np.ndarray:
         """Position of the first k whose sphere may reach this far."""
@@ -212,9 +250,11 @@ class _Tally:
     def settle(self, sphere: np.ndarray, squared: np.ndarray) -> np.ndarray:
         """Position of the first k whose sphere reaches an exact distance, with exact radii where bounds do not tell."""
         first = self.earliest(sphere, squared)
+        if self.exact_at is None:
+            return first
         open_pairs = np.flatnonzero(self.unclear(sphere, squared, first))
         while len(open_pairs):
-            radii = self.neighbours.exact_at(sphere[open_pairs], self.ks[first[open_pairs]])
+            radii = self.exact_at(sphere[open_pairs], self.ks[first[open_pairs]])
             open_pairs = open_pairs[squared[open_pairs] > radii * (1 + SLACK)]
             first[open_pairs] += 1
             open_pairs = open_pairs[self.unclear(sphere[open_pairs], squared[open_pairs], first[open_pairs])]
@@ -223,7 +263,7 @@ class _Tally:
     def add(self, sphere: np.ndarray, sample: np.ndarray, first: np.ndarray) -> None:
         inside = first < len(self.ks)
         sphere, sample, first = sphere[inside], sample[inside], first[inside]
-        weight = self.spheres.weight[sphere] * self.samples.weight[sample]
+        weight = self.sphere_weight[sphere] * self.sample_weight[sample]
         # float64 adds whole numbers exactly up to 2^53.
         counted = np.bincount(first, weights=weight, minlength=len(self.ks)).astype(np.int64)
         with self.lock:
@@ -231,11 +271,11 @@ class _Tally:
             np.minimum.at(self.sphere_first, sphere, first)
             np.minimum.at(self.sample_first, sample, first)
 
-    def side(self) -> Side:
+    def side(self, spheres: DistinctRows, samples: DistinctRows) -> Side:
         return Side(
             pairs=np.cumsum(self.pairs),
-            sample_first=self.sample_first[self.samples.inverse],
-            sphere_first=self.sphere_first[self.spheres.inverse],
+            sample_first=self.sample_first[samples.inverse],
+            sphere_first=self.sphere_first[spheres.inverse],
         )
 
 

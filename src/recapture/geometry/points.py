@@ -10,7 +10,7 @@ import numpy as np
 from .arrays import as_matrix
 from .content_order import content_order, content_ranks
 from .devices import accelerator_for
-from .distinct import DistinctRows, distinct_rows
+from .distinct import DistinctRows, Folding, distinct_rows, fold_rows
 from .neighbours import Neighbours
 from .sparse_rows import Rows
 
@@ -31,8 +31,13 @@ class PointSet:
         return len(self.values)
 
     @cached_property
+    def folding(self) -> Folding:
+        """Which samples are equal."""
+        return fold_rows(self.values)
+
+    @cached_property
     def distinct(self) -> DistinctRows:
-        return distinct_rows(self.values)
+        return distinct_rows(self.values, self.folding)
 
     @cached_property
     def order(self) -> np.ndarray:
@@ -63,7 +68,7 @@ class PointSet:
     @property
     def duplicates(self) -> int:
         """Rows that repeat an earlier row."""
-        return len(self) - len(self.distinct.weight)
+        return len(self) - len(self.folding.first)
 
     def neighbours(self, k_max: int) -> Neighbours:
         if self._neighbours is None or self._neighbours.k_max < k_max:

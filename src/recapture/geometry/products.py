@@ -30,7 +30,7 @@ from .parallel import blocks, run_tiles
 from .sparse_rows import Rows, SparseRows
 
 # Sums of integers and halves stay exact while every |x|^2 is at most this.
-_EXACT_NORM: dict[type, float] = {np.float32: 2.0**21, np.float64: 2.0**50}
+EXACT_NORM: dict[type, float] = {np.float32: 2.0**21, np.float64: 2.0**50}
 # A product that underflows is wrong by at most the smallest normal float32; doubled for good measure.
 _UNDERFLOW = 2.0**-125
 # Data between these keep their scale; larger or smaller ones could overflow or vanish in float32.
@@ -55,12 +55,16 @@ class Frame:
         centre = np.median(sample, axis=0)
         if _integral(sample):
             centre = np.rint(centre)  # integers stay integers
-        reach = max(_largest(points) for points in (values, *others)) + float(np.abs(centre).max())
+        reach = max(largest(points) for points in (values, *others)) + float(np.abs(centre).max())
         return cls(centre, 1.0 if _SMALL < reach < _LARGE else power_of_two_below(reach))
 
     def holds(self, values: Rows) -> bool:
         """Whether these rows, too, stay finite when squared in float32."""
-        return (_largest(values) + float(np.abs(self.centre).max())) * self.scale < _LARGE
+        return self.holds_reach(largest(values))
+
+    def holds_reach(self, reach: float) -> bool:
+        """The same of rows whose numbers go so far from 0."""
+        return (reach + float(np.abs(self.centre).max())) * self.scale < _LARGE
 
     def apply(self, values: np.ndarray) -> np.ndarray:
         centred: np.ndarray = (values - self.centre) * self.scale
@@ -91,7 +95,7 @@ class BoundedRows:
             right, norms, integral = np.empty(0), values.squares(), True
         else:
             right, norms, integral = _centred(values, frame, dtype)
-        if may_be_exact and integral and norms.max() <= _EXACT_NORM[dtype]:
+        if may_be_exact and integral and norms.max() <= EXACT_NORM[dtype]:
             eta = floor = 0.0
         else:
             roundoff = float(np.finfo(dtype).eps) / 2
@@ -191,7 +195,8 @@ def _with_columns(values: SparseRows, term: np.ndarray, dtype: type[np.floating]
     return wide
 
 
-def _largest(values: Rows) -> float:
+def largest(values: Rows) -> float:
+    """How far from 0 numbers go."""
     return max(abs(float(values.min())), abs(float(values.max())))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..geometry.distinct import distinct_rows, row_digests
+from ..geometry.distinct import fold_rows, row_digests
 from ..geometry.points import PointSet
 from ..geometry.sparse_rows import Rows, equal_rows
 from ..texts.copies import Copies, copies
@@ -50,7 +50,7 @@ def _of_rows(sets: Sequence[Rows]) -> list[dict[str, int | None]]:
     known = set(row_digests(sets[0]))
     counted: list[dict[str, int | None]] = []
     for place, rows in enumerate(sets):
-        repeated = len(rows) - len(distinct_rows(rows).weight)
+        repeated = len(rows) - len(fold_rows(rows).first)
         copied = sum(digest in known for digest in row_digests(rows)) if place else 0
         counted.append({"copied": copied, "near_copied": None, "repeated": repeated, "near_repeated": None})
     return counted

@@ -90,6 +90,10 @@ class Pair:
         """Neighbourhood sizes that will be asked for: all of them are then found in one pass."""
         self._ks |= {check_k(k, *self._sides) for k in ks}
 
+    def know(self, found: Overlap) -> None:
+        """Memberships that were found elsewhere: they need not be found again."""
+        self._overlap = found
+
     def overlap_at(self, k: int) -> OverlapAt:
         """Memberships at one k."""
         self.expect([k])
@@ -165,8 +169,12 @@ def check_k(k: Any, *sides: tuple[str, int]) -> int:
 
 def check_reach(reference: PointSet, candidate: PointSet) -> None:
     reach = max(abs(float(bound)) for points in (reference, candidate) for bound in points.bounds)
+    refuse_tiny(reach, reference.name, candidate.name)
+
+
+def refuse_tiny(reach: float, reference: str, candidate: str) -> None:
+    """reach: how far from 0 the numbers of two sets go."""
     if 0 < reach < _SMALLEST_REACH:
         raise InputError(
-            f"{reference.name} and {candidate.name} hold no value beyond {_SMALLEST_REACH:g}: squared distances would "
-            "all be 0"
+            f"{reference} and {candidate} hold no value beyond {_SMALLEST_REACH:g}: squared distances would all be 0"
         )

@@ -10,7 +10,18 @@ from typing import IO
 import numpy as np
 
 from ..errors import InputError
-from .reading import MOST_BYTES, Format, Samples, Source, check_vectors, no_limits, pick_field, too_much, vector_samples
+from .reading import (
+    MOST_BYTES,
+    Format,
+    Samples,
+    Source,
+    check_vectors,
+    damage_told,
+    no_limits,
+    pick_field,
+    too_much,
+    vector_samples,
+)
 
 USUAL_NAMES = ("embeddings", "vectors")
 _SAFETENSORS_TYPES = {f"{kind}{8 * size}": f"<{kind.lower()}{size}" for kind in "FIU" for size in (1, 2, 4, 8)}
@@ -35,12 +46,34 @@ def _read_npz(source: Source, field: str | None) -> Samples:
             return vector_samples(source, _array(source, member, known.file_size))
 
 
+def mapped_npy(path: str) -> np.ndarray | None:
+    """The table of a .npy file, which stays on disk and is read where it is looked at.
+
+    None where its numbers cannot be used as they lie there: columns first, another byte order, or a type that the
+    engine has not.
+    """
+    source = Source(path)
+    with source.opened() as stream, damage_told(source, "npy"):
+        shape, by_columns, kind = _header(source, stream, stream.seek(0, os.SEEK_END))
+        if by_columns or not kind.isnative or kind.kind not in "fiu" or kind.itemsize > 8:
+            return None
+        return np.memmap(path, kind, "r", stream.tell(), shape)
+
+
 def _array(source: Source, stream: IO[bytes], size: int) -> np.ndarray:
     """The array of a stream that holds `size` bytes; nothing is allocated that the bytes could not fill."""
+    _header(source, stream, size)
+    stream.seek(0)
+    return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
+
+
+def _header(source: Source, stream: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, np.dtype]:
+    """Shape, whether columns come first, and type, where as much follows as they promise."""
+    stream.seek(0)
     version = np.lib.format.read_magic(stream)
     # The third version differs from the second in names of fields alone, which no table of numbers has.
     parts = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, _, kind = parts(stream)
+    shape, by_columns, kind = parts(stream)
     if not kind.hasobject:  # which NumPy refuses, as it would have to unpickle
         check_vectors(source, kind, shape)
         wanted, there = math.prod(shape) * kind.itemsize, size - stream.tell()
@@ -50,8 +83,7 @@ def _array(source: Source, stream: IO[bytes], size: int) -> np.ndarray:
                 f"{source.name} is cut off or damaged: its header promises {claim} numbers, {wanted:,} bytes, but "
                 f"{max(there, 0):,} follow"
             )
-    stream.seek(0)
-    return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
+    return shape, by_columns, kind
 
 
 def _read_safetensors(source: Source, field: str | None) -> Samples:

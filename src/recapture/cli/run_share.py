@@ -1,0 +1,45 @@
+"""`recapture run`: a share of a plan's parts."""
+
+from __future__ import annotations
+
+import re
+
+import click
+
+from ..checks import shortened
+from ..errors import InputError
+from .options import say
+
+
+def _share(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text, re.ASCII)
+    share = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not 1 <= share[0] <= share[1]:
+        raise InputError(f"a share is written i/N, from 1/N to N/N, such as 2/8, not {shortened(text)!r}")
+    return share
+
+
+@click.command("run", short_help="Do a share of the parts of recapture plan.")
+@click.argument("folder", metavar="FOLDER")
+@click.argument("share", metavar="[i/N]", default="1/1", callback=_share)
+def run_share(folder: str, share: tuple[int, int]) -> None:
+    """Do share i of N of a plan's parts; all of them where no share is named.
+
+    Parts that are there and whole are not done again; damaged ones are. Radii come first and counts need all of them:
+    a share that finds radii of others missing says so, and is to be run again when they are there.
+
+    \b
+    Examples:
+      recapture run planned
+      recapture run planned 3/8
+    """
+    from ..plans.planned_work import listed, run_plan
+
+    try:
+        did = run_plan(folder, *share)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("finished parts are kept: run it again to go on") from None
+    many = len(did.made)
+    say(f"{folder}: {many} part{'s' * (many != 1)} made, {len(did.found)} there before")
+    if did.missing:
+        say(f"counts need all radii, but {listed(did.missing)} missing: run this again when they are there")

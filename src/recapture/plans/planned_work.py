@@ -1,0 +1,413 @@
+"""Make a plan, do a share of its parts, put the parts together: one call each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..checks import check_count, path_of, plain_arguments
+from ..errors import InputError
+from ..files import expanded
+from ..geometry.distinct import fold_rows
+from ..geometry.overlap import Overlap, Side
+from ..geometry.streamed import StreamedRows, memberships, squared_radii
+from ..progress import Progress
+from ..sets.declaration import METRICS
+from ..sets.evaluate import evaluate_prepared, prepare_sets
+from ..sets.pair import Pair, check_k, refuse_tiny
+from ..texts.reading import Source
+from .tile_plan import COUNTS, FILE, RADII, Part, TilePlan
+from .vector_files import SIDES, AskedFile, OpenVectors, PlannedFile
+
+if TYPE_CHECKING:
+    from ..sets.table import SetResults
+
+_ROWS_A_PART = 10_000
+_MOST_PARTS = 9_999
+_NAMED = 5
+"""Missing parts that a message names."""
+
+
+@plain_arguments
+def make_plan(
+    reference: str | os.PathLike[str],
+    candidate: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    metrics: str | Iterable[str] | None = None,
+    k: int | None = None,
+    *,
+    parts: int | None = None,
+    field: str | None = None,
+    format: str | None = None,  # noqa: A002 - as in `read`
+    reference_name: str | None = None,
+    candidate_name: str | None = None,
+) -> list[str]:
+    """Cut the work of metrics of neighbourhoods on two files of vectors into parts.
+
+    Parameters
+    ----------
+    reference, candidate : str or path
+        Files of vectors. A .npy file is read row by row where it lies; what `read` turns into vectors otherwise is
+        copied into the folder as .npy.
+    folder : str or path
+        Where the plan and its parts are kept; it is made. The same plan again changes nothing but mends what is
+        damaged; another plan in the same folder is refused.
+    metrics : str or iterable of str, optional
+        Metrics of neighbourhoods (default: all of them).
+    k : int, optional
+        One neighbourhood size for all of them (None: each its own default).
+    parts : int, optional
+        Parts of each kind: radii of the reference, radii of the candidate, counts (None: one for every 10,000 rows).
+    field, format
+        For `read`.
+    reference_name, candidate_name : str, optional
+        What results call the two (None: the reference's path, the candidate's file name).
+
+    Returns
+    -------
+    list of str
+        Names of all parts.
+
+    See Also
+    --------
+    run_plan : does them.
+    merge_plan : puts them together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import recapture as rc
+    >>> human, model = np.random.default_rng(0).standard_normal((2, 300, 8))
+    >>> np.save("human.npy", human)
+    >>> np.save("model.npy", model)
+    >>> names = rc.make_plan("human.npy", "model.npy", "planned", parts=2)
+    >>> rc.run_plan("planned").missing
+    []
+    >>> merged = rc.merge_plan("planned")["model.npy"]
+    >>> merged["precision-recall"].values == rc.precision_recall(human, model).values
+    True
+    """
+    paths = path_of(reference, "the reference"), path_of(candidate, "the candidate")
+    chosen = _chosen(metrics)
+    asked = AskedFile.both(paths, field, format)
+    with _folder(folder) as place, ExitStack() as stack:
+        before = _before(place)
+        files = [
+            PlannedFile.of(file, place, known, stack)
+            for file, known in zip(asked, (before.reference, before.candidate) if before else (None, None), strict=True)
+        ]
+        _check_together(files, [file.name for file in asked])
+        most = max(file.different for file in files)
+        cuts = -(-most // _ROWS_A_PART) if parts is None else check_count("parts", parts, 1)
+        plan = TilePlan(
+            place,
+            tuple(chosen),
+            k,
+            _ks(chosen, k, [(named.name, file.rows) for named, file in zip(asked, files, strict=True)]),
+            min(cuts, most, _MOST_PARTS),
+            files[0],
+            files[1],
+            Source(paths[0]).name if reference_name is None else reference_name,
+            Path(paths[1]).name if candidate_name is None else candidate_name,
+        )
+        # Its parts would be lost, one by one.
+        if before is not None and before.digest != plan.digest:
+            raise InputError(f"{place} holds a plan for other files or settings: name another folder")
+    plan.write()
+    return [part.name for part in (*plan.radii_parts, *plan.parts(COUNTS))]
+
+
+def _before(place: Path) -> TilePlan | None:
+    """The plan that a folder has; None where it is damaged, or of another version, whose parts nobody can use."""
+    try:
+        return TilePlan.opened(place)
+    except InputError:
+        return None
+
+
+def _check_together(files: list[PlannedFile], names: list[str]) -> None:
+    one, other = files
+    if one.dimensions != other.dimensions:
+        raise InputError(
+            f"{names[0]} has {one.dimensions} dimensions and {names[1]} has {other.dimensions}: "
+            "both must come from the same encoder"
+        )
+    refuse_tiny(max(one.reach, other.reach), *names)
+
+
+def _chosen(metrics: str | Iterable[str] | None) -> list[str]:
+    able = [metric for metric in METRICS.all().values() if metric.uses_neighbours]
+    chosen = able if metrics is None else METRICS.choose(metrics)
+    for metric in chosen:
+        if not metric.uses_neighbours:
+            named = ", ".join(each.name for each in able)
+            raise InputError(f"plans are for metrics of neighbourhoods ({named}), not for {metric.name}")
+    return [metric.name for metric in chosen]
+
+
+def _ks(names: list[str], k: int | None, sides: list[tuple[str, int]]) -> tuple[int, ...]:
+    """All that are needed; a metric whose own k is too large for a set has no result, as in `evaluate`."""
+    if k is not None:
+        return (check_k(k, *sides),)
+    own = sorted({METRICS.find(name).defaults["k"] for name in names})
+    return tuple(each for each in own if each < min(size for _, size in sides)) or (check_k(own[0], *sides),)
+
+
+@contextmanager
+def _folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """The plan's folder, made where it is not there, and removed again where nothing comes of it."""
+    place = expanded(path_of(path, "the plan's folder"))
+    new = not os.path.lexists(place)
+    try:
+        place.mkdir(exist_ok=True)
+        there = [each.name for each in place.iterdir() if not each.name.startswith(".")]
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot write {place}: {getattr(error, 'strerror', None) or error}") from None
+    own = (FILE, *(f"{side}.npy" for side in SIDES))
+    others = sorted(name for name in there if not name.endswith(".part") and name not in own)
+    if others:
+        raise InputError(f"{place} holds other things than a plan, such as {others[0]}: name a folder of its own")
+    try:
+        yield place
+    except BaseException:
+        if new:
+            with suppress(OSError):
+                place.rmdir()
+        raise
+
+
+class PlanRun(NamedTuple):
+    """What a worker did."""
+
+    made: list[str]
+    """Names of parts that were made now."""
+    found: list[str]
+    """Those of its share that were there, and whole."""
+    missing: list[str]
+    """Parts of others that have to be there before it can go on; none where its share is complete."""
+
+
+@plain_arguments
+def run_plan(folder: str | os.PathLike[str], worker: int = 1, workers: int = 1) -> PlanRun:
+    """Do a share of a plan's parts. What is there and whole is not done again; what is damaged is.
+
+    Parameters
+    ----------
+    folder : str or path
+        That of `make_plan`.
+    worker, workers : int, default 1
+        Which of how many shares, counting from 1. Workers may run in any order or at once, on any machine that sees
+        the folder and the files; their number need not be that of the parts.
+
+    Returns
+    -------
+    PlanRun
+        `.made` and `.found`, names of parts; `.missing`, radii that other workers have not made yet: counts need all
+        of them, so that a worker who finds some missing has to be called again.
+
+    Raises
+    ------
+    InputError
+        Where the plan is for other files or of another version.
+
+    See Also
+    --------
+    merge_plan : puts the parts together.
+
+    Examples
+    --------
+    The first of two workers finds the second one's radii missing, and is called again.
+
+    >>> import numpy as np
+    >>> import recapture as rc
+    >>> np.save("human.npy", np.eye(9))
+    >>> np.save("model.npy", np.eye(9) + 1)
+    >>> len(rc.make_plan("human.npy", "model.npy", "planned", parts=2))
+    6
+    >>> rc.run_plan("planned", 1, 2).missing
+    ['radii-reference-0002', 'radii-candidate-0002']
+    >>> rc.run_plan("planned", 2, 2).made
+    ['radii-reference-0002', 'radii-candidate-0002', 'counts-0002']
+    >>> rc.run_plan("planned", 1, 2).made
+    ['counts-0001']
+    """
+    workers = check_count("workers", workers, 1)
+    worker = check_count("worker", worker, 1, workers)
+    plan = TilePlan.opened(expanded(path_of(folder, "the plan's folder")))
+    work = PlannedParts(plan)
+    made: list[str] = []
+    found: list[str] = []
+
+    def do(parts: list[Part]) -> None:
+        with Progress(f"parts of {plan.folder.name}", len(parts), "part") as progress:
+            for part in parts:
+                if plan.read(part) is None:
+                    work.make(part)
+                    made.append(part.name)
+                else:
+                    found.append(part.name)
+                progress.advance()
+
+    counts = plan.parts(COUNTS)
+    if all(plan.read(part) is not None for part in counts):  # nobody needs radii any more
+        return PlanRun(made, [part.name for part in counts[worker - 1 :: workers]], [])
+    do(plan.radii_parts[worker - 1 :: workers])
+    missing = work.missing_radii()
+    if not missing:
+        do(counts[worker - 1 :: workers])
+    return PlanRun(made, found, missing)
+
+
+class PlannedParts:
+    """The parts of a plan as work: for whoever hands them out one by one."""
+
+    def __init__(self, plan: TilePlan) -> None:
+        self.plan = plan
+        self._radii: dict[str, np.ndarray] = {}
+
+    def make(self, part: Part) -> None:
+        """Do one part and keep what it found. Counts need all radii."""
+        if part.stage == COUNTS:
+            found = self._counts(part)
+        else:
+            rows = self._rows[RADII.index(part.stage)]
+            found = {"radii": squared_radii(rows, part.rows, self.plan.ks)}
+        for vectors in self._vectors:
+            vectors.check_unchanged()
+        self.plan.keep(part, found)
+
+    def missing_radii(self) -> list[str]:
+        """Names of the radii parts that are not there, or not whole."""
+        missing: list[str] = []
+        radii: dict[str, list[np.ndarray]] = {stage: [] for stage in RADII}
+        for part in self.plan.radii_parts:
+            found = self.plan.read(part)
+            if found is None:
+                missing.append(part.name)
+            else:
+                radii[part.stage].append(found["radii"])
+        self._radii = {} if missing else {stage: np.concatenate(of_stage) for stage, of_stage in radii.items()}
+        return missing
+
+    @cached_property
+    def _vectors(self) -> list[OpenVectors]:
+        return [file.opened(self.plan.folder) for file in (self.plan.reference, self.plan.candidate)]
+
+    @cached_property
+    def _rows(self) -> list[StreamedRows]:
+        return [StreamedRows(vectors.values, fold_rows(vectors.values)) for vectors in self._vectors]
+
+    def _counts(self, part: Part) -> dict[str, np.ndarray]:
+        if not self._radii and (missing := self.missing_radii()):
+            raise InputError(f"{part.name} needs all radii, but {listed(missing)} missing")
+        reference, candidate = self._rows
+        of_reference, of_candidate = (self._radii[stage] for stage in RADII)
+        return memberships(
+            reference, candidate, part.rows, self.plan.ks, of_reference[part.rows], of_candidate
+        )._asdict()
+
+
+@plain_arguments
+def merge_plan(folder: str | os.PathLike[str]) -> SetResults:
+    """Put the parts of a plan together: the results that `evaluate` has for the same files, without its ceiling.
+
+    Parameters
+    ----------
+    folder : str or path
+        That of `make_plan`; all parts have been done.
+
+    Returns
+    -------
+    SetResults
+        As from `evaluate`, to the last digit.
+
+    Raises
+    ------
+    InputError
+        Where parts are missing or damaged, and where the plan is for other files or of another version.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import recapture as rc
+    >>> np.save("human.npy", [[0], [1], [2]])
+    >>> np.save("model.npy", [[0.5], [9], [10]])
+    >>> _ = rc.make_plan("human.npy", "model.npy", "planned", "precision-recall", k=1)
+    >>> _ = rc.run_plan("planned")
+    >>> rc.merge_plan("planned")["model.npy"]["precision-recall"].recall
+    1.0
+    """
+    plan = TilePlan.opened(expanded(path_of(folder, "the plan's folder")))
+    vectors = [file.opened(plan.folder) for file in (plan.reference, plan.candidate)]
+    if missing := [part.name for part in plan.parts(COUNTS) if plan.read(part) is None]:
+        missing = [*PlannedParts(plan).missing_radii(), *missing]
+        raise _missing(plan, missing)
+    prepared = prepare_sets(
+        vectors[0].values,
+        {plan.candidate_name: vectors[1].values},
+        list(plan.metrics),
+        None,
+        plan.k,
+        blind=False,
+        reference_name=plan.reference_name,
+    )
+    pair = Pair(prepared.reference, prepared.candidates[plan.candidate_name])
+    pair.know(_together(plan, pair))
+    results = evaluate_prepared(prepared, pairs={plan.candidate_name: pair})
+    for each in vectors:
+        each.check_unchanged()
+    return results
+
+
+def planned_files(folder: str | os.PathLike[str]) -> list[str]:
+    """Wherever the files that a plan is for may lie: nothing is written there."""
+    plan = TilePlan.opened(expanded(path_of(folder, "the plan's folder")))
+    return [place for file in (plan.reference, plan.candidate) for place in (file.path, str(plan.folder / file.beside))]
+
+
+def _missing(plan: TilePlan, names: list[str]) -> InputError:
+    return InputError(f"of {plan.folder} {listed(names)} missing or damaged: run the plan again")
+
+
+def _together(plan: TilePlan, pair: Pair) -> Overlap:
+    """All counts, one part after the other."""
+    nobody = plan.candidate.different, len(plan.ks)
+    pairs = {name: np.zeros(len(plan.ks), np.int64) for name in ("candidate_pairs", "reference_pairs")}
+    theirs = {name: np.full(*nobody) for name in ("candidate_first", "covering_first")}
+    mine = {name: np.full(plan.reference.different, len(plan.ks)) for name in ("covered_first", "reference_first")}
+    for part in plan.parts(COUNTS):
+        found = plan.read(part)
+        if found is None:  # it was there a moment ago
+            raise _missing(plan, [part.name])
+        for name, counted in pairs.items():
+            counted += found[name]
+        for name, first in theirs.items():
+            np.minimum(first, found[name], out=first)
+        for name, first in mine.items():
+            first[part.rows] = found[name]
+    of_reference, of_candidate = pair.reference.folding.inverse, pair.candidate.folding.inverse
+    return Overlap(
+        plan.ks,
+        Side(
+            np.cumsum(pairs["candidate_pairs"]),
+            theirs["candidate_first"][of_candidate],
+            mine["covered_first"][of_reference],
+        ),
+        Side(
+            np.cumsum(pairs["reference_pairs"]),
+            mine["reference_first"][of_reference],
+            theirs["covering_first"][of_candidate],
+        ),
+    )
+
+
+def listed(names: list[str]) -> str:
+    """Some names of many, and the verb."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more} {'is' if len(names) == 1 else 'are'}"

@@ -1,0 +1,157 @@
+"""A plan: which files, which settings, which parts; written once, read by whoever does a part."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import InputError
+from ..files import whole_file
+from ..texts.json_values import parsed
+from ..versions import VERSION
+from .part_files import Expected, read_part, write_part
+from .vector_files import PlannedFile
+
+FILE = "plan.json"
+SCHEMA = 1
+_LARGEST = 1 << 20
+RADII = ("radii-reference", "radii-candidate")
+COUNTS = "counts"
+
+
+class Part(NamedTuple):
+    """Some rows of one side: to find their radii, or what they share with all rows of the other."""
+
+    stage: str
+    """One of RADII, or COUNTS."""
+    number: int
+    """Counting from 1."""
+    rows: slice
+    """Of the different rows of the side; of the reference's for counts."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.stage}-{self.number:04}"
+
+
+@dataclass(frozen=True)
+class TilePlan:
+    """A plan in its folder."""
+
+    folder: Path
+    metrics: tuple[str, ...]
+    k: int | None
+    """As asked for: None where each metric has its own."""
+    ks: tuple[int, ...]
+    """All that are needed, in rising order."""
+    cuts: int
+    """Parts of each kind, unless a side has fewer rows."""
+    reference: PlannedFile
+    candidate: PlannedFile
+    reference_name: str
+    """What results call it."""
+    candidate_name: str
+
+    @classmethod
+    def opened(cls, folder: Path) -> TilePlan:
+        """The plan of a folder; refused where it is damaged or of another version."""
+        path = folder / FILE
+        try:
+            size = path.stat().st_size
+            content = path.read_bytes() if size <= _LARGEST else b""
+        except FileNotFoundError:
+            raise InputError(f"{folder} holds no plan: there is no {FILE}") from None
+        except OSError as error:
+            raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
+        damaged = InputError(f"{path} is cut off or damaged: make the plan again")
+        try:
+            said = parsed(content.decode(), str(path))
+            check = said.pop("check")
+        except (InputError, UnicodeDecodeError, AttributeError, KeyError, TypeError):
+            raise damaged from None
+        if check != _digest(said):
+            raise damaged
+        if said.get("schema") != SCHEMA or said.get("recapture") != VERSION:
+            made_by = said.get("recapture")
+            raise InputError(f"{path} was made by recapture {made_by}, this is {VERSION}: make a plan anew")
+        try:
+            settings = said["settings"]
+            return cls(
+                folder,
+                tuple(settings["metrics"]),
+                settings["k"],
+                tuple(settings["ks"]),
+                settings["cuts"],
+                PlannedFile.from_json(said["reference"]),
+                PlannedFile.from_json(said["candidate"]),
+                *said["names"],
+            )
+        except (KeyError, TypeError, ValueError):
+            raise damaged from None
+
+    def write(self) -> None:
+        said: dict[str, Any] = {
+            "schema": SCHEMA,
+            "recapture": VERSION,
+            "settings": self._settings,
+            "names": [self.reference_name, self.candidate_name],
+            "reference": self.reference.to_json(),
+            "candidate": self.candidate.to_json(),
+        }
+        content = json.dumps({"check": _digest(said), **said}, indent=1)
+        with whole_file(self.folder / FILE) as temporary:
+            temporary.write_text(content + "\n", encoding="utf-8")
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        return {"metrics": list(self.metrics), "k": self.k, "ks": list(self.ks), "cuts": self.cuts}
+
+    @property
+    def digest(self) -> str:
+        """What the parts of this plan, and no others, carry: the files' content, the settings and the version."""
+        return _digest([SCHEMA, VERSION, self._settings, self.reference.work, self.candidate.work])
+
+    def parts(self, stage: str) -> list[Part]:
+        rows = (self.candidate if stage == RADII[1] else self.reference).different
+        edges = [rows * cut // self.cuts for cut in range(self.cuts + 1)]
+        filled = [slice(*edge) for edge in pairwise(edges) if edge[0] < edge[1]]
+        return [Part(stage, number, part) for number, part in enumerate(filled, 1)]
+
+    @property
+    def radii_parts(self) -> list[Part]:
+        return [part for stage in RADII for part in self.parts(stage)]
+
+    def read(self, part: Part) -> dict[str, np.ndarray] | None:
+        """What a part found; None where that is not there as this plan would have it."""
+        return read_part(self.path(part), self.digest, part.name, self._expected(part))
+
+    def keep(self, part: Part, found: dict[str, np.ndarray]) -> None:
+        write_part(self.path(part), self.digest, part.name, found, self._expected(part))
+
+    def path(self, part: Part) -> Path:
+        return self.folder / f"{part.name}.part"
+
+    def _expected(self, part: Part) -> dict[str, Expected]:
+        rows, ks = part.rows.stop - part.rows.start, len(self.ks)
+        if part.stage != COUNTS:
+            return {"radii": Expected("<f8", (rows, ks))}
+        first = "|u1" if ks < 256 else "<i4"
+        mine, theirs = Expected(first, (rows,)), Expected(first, (self.candidate.different,))
+        return {
+            "candidate_pairs": Expected("<i8", (ks,)),
+            "reference_pairs": Expected("<i8", (ks,)),
+            "covered_first": mine,
+            "reference_first": mine,
+            "candidate_first": theirs,
+            "covering_first": theirs,
+        }
+
+
+def _digest(said: Any) -> str:
+    return blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=16).hexdigest()

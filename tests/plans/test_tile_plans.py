@@ -1,0 +1,556 @@
+"""Plans over files: the merged numbers are those of one process, and no fault leaves any other."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import oracles
+import pytest
+
+import recapture as rc
+from geometry.test_exactness import INPUTS
+from recapture.cli.app import run
+from recapture.errors import InputError
+from recapture.plans import tile_plan
+from recapture.plans.planned_work import PlannedParts
+from recapture.plans.tile_plan import COUNTS, RADII, TilePlan
+
+METRICS = ["mark-evaluate", "precision-recall", "density-coverage"]
+
+
+def save(folder, reference, candidate):
+    paths = folder / "human.npy", folder / "model.npy"
+    for path, values in zip(paths, (reference, candidate), strict=True):
+        np.save(path, values)
+    return paths
+
+
+def in_one_process(reference, candidate, **options):
+    given = {"metrics": METRICS, "ceiling": False, "reference_name": "human.npy", **options}
+    return rc.evaluate(reference, {"model.npy": candidate}, **given)
+
+
+def everything(results):
+    return results.to_json(arrays=True)
+
+
+@pytest.fixture
+def sets():
+    """With rows that repeat, on one side and on both, so that the copies of a row fall into several parts."""
+    reference, candidate = np.random.default_rng(3).standard_normal((2, 90, 5)).round(1)
+    reference[70:80], candidate[:40:2], candidate[85:] = reference[3], reference[:20], candidate[80]
+    return reference, candidate
+
+
+@pytest.fixture
+def planned(sets, tmp_path, monkeypatch):
+    """A plan of three parts of each kind, none of them done."""
+    monkeypatch.chdir(tmp_path)
+    save(tmp_path, *sets)
+    rc.make_plan("human.npy", "model.npy", "planned", parts=3)
+    return tmp_path / "planned"
+
+
+# The same numbers
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_merged_is_evaluate_to_the_last_digit(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    reference, candidate = INPUTS[name]
+    save(tmp_path, reference, candidate)
+    try:
+        expected = in_one_process(reference, candidate, k=2)
+    except InputError as error:  # numbers whose squares vanish
+        with pytest.raises(InputError) as told:
+            rc.make_plan("human.npy", "model.npy", "planned", k=2)
+        assert str(told.value).replace("candidate model.npy", "candidate 'model.npy'") == str(error)
+        assert not Path("planned").exists()
+        return
+    rc.make_plan("human.npy", "model.npy", "planned", METRICS, 2, parts=3)
+    for worker in (2, 1, 2):
+        rc.run_plan("planned", worker, 2)
+    merged = rc.merge_plan("planned")
+    assert everything(merged) == everything(expected)
+    counts = oracles.counts(reference, candidate, 2)
+    covered = counts.pop("covered")
+    assert merged["model.npy"]["mark-evaluate"].counts == counts
+    assert merged["model.npy"]["density-coverage"].coverage == covered / len(reference)
+
+
+@pytest.mark.parametrize("parts", [1, 2, 7, 1000])
+def test_the_number_of_parts_changes_nothing(sets, parts, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save(tmp_path, *sets)
+    rc.make_plan("human.npy", "model.npy", "planned", parts=parts)
+    assert rc.run_plan("planned").missing == []
+    assert everything(rc.merge_plan("planned")) == everything(in_one_process(*sets))
+
+
+def test_other_formats_are_copied_into_the_folder(sets, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    reference, candidate = sets
+    np.savez("human.npz", embeddings=reference, other=candidate)
+    np.save("model.npy", np.asfortranarray(candidate.astype(">f8")))
+    rc.make_plan("human.npz", "model.npy", "planned", parts=2)
+    rc.run_plan("planned")
+    expected = everything(in_one_process(reference, candidate, reference_name="human.npz"))
+    assert everything(rc.merge_plan("planned")) == expected
+    Path("human.npz").unlink()  # the copy is enough
+    assert everything(rc.merge_plan("planned")) == expected
+    np.savez("human.npz", embeddings=candidate)
+    with pytest.raises(InputError, match=r"reference .*human.npz is not the file that the plan was made for"):
+        rc.merge_plan("planned")
+
+
+def test_a_copy_that_is_damaged_is_told_and_made_again(sets, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.savez("human.npz", embeddings=sets[0])
+    np.save("model.npy", sets[1])
+    rc.make_plan("human.npz", "model.npy", "planned", parts=2)
+    rc.run_plan("planned")
+    before = everything(rc.merge_plan("planned"))
+    flip(Path("planned/reference.npy"), -20)
+    with pytest.raises(InputError, match="is not the file that the plan was made for"):
+        rc.merge_plan("planned")
+    rc.make_plan("human.npz", "model.npy", "planned", parts=2)
+    assert rc.run_plan("planned").made == []
+    assert everything(rc.merge_plan("planned")) == before
+
+
+def test_a_metric_that_needs_more_samples_has_no_number(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    reference, candidate = np.random.default_rng(4).standard_normal((2, 5, 3))
+    save(tmp_path, reference, candidate)
+    rc.make_plan("human.npy", "model.npy", "planned")
+    rc.run_plan("planned")
+    merged = rc.merge_plan("planned")
+    assert everything(merged) == everything(in_one_process(reference, candidate))
+    assert np.isnan(merged["model.npy"]["density-coverage"].density)
+
+
+def test_files_and_plan_may_move_together(planned, sets, tmp_path, monkeypatch):
+    rc.run_plan("planned")
+    (tmp_path / "elsewhere").mkdir()
+    for name in ("human.npy", "model.npy", "planned"):
+        (tmp_path / name).rename(tmp_path / "elsewhere" / name)
+    assert everything(rc.merge_plan(tmp_path / "elsewhere" / "planned")) == everything(in_one_process(*sets))
+
+
+def test_a_folder_behind_a_link_beside_other_files(sets, tmp_path, monkeypatch):
+    """Seen from the folder the way to the files is another than from the link, and ends at other files."""
+    (tmp_path / "there" / "planned").mkdir(parents=True)
+    save(tmp_path / "there", *sets[::-1])
+    monkeypatch.chdir(tmp_path)
+    save(tmp_path, *sets)
+    Path("planned").symlink_to(tmp_path / "there" / "planned")
+    rc.make_plan("human.npy", "model.npy", "planned", parts=2)
+    rc.run_plan("planned")
+    assert everything(rc.merge_plan("planned")) == everything(in_one_process(*sets))
+
+
+# Shares
+
+
+def test_radii_come_first_and_every_part_is_made_once(planned):
+    waiting = rc.run_plan("planned", 1, 2)
+    assert waiting.made == ["radii-reference-0001", "radii-reference-0003", "radii-candidate-0002"]
+    assert waiting.missing == ["radii-reference-0002", "radii-candidate-0001", "radii-candidate-0003"]
+    rest = rc.run_plan("planned", 2, 2)
+    assert rest.made == [*waiting.missing, "counts-0002"] and not rest.missing
+    again = rc.run_plan("planned", 1, 2)
+    assert again.made == ["counts-0001", "counts-0003"] and again.found == waiting.made
+    for worker in (1, 2):
+        assert rc.run_plan("planned", worker, 2).made == []
+
+
+def test_more_workers_than_parts(planned, sets):
+    for _ in range(2):
+        for worker in range(20, 0, -1):
+            rc.run_plan("planned", worker, 20)
+    assert everything(rc.merge_plan("planned")) == everything(in_one_process(*sets))
+
+
+def test_counts_alone_are_refused_without_radii(planned):
+    """Whoever hands out parts one by one cannot take them in the wrong order."""
+    plan = TilePlan.opened(planned)
+    work = PlannedParts(plan)
+    assert len(work.missing_radii()) == 6
+    work.make(plan.parts(RADII[0])[1])
+    with pytest.raises(InputError, match=r"counts-0001 needs all radii, but radii-reference-0001, .* are missing"):
+        work.make(plan.parts(COUNTS)[0])
+
+
+# Faults
+
+
+def flip(path, place):
+    content = bytearray(path.read_bytes())
+    content[place] ^= 4
+    path.write_bytes(content)
+
+
+def truncated(path):
+    path.write_bytes(path.read_bytes()[:-7])
+
+
+def empty(path):
+    path.write_bytes(b"")
+
+
+def a_bit_in_the_numbers(path):
+    flip(path, -9)
+
+
+def a_bit_in_the_header(path):
+    flip(path, 70)
+
+
+def a_bit_in_the_checksum(path):
+    flip(path, 20)
+
+
+def longer(path):
+    path.write_bytes(path.read_bytes() + b"\0" * 9)
+
+
+def swapped_with_another_part(path):
+    number = int(path.stem[-4:])
+    other = path.with_name(f"{path.stem[:-4]}{number % 3 + 1:04}.part")
+    path.write_bytes(other.read_bytes())
+
+
+def of_other_files(path):
+    """The same part of a plan for other vectors: whole, but stale."""
+    values = np.load("human.npy")
+    values[11] += 1
+    np.save("other.npy", values)
+    rc.make_plan("other.npy", "model.npy", "stale", parts=3)
+    rc.run_plan("stale")
+    path.write_bytes((Path("stale") / path.name).read_bytes())
+
+
+def of_another_version(path):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tile_plan, "VERSION", "0.0.1")
+        rc.make_plan("human.npy", "model.npy", "older", parts=3)
+        rc.run_plan("older")
+    path.write_bytes((Path("older") / path.name).read_bytes())
+
+
+def gone(path):
+    path.unlink()
+
+
+DAMAGE = [
+    truncated, empty, a_bit_in_the_numbers, a_bit_in_the_header, a_bit_in_the_checksum, longer,
+    swapped_with_another_part, of_other_files, of_another_version, gone,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: damage.__name__)
+def test_a_damaged_part_is_never_merged_and_done_again(planned, damage, capsys):
+    rc.run_plan("planned")
+    whole = {path.name: path.read_bytes() for path in planned.iterdir()}
+    expected = everything(rc.merge_plan("planned"))
+    damage(planned / "counts-0002.part")
+    assert (planned / "counts-0002.part").exists() == (damage is not gone)
+    assert run(["merge", "planned"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err == "recapture: of planned counts-0002 is missing or damaged: run the plan again\n"
+    damage(planned / "radii-candidate-0001.part")
+    assert rc.run_plan("planned").made == ["radii-candidate-0001", "counts-0002"]
+    assert {path.name: path.read_bytes() for path in planned.iterdir()} == whole
+    assert everything(rc.merge_plan("planned")) == expected
+
+
+def test_what_was_left_by_a_write_that_never_ended_does_not_count(planned):
+    (planned / ".counts-0001.part.abc").write_bytes(b"half")
+    rc.run_plan("planned")
+    rc.merge_plan("planned")
+    rc.make_plan("human.npy", "model.npy", "planned", parts=3)
+
+
+KILLING = """
+    import os, random, signal, sys, time
+    import recapture as rc
+    from recapture.geometry.parallel import engine
+    from recapture.plans.tile_plan import COUNTS, TilePlan
+    from pathlib import Path
+
+    folder, kills, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    plan, rng = TilePlan.opened(Path(folder)), random.Random(seed)
+    parts = [*plan.radii_parts, *plan.parts(COUNTS)]
+    with engine(threads=1):  # all is loaded when the first child is made
+        rc.run_plan(folder)
+        begin = time.monotonic()
+        plan.path(parts[-1]).unlink()
+        rc.run_plan(folder)
+    takes = 0.5 * len(parts) * (time.monotonic() - begin)
+    for part in parts:
+        plan.path(part).unlink()
+    killed, before, seen = 0, set(), set()
+    while killed < kills:
+        child = os.fork()
+        if not child:
+            with engine(threads=1):
+                rc.run_plan(folder)
+            os._exit(0)
+        time.sleep(rng.uniform(0, takes))
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        killed += os.WIFSIGNALED(status)
+        whole = {part.name for part in parts if plan.read(part) is not None}
+        there = {path.stem for path in Path(folder).glob("[!.]*.part")}
+        assert whole == there, f"half a part: {there - whole}"
+        assert before <= whole, f"lost: {before - whole}"
+        before = whole
+        seen.add(len(whole))
+        if len(whole) == len(parts):  # there is nothing left to be killed
+            for part in parts:
+                plan.path(part).unlink()
+            before, takes = set(), 0.9 * takes
+    print(killed, len(seen))
+"""
+
+
+def killed_at_random(folder, kills, seed):
+    """A process that starts workers and kills them (SIGKILL), and looks at what they leave each time."""
+    code = textwrap.dedent(KILLING)
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(folder), str(kills), str(seed)], capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    killed, moments = map(int, ran.stdout.split())
+    assert killed == kills and moments > 3, "all were killed at the same moment"
+
+
+def check_after_kills(folder, kills):
+    rng = np.random.default_rng(5)
+    reference, candidate = rng.standard_normal((2, 600, 8)).round(2)
+    save(folder, reference, candidate)
+    for name in ("killed", "undisturbed"):
+        rc.make_plan("human.npy", "model.npy", name, parts=6)
+    killed_at_random(folder / "killed", kills, seed=6)
+    for name in ("killed", "undisturbed"):
+        rc.run_plan(name)
+    left, right = (
+        {path.name: path.read_bytes() for path in (folder / name).iterdir() if not path.name.startswith(".")}
+        for name in ("killed", "undisturbed")
+    )
+    assert left == right
+    assert everything(rc.merge_plan("killed")) == everything(in_one_process(reference, candidate))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork") or not hasattr(signal, "SIGKILL"), reason="no processes to fork and kill")
+def test_a_dozen_kills_lose_nothing_that_was_finished(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    check_after_kills(tmp_path, 12)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork") or not hasattr(signal, "SIGKILL"), reason="no processes to fork and kill")
+def test_a_hundred_kills_lose_nothing_that_was_finished(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    check_after_kills(tmp_path, 100)
+
+
+# Bad input
+
+
+def refused(arguments, capsys):
+    """The one sentence of a command that is refused."""
+    assert run(arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.startswith("recapture: ") and printed.err.count("\n") == 1
+    return printed.err.removeprefix("recapture: ").rstrip("\n")
+
+
+@pytest.mark.parametrize("command", ["run", "merge"])
+def test_other_files_are_refused(planned, command, capsys):
+    rc.run_plan("planned", 1, 2)
+    values = np.load("model.npy")
+    values[4, 2] += 0.5
+    np.save("model.npy", values)
+    where = planned / ".." / "model.npy"
+    expected = f"the candidate {where} is not the file that the plan was made for: make a plan anew, in another folder"
+    assert refused([command, "planned"], capsys) == expected.replace(str(planned), "planned")
+    Path("model.npy").unlink()
+    assert refused([command, "planned"], capsys).endswith("model.npy, which the plan is for, is not there")
+
+
+@pytest.mark.parametrize("command", ["run", "merge"])
+def test_a_plan_of_another_version_is_refused(planned, command, capsys, monkeypatch):
+    monkeypatch.setattr(tile_plan, "VERSION", "99.1")
+    assert refused([command, "planned"], capsys) == (
+        f"planned/plan.json was made by recapture {rc.__version__}, this is 99.1: make a plan anew"
+    )
+
+
+def rewritten(path, change):
+    """As somebody would write it who knows the checksum."""
+    said = json.loads(path.read_text())
+    change(said)
+    said.pop("check", None)
+    path.write_text(json.dumps({"check": tile_plan._digest(said), **said}))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda path: path.write_text(path.read_text().replace('"cuts": 3', '"cuts": 4')),
+        truncated,
+        empty,
+        a_bit_in_the_header,
+        lambda path: path.write_text("[]"),
+        lambda path: path.write_bytes(b"\xff"),
+        lambda path: path.write_text("{" * 5000),
+        lambda path: rewritten(path, lambda said: said.pop("candidate")),
+        lambda path: rewritten(path, lambda said: said["reference"].update(content=3)),
+        lambda path: rewritten(path, lambda said: said.update(settings=None)),
+    ],
+)
+def test_a_damaged_plan_is_refused_and_made_again(planned, change, capsys):
+    rc.run_plan("planned")
+    expected = everything(rc.merge_plan("planned"))
+    change(planned / "plan.json")
+    for command in ("run", "merge"):
+        assert refused([command, "planned"], capsys) == ("planned/plan.json is cut off or damaged: make the plan again")
+    rc.make_plan("human.npy", "model.npy", "planned", parts=3)
+    assert rc.run_plan("planned").made == []
+    assert everything(rc.merge_plan("planned")) == expected
+
+
+def test_a_file_that_changes_while_it_is_read_leaves_no_part(planned, monkeypatch):
+    plan = TilePlan.opened(planned)
+    work = PlannedParts(plan)
+    work.make(plan.parts(RADII[0])[0])
+    content = Path("model.npy").read_bytes()
+    Path("model.npy").write_bytes(content)
+    os.utime("model.npy", ns=(1, 1))
+    with pytest.raises(InputError, match=r"the candidate .*model.npy was changed while it was read"):
+        work.make(plan.parts(RADII[0])[1])
+    assert not plan.path(plan.parts(RADII[0])[1]).exists()
+
+
+def test_another_plan_in_the_same_folder_is_refused(planned, capsys):
+    before = {path.name: path.read_bytes() for path in planned.iterdir()}
+    arguments = ["plan", "-r", "human.npy", "-c", "model.npy", "-o", "planned", "--parts"]
+    assert refused([*arguments, "4"], capsys) == (
+        "planned holds a plan for other files or settings: name another folder"
+    )
+    np.savez("human.npz", embeddings=np.load("model.npy"))
+    arguments[2] = "human.npz"  # which would be copied
+    refused([*arguments, "3"], capsys)
+    assert {path.name: path.read_bytes() for path in planned.iterdir()} == before
+
+
+def test_a_folder_of_other_things_is_left_alone(planned, tmp_path, capsys):
+    assert refused(["plan", "-r", "human.npy", "-c", "model.npy", "-o", "."], capsys) == (
+        ". holds other things than a plan, such as human.npy: name a folder of its own"
+    )
+    np.savez("kept.npz", embeddings=np.eye(9))
+    Path("own").mkdir()
+    Path("kept.npz").rename("own/reference.npy")
+    arguments = ["plan", "-r", "own/reference.npy", "-c", "model.npy", "-o", "own", "--input-format"]
+    assert refused([*arguments, "npz"], capsys).startswith("cannot write own/reference.npy: it is an input")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["-c", "model.npy", "--metrics", "mmd"], "plans are for metrics of neighbourhoods (mark-evaluate, "
+         "precision-recall, density-coverage), not for mmd"),
+        (["-c", "few.npy"], "reference human.npy has 5 dimensions and candidate few.npy has 3: "
+         "both must come from the same encoder"),
+        (["-c", "model.npy", "--k", "90"], "k = 90 needs at least 91 samples a side, but reference human.npy has 90"),
+        (["-c", "texts.txt"], "texts.txt holds texts, but plans are for vectors: encode them first"),
+        (["-c", "holes.npy"], "candidate holes.npy row 1 (counting from 0) holds NaN"),
+        (["-c", "-"], "standard input can be read only once: a plan is for files"),
+        (["-c", "none.npy"], "none.npy cannot be read: No such file or directory"),
+        (["-c", "cut.npy"], "cut.npy is cut off or damaged: its header promises 90 x 5 numbers, 3,600 bytes, "
+         "but 3,000 follow"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_planned_leaves_no_folder(planned, arguments, told, capsys):
+    np.save("few.npy", np.ones((9, 3)))
+    np.save("holes.npy", np.array([[1.0] * 5, [np.nan] * 5]))
+    Path("texts.txt").write_text("a\nb\n")
+    Path("cut.npy").write_bytes(Path("model.npy").read_bytes()[:-600])
+    assert refused(["plan", "-r", "human.npy", *arguments, "-o", "new"], capsys) == told
+    assert not Path("new").exists()
+
+
+@pytest.mark.parametrize("share", ["0/2", "3/2", "2", "1/0", "-1/2", "a/b", "1/2/3", "", "١/٢"])
+def test_shares_that_are_none(planned, share, capsys):
+    assert "a share is written i/N" in refused(["run", "planned", "--", share], capsys)
+
+
+def test_where_there_is_no_plan(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for command in ("run", "merge"):
+        assert refused([command, "nowhere"], capsys) == "nowhere holds no plan: there is no plan.json"
+
+
+# Commands
+
+
+def test_merge_prints_what_score_prints(planned, capsys):
+    assert run(["run", "planned", "2/2"]) == 0
+    assert "3 parts made, 0 there before" in (said := capsys.readouterr().err)
+    assert "counts need all radii, but radii-reference-0001, radii-reference-0003, radii-candidate-0002 are" in said
+    assert run(["run", "planned"]) == 0
+    assert "6 parts made, 3 there before" in capsys.readouterr().err
+    for form in ("table", "json", "csv", "md", "latex"):
+        assert run(["merge", "planned", "--format", form]) == 0
+        merged = capsys.readouterr()
+        score = ["score", "-r", "human.npy", "-c", "model.npy", "--no-ceiling", "--metrics", ",".join(METRICS)]
+        assert run([*score, "--format", form]) == 0
+        assert merged == capsys.readouterr()
+
+
+@pytest.mark.parametrize("target", ["human.npy", "planned/plan.json", "planned/counts-0001.part", "linked.json"])
+def test_merge_writes_over_nothing_that_a_plan_needs(planned, target, capsys):
+    rc.run_plan("planned")
+    Path("linked.json").symlink_to("model.npy")
+    before = {path: path.read_bytes() for path in (*planned.iterdir(), Path("human.npy"), Path("model.npy"))}
+    assert refused(["merge", "planned", "--format", "json", "-o", target], capsys) == (
+        f"cannot write {target}: it is an input, which would be lost"
+    )
+    assert {path: path.read_bytes() for path in before} == before
+
+
+@pytest.mark.slow
+def test_a_shell_loop_drives_a_plan(planned, sets):
+    recapture = f"{sys.executable} -m recapture"
+    loop = f"""
+        until {recapture} merge planned --arrays -o merged.json; do
+            for i in 1 2; do {recapture} run planned $i/2 & done; wait
+        done
+    """
+    ran = subprocess.run(["sh", "-c", loop], capture_output=True, text=True)
+    assert ran.returncode == 0 and "Traceback" not in ran.stderr
+    assert Path("merged.json").read_text() == everything(in_one_process(*sets))
+
+
+def test_random_damage(planned):
+    """Whatever happens to the bytes of parts, what is merged is right."""
+    rng = random.Random(8)
+    rc.run_plan("planned")
+    expected = everything(rc.merge_plan("planned"))
+    parts = sorted(planned.glob("*.part"))
+    for _ in range(15):
+        for path in rng.sample(parts, 2):
+            content = bytearray(path.read_bytes())
+            for _ in range(rng.choice([1, 3])):
+                content[rng.randrange(len(content))] = rng.randrange(256)
+            path.write_bytes(content[: rng.choice([len(content), len(content) - 1])])
+        rc.run_plan("planned")
+        assert everything(rc.merge_plan("planned")) == expected
