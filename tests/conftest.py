@@ -7,13 +7,9 @@ from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from folders import data_folder, leave_slow_ones_untraced, own_cache  # noqa: F401 - fixtures for all folders
+from folders import data_folder, own_cache  # noqa: F401 - fixtures for all folders
 from tiny_models import default_masked_model, loaded_once, minilm, tiny_bert, tiny_models_once  # noqa: F401
 
 # How fast the machine is, and what else it does, decides about no test.
 settings.register_profile("any machine", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
-
-
-def pytest_collection_modifyitems(items):
-    leave_slow_ones_untraced(items, Path(__file__).parent)
