@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from folders import data_folder, leave_slow_ones_untraced, own_cache  # noqa: F401 - fixtures for all folders
+from folders import data_folder, own_cache  # noqa: F401 - fixtures for all folders
 from tiny_models import default_masked_model, loaded_once, minilm, tiny_bert, tiny_models_once  # noqa: F401
 
 # How fast the machine is, and what else it does, decides about no test.
@@ -20,4 +20,3 @@ def pytest_collection_modifyitems(config, items):
     if "gpu" not in config.option.markexpr:
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("gpu")])
         items[:] = [item for item in items if not item.get_closest_marker("gpu")]
-    leave_slow_ones_untraced(items, Path(__file__).parent)

@@ -1,4 +1,4 @@
-"""For the tests of all packages here: a cache of their own, real data where there is some, what is traced."""
+"""For the tests of all packages here: a cache of their own, real data where there is some."""
 
 import os
 from pathlib import Path
@@ -31,13 +31,3 @@ def data_folder():
     if not folder or not Path(folder).is_dir():
         pytest.skip("RECAPTURE_DATA names no folder of evaluation data")
     return Path(folder)
-
-
-def leave_slow_ones_untraced(items, folder):
-    """Slow tests are not traced for coverage, as loops take several times as long where each line is noted. They show
-    that numbers are right; that branches are reached is for quick tests to show, and for those slow ones that are
-    marked `traced`, as they are the only ones to reach some."""
-    for item in items:
-        marks = {mark.name for mark in item.iter_markers()}
-        if item.path.is_relative_to(folder) and "slow" in marks and "traced" not in marks:
-            item.add_marker("no_cover")

@@ -5,9 +5,5 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
-from folders import data_folder, leave_slow_ones_untraced, own_cache  # noqa: F401 - fixtures for all tests here
+from folders import data_folder, own_cache  # noqa: F401 - fixtures for all tests here
 from tiny_models import loaded_once, tiny_bert, tiny_models_once  # noqa: F401
-
-
-def pytest_collection_modifyitems(items):
-    leave_slow_ones_untraced(items, Path(__file__).parent)
