@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, nearest_names, shown
-from ..report.report import short, short_p
+from ..report.report import first_few, short, short_p
 from .evidence import Loss
 
 if TYPE_CHECKING:
@@ -196,17 +196,15 @@ def _results_of(compared: Comparison | SavedSets, number: str) -> Iterator[tuple
 def _wins(compared: Comparison | SavedSets, system: str, baseline: str) -> str:
     """By what a worse system is better, for whoever has to weigh both."""
     won = compared.wins(system, baseline)
-    more = f" and {len(won) - _LISTED} more" if len(won) > _LISTED else ""
-    return f", but closer to people by {', '.join(won[:_LISTED])}{more}" if won else ""
+    return f", but closer to people by {first_few(won, _LISTED)}" if won else ""
 
 
 def _losses(numbers: Mapping[str, Loss], least: float, shown: Sequence[str]) -> str:
     """The surest first, of those the ones that tables show; least: what no p-value from labellings is below."""
     order = sorted(numbers, key=lambda name: (max(least, numbers[name].adjusted), name not in shown))
     told = []
-    for name in order[:_LISTED]:
+    for name in order:
         loss = numbers[name]
         halves = "" if math.isnan(loss.halves) else f", {loss.halves:.1f} half-widths of the human band"
         told.append(f"{name} ({short(loss.value)}{halves}, p {short_p(loss.adjusted, least)})")
-    more = f" and {len(order) - _LISTED} more" if len(order) > _LISTED else ""
-    return ", ".join(told) + more
+    return first_few(told, _LISTED)
