@@ -15,11 +15,6 @@ ROWS = np.random.default_rng(0).normal(size=(30, 3))
 REFUSED = {
     "rows without columns": (lambda: rc.frechet(np.empty((9, 0)), np.empty((9, 0))), "no dimensions"),
     "no k": (lambda: rc.mark_evaluate_sweep(ROWS, ROWS, []), "no k to sweep over"),
-    "a set without a name": (lambda: rc.evaluate([[0], [1], [2]], {"": [[0], [1], [3]]}, "mmd"), "an empty name"),
-    "a system without a name": (
-        lambda: rc.compare_pairs(["a b", "b c"], {" ": ["a", "b"], "x": ["b", "c"]}, "bleu"),
-        "an empty name",
-    ),
     "two systems of one name": (lambda: rc.bleu(["a b"], {1: ["a"], "1": ["b"]}), "two candidates have the same name"),
     "words of a bag of words": (
         lambda: rc.precision_recall_words(["a b"], ["a b"], encoder="bag-of-words"),

@@ -44,8 +44,6 @@ def _named(candidates: Any) -> dict[str, Any]:
         named = {str(name): samples for name, samples in candidates.items()}
         if len(named) < len(candidates):
             raise InputError("two candidates have the same name")
-        if not all(name.strip() for name in named):
-            raise InputError("a candidate has an empty name: sentences and tables could not say which it is")
         return named
     return {"candidate": candidates}
 

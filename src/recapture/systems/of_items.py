@@ -321,8 +321,6 @@ def check_systems(systems: Any, what: str) -> dict[str, Any]:
     if not isinstance(systems, Mapping) or len(systems) < 2:
         raise InputError(f"systems must be a mapping with two systems or more, {{name: {what}}}")
     named = {str(name): given for name, given in systems.items()}
-    if not all(name.strip() for name in named):
-        raise InputError("a system has an empty name: sentences and tables could not say which it is")
     if len(named) < len(systems):
         raise InputError("two systems have the same name")
     return named
