@@ -31,7 +31,7 @@ quick quick-studies test coverage: export OMP_NUM_THREADS = 1
 # Compiled files are kept: else every worker, and every program that a test starts, compiles the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-quick: $(VENV)/.ready  ## the inner loop, within a minute on two cores
+quick: $(VENV)/.ready  ## the inner loop, in about a minute on two cores
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow" tests
 
 quick-studies: $(VENV)/.ready  ## the same for the studies

@@ -206,3 +206,8 @@ class Registry(Generic[Metric]):
             checked = metric.checked(parameters)
             own[metric.name] |= {name: checked[name] for name in parameters}
         return own
+
+
+def number_label(metric: str, number: str, numbers: int) -> str:
+    """What a number is called among all numbers: METRIC.NUMBER, or METRIC where it has one number alone."""
+    return metric if numbers == 1 else f"{metric}.{number}"

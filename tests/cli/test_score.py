@@ -55,8 +55,8 @@ vectors that the reference has too: copy.npy 200 of 200
 
 # Pages have the warnings, too: whoever gets one does not see what was said beside it.
 WARNINGS = [
-    "model_1.npy: set sizes differ (200 reference, 150 candidate): this shifts quality against diversity; use balance "
-    "for equal-size subsamples [precision-recall]",
+    "model_1.npy: set sizes differ (200 reference, 150 candidate): this shifts quality against diversity; sets of "
+    "equal size (or balanced subsamples) do not [precision-recall]",
     "200 of 200 samples of candidate 'copy.npy' stand in the reference: scores of copies say nothing about a model "
     "[precision-recall]",
     "candidate 'copy.npy' holds the samples of reference human.npy, in the same order: is it the same file? "

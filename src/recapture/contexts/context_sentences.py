@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..labellings.combine import harmonic_mean_p, holm
-from ..report.report import percent, short, short_p
+from ..report.report import first_few, percent, short, short_p
 
 if TYPE_CHECKING:
     from .table import Total
@@ -48,11 +48,10 @@ def _largest_mean(contexts: int, level: float) -> float:
 
 def _told(told: Sequence[tuple[Total, float]]) -> str:
     parts = []
-    for total, p in told[:_LISTED]:
+    for total, p in told:
         alike = "" if total.relabelled is None else f", {short(total.relabelled)} if nothing differed"
         parts.append(f"{_name(total)} ({short(total.mean)}{alike}; p {short_p(p)})")
-    more = f" and {len(told) - _LISTED} more" if len(told) > _LISTED else ""
-    return f"Candidates are told from people by {', '.join(parts)}{more}."
+    return f"Candidates are told from people by {first_few(parts, _LISTED)}."
 
 
 def _not_told(tested: Sequence[Total], smallest: float) -> str:

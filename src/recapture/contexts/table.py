@@ -20,6 +20,7 @@ from ..report.report import (
     Report,
     Table,
     decimals,
+    first_few,
     names_of_number,
     not_compared,
     short,
@@ -84,11 +85,10 @@ class ContextResults(Paged):
                     by_contexts.setdefault(alike, []).append(metric)
         notes = list(self.warnings)
         for contexts_left, metrics in by_contexts.items():
-            shown = [f"{_on_one_line(name)} ({reason})" for name, reason in contexts_left[:_NAMED]]
-            more = f" and {len(contexts_left) - _NAMED} more" if len(contexts_left) > _NAMED else ""
+            shown = [f"{_on_one_line(name)} ({reason})" for name, reason in contexts_left]
             counted = "1 context" if len(contexts_left) == 1 else f"{len(contexts_left)} contexts"
             why = "" if ANALYTIC in contexts_left[0][1] else " too small,"
-            notes.append(f"{counted}{why} left out of {', '.join(metrics)}: " + ", ".join(shown) + more)
+            notes.append(f"{counted}{why} left out of {', '.join(metrics)}: {first_few(shown, _NAMED)}")
         return notes
 
     def worst(self, metric: str, count: int = 10) -> list[Mapping[str, Any]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..declarations import number_label
 from ..page.page_parts import Page, Paged
 from ..report.data_forms import json_lines
 from ..report.report import HIGHER_LOWER, not_compared, percent
@@ -96,8 +97,7 @@ def item_columns(by_metric: Mapping[str, Result]) -> dict[str, np.ndarray]:
     columns = {}
     for metric, result in by_metric.items():
         for number in result.values:
-            name = metric if len(result.values) == 1 else f"{metric}.{number}"
-            columns[name] = result.arrays[array_name(number)]
+            columns[number_label(metric, number, len(result.values))] = result.arrays[array_name(number)]
     return columns
 
 

@@ -516,6 +516,12 @@ def percent(share: float) -> str:
     return f"{100 * share:g}%"
 
 
+def first_few(parts: Sequence[str], most: int, between: str = ", ") -> str:
+    """The first of them, and how many more there are."""
+    more = f" and {len(parts) - most:,} more" if len(parts) > most else ""
+    return between.join(parts[:most]) + more
+
+
 def not_compared(systems: int) -> str:
     """What is said of systems that stand side by side without a test of one against another."""
     return f"Which of these {systems} is closest to people was not tested here: recapture compare tests that."

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..report.report import not_compared, short, short_p
+from ..report.report import first_few, not_compared, short, short_p
 from ..report.result import Result
 from .declaration import ASPECTS, METRICS, row_name
 from .inputs import doubled
@@ -64,8 +64,9 @@ def _told(results: SetResults, level: float) -> str:
         return f"Nothing can be told from people with {why}: p is never below {short_p(least)}, however different."
     told = [f"{name} (p {short_p(p)}{_most_by(results, name, p)})" for name, p in found.items() if p < level]
     not_told = [f"{name} (p {short_p(p)})" for name, p in found.items() if p >= level]
-    parts = [f"told from people at this size: {some(told)}"] if told else []
-    parts += [f"not told from people{'' if told else ' at this size'}: {some(not_told)}"] if not_told else []
+    parts = [f"told from people at this size: {first_few(told, LISTED)}"] if told else []
+    here = "" if told else " at this size"
+    parts += [f"not told from people{here}: {first_few(not_told, LISTED)}"] if not_told else []
     return sentence_of("; ".join(parts))
 
 
@@ -115,8 +116,9 @@ def _by_band(results: SetResults) -> str:
         (worse if below else others).append(f"{system} (by {below} of {len(off)} numbers)" if below else system)
     if not worse and not others:
         return ""
-    parts = [f"worse than the human band: {some(worse)}"] if worse else []
-    parts += [f"not worse{'' if worse else ' than the human band by any number'}: {some(others)}"] if others else []
+    parts = [f"worse than the human band: {first_few(worse, LISTED)}"] if worse else []
+    than = "" if worse else " than the human band by any number"
+    parts += [f"not worse{than}: {first_few(others, LISTED)}"] if others else []
     return f"{sentence_of('; '.join(parts))[:-1]} (no test: there is no p-value)."
 
 
@@ -147,7 +149,7 @@ def _worse(results: SetResults) -> list[str]:
     if not parts:
         who = next(iter(results)) if len(results) == 1 else "no system"
         return [f"In {' and '.join(sorted(known))} {who} is {'not ' * (len(results) == 1)}below the human band."]
-    return [f"{some(parts, '; ')}; the band ends at 1 half-width."]
+    return [f"{first_few(parts, LISTED, '; ')}; the band ends at 1 half-width."]
 
 
 def _beyond(halves: float) -> str:
@@ -192,7 +194,7 @@ def cautions(results: SetResults) -> list[str]:
     for name, by_metric in results.items():
         sizes = next(iter(by_metric.values())).sizes
         parts += doubled(results.inputs, name, sizes["candidate"], sizes["reference"])
-    found = [f"beware: {some(parts)}"] if parts else []
+    found = [f"beware: {first_few(parts, LISTED)}"] if parts else []
     order = results.made_for.order if results.made_for is not None else ""
     shuffled = "go unseen" if order == "blind" else "hardly show"
     found += [f"these vectors are {order} to the order of words: shuffled words {shuffled}"] if "blind" in order else []
@@ -266,12 +268,6 @@ def _standardised(by_metric: dict[str, Result]) -> tuple[list[str], _Nulls]:
             spreads.append(spread)
             signs.append(sign)
     return names, _Nulls(np.array(rows), np.array(spreads), np.array(signs))
-
-
-def some(names: Sequence[str], between: str = ", ") -> str:
-    """The first few, and how many more there are."""
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return between.join(names[:LISTED]) + more
 
 
 def sentence_of(words: str) -> str:

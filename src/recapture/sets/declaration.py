@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..declarations import INFINITY, Declaration, Direction, Output, Registry
+from ..declarations import INFINITY, Declaration, Direction, Output, Registry, number_label
 from ..geometry.labels import Labels
 
 if TYPE_CHECKING:
@@ -139,10 +139,10 @@ def usual_metrics() -> list[str]:
 
 
 def row_name(metric: str, number: str) -> str:
-    """What a number of a metric is called: METRIC.NUMBER, or METRIC where it has one number alone."""
+    """As `number_label`, by the declaration of the metric."""
     declared = METRICS.all().get(metric)
-    alone = number == "value" if declared is None else len(declared.outputs) == 1
-    return metric if alone else f"{metric}.{number}"
+    numbers = (1 if number == "value" else 2) if declared is None else len(declared.outputs)
+    return number_label(metric, number, numbers)
 
 
 def notices(row: str) -> str:

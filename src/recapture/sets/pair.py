@@ -144,7 +144,7 @@ class Pair:
                     f"{points.duplicates} of {len(points)} samples of {points.name} repeat others: "
                     "their spheres shrink to points"
                 )
-        effect = "this shifts quality against diversity; use balance for equal-size subsamples"
+        effect = "this shifts quality against diversity; sets of equal size (or balanced subsamples) do not"
         return [*warnings, *self.unequal_sizes(effect)]
 
     def unequal_sizes(self, effect: str) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..checks import check_seed, is_one_of, plain_arguments
+from ..declarations import number_label
 from ..errors import InputError, OptionError, nearest_names, shown
 from ..geometry.devices import on_device
 from ..report.report import percent, short_p
@@ -261,7 +262,7 @@ def _human_bands(results: SetResults) -> dict[str, Any]:
     """By number, where human parts fall: the same for all systems."""
     first = next(iter(results.values()))
     return {
-        metric if len(result.values) == 1 else f"{metric}.{name}": band
+        number_label(metric, name, len(result.values)): band
         for metric, result in first.items()
         for name, band in result.human.items()
     }

@@ -17,7 +17,19 @@ from ..errors import InputError, UnknownNameError, nearest_names
 from ..errors import shown as quoted
 from ..page.page_parts import Page, Paged
 from ..page.series import order_of
-from ..report.report import ARROWS, Measured, NumberCell, Report, Table, names_of_label, percent, short, short_p, signed
+from ..report.report import (
+    ARROWS,
+    Measured,
+    NumberCell,
+    Report,
+    Table,
+    first_few,
+    names_of_label,
+    percent,
+    short,
+    short_p,
+    signed,
+)
 from ..report.result import Results
 from ..sets.beside_people import overshoots
 from ..sets.table import SetResults, rows_caption
@@ -358,15 +370,16 @@ class Comparison(Paged):
             )
         elif crossed:
             a, b = crossed[0]
-            said = f"{closest}, each in its own way: {a} by {_listed(self.wins(a, b))}, {b} by "
-            said += _listed(self.wins(b, a))
+            said = f"{closest}, each in its own way: {a} by {first_few(self.wins(a, b), _NAMED)}, {b} by "
+            said += first_few(self.wins(b, a), _NAMED)
         elif apart:
             a, b = apart[0]
             every = [name for name, each in self.differences[a, b].items() if each.adjusted < self.level]
             told = [name for name in every if name in self._shown]
             aside = "" if told else " (not in these tables)"
             said = (
-                f"{closest}: {a} and {b} differ by {_listed(told or every)}{aside}, which does not tell who is closer"
+                f"{closest}: {a} and {b} differ by {first_few(told or every, _NAMED)}{aside}, which does not tell who "
+                "is closer"
             )
         elif not rest:
             said = f"{_joined(first)} are tied: no number tells which is closer to people (level {level})"
@@ -548,6 +561,8 @@ class Comparison(Paged):
         return [Table(["of", *self._shown], rows, caption, 1, title=title, listed=True, column_names=names)]
 
 
+_NAMED = 3
+"""Numbers that a sentence names."""
 _TIED, _OVERSHOOT = "tied", "overshoot"
 
 
@@ -586,7 +601,3 @@ def listed_reasons(left_out: Mapping[str, str]) -> str:
     for name, why in left_out.items():
         by_reason.setdefault(why, []).append(name)
     return ", ".join(f"{', '.join(names)} ({why})" for why, names in by_reason.items())
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -7,10 +7,10 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import InputError, nearest_names, shown
-from ..report.report import short, short_p
+from ..report.report import first_few, short, short_p
 from .evidence import Loss
 
 if TYPE_CHECKING:
@@ -136,10 +136,15 @@ def gate_of(compared: Comparison | SavedSets, fail_if: Any, baseline: str | None
     systems = [name for name in compared.systems if name != baseline]
     parts: list[str] = []
     beyond: dict[str, list[str]] = {}
-    worse = compared.worse(str(baseline), tolerance) if worse_fails else {}
-    for system, numbers in worse.items():
-        by = _losses(numbers, compared.least_loss(str(baseline)), compared.deciding)
-        parts.append(f"{system} is worse than {baseline} by {by}{_wins(compared, system, str(baseline))}")
+    worse: Mapping[str, Mapping[str, Loss]] = {}
+    told = True
+    if worse_fails:
+        worse = compared.worse(str(baseline), tolerance)
+        tested = cast("Comparison", compared)  # saved sets have refused
+        told = tested.can_be_worse(str(baseline))
+        for system, numbers in worse.items():
+            by = _losses(numbers, tested.least_loss(str(baseline)), tested.deciding)
+            parts.append(f"{system} is worse than {baseline} by {by}{_wins(tested, system, str(baseline))}")
     for system in systems:
         for limit in limits:
             value = compared.values[system][limit.number]
@@ -152,7 +157,6 @@ def gate_of(compared: Comparison | SavedSets, fail_if: Any, baseline: str | None
         return Gate(True, f"failed: {'; '.join(parts)}", worse, beyond)
     passed = []
     if worse_fails:
-        told = compared.can_be_worse(str(baseline))
         passed.append(f"none is surely worse than {baseline}" + ("" if told else " (too few items to call any worse)"))
     passed += ["no number is beyond its limit"] if limits else []
     return Gate(False, f"passed: {' and '.join(passed)}", worse, beyond)
@@ -193,20 +197,18 @@ def _results_of(compared: Comparison | SavedSets, number: str) -> Iterator[tuple
             yield result, name if name in result.ranges else next(iter(result.ranges))
 
 
-def _wins(compared: Comparison | SavedSets, system: str, baseline: str) -> str:
+def _wins(compared: Comparison, system: str, baseline: str) -> str:
     """By what a worse system is better, for whoever has to weigh both."""
     won = compared.wins(system, baseline)
-    more = f" and {len(won) - _LISTED} more" if len(won) > _LISTED else ""
-    return f", but closer to people by {', '.join(won[:_LISTED])}{more}" if won else ""
+    return f", but closer to people by {first_few(won, _LISTED)}" if won else ""
 
 
 def _losses(numbers: Mapping[str, Loss], least: float, shown: Sequence[str]) -> str:
     """The surest first, of those the ones that tables show; least: what no p-value from labellings is below."""
     order = sorted(numbers, key=lambda name: (max(least, numbers[name].adjusted), name not in shown))
     told = []
-    for name in order[:_LISTED]:
+    for name in order:
         loss = numbers[name]
         halves = "" if math.isnan(loss.halves) else f", {loss.halves:.1f} half-widths of the human band"
         told.append(f"{name} ({short(loss.value)}{halves}, p {short_p(loss.adjusted, least)})")
-    more = f" and {len(order) - _LISTED} more" if len(order) > _LISTED else ""
-    return ", ".join(told) + more
+    return first_few(told, _LISTED)

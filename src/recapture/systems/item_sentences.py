@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..report.report import short, short_p
+from ..report.report import first_few, short, short_p
 from .evidence import Difference, PairOfSystems
 
 _LISTED = 3
@@ -47,8 +47,7 @@ def _told(
                 winner = (a, b) if (each.value > 0) == (directions[name] == "higher") else (b, a)
                 by_winner.setdefault(winner, []).append(name)
         for (better, worse), names in by_winner.items():
-            more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-            listed = ", ".join(names[:_LISTED]) + more
+            listed = first_few(names, _LISTED)
             parts.append(f"{better} is closer than {worse} by {len(names)} of {len(shown)} numbers ({listed})")
     more = f"; {len(parts) - _LISTED} more in the table" if len(parts) > _LISTED else ""
     return [f"{'; '.join(parts[:_LISTED])}{more}."] if parts else []

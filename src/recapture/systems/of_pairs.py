@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..checks import check_seed, plain_arguments
+from ..declarations import number_label
 from ..errors import InputError
 from ..pairs.declaration import METRICS, usual_metrics
 from ..pairs.evaluate import Aligned, MeasuredPairs, ModelName, References, Shared, aligned_texts, measured_pairs
@@ -128,7 +129,7 @@ def _numbers(measured: MeasuredPairs) -> tuple[list[ItemNumber], list[str], dict
         results = {system: measured.results[system][metric] for system in systems}
         counted = {system: measured.counted[system][metric] for system in systems}
         for output in job.outputs:
-            name = metric if len(job.outputs) == 1 else f"{metric}.{output.name}"
+            name = number_label(metric, output.name, len(job.outputs))
             within = results[systems[0]].ranges[output.name]
             if output.name not in results[systems[0]].details.get("corpus", ()):
                 scores = {system: results[system].arrays[array_name(output.name)] for system in systems}

@@ -14,6 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..declarations import number_label
 from ..errors import InputError, nearest_names, shown
 from ..geometry.content_order import content_order, content_ranks
 from ..geometry.labels import Labels
@@ -284,9 +285,7 @@ class SetSystems:
 def number_names(metrics: Iterable[SetMetric]) -> list[str]:
     """What the numbers of metrics are called."""
     return [
-        metric.name if len(metric.outputs) == 1 else f"{metric.name}.{output.name}"
-        for metric in metrics
-        for output in metric.outputs
+        number_label(metric.name, output.name, len(metric.outputs)) for metric in metrics for output in metric.outputs
     ]
 
 

@@ -97,19 +97,6 @@ class SavedSets(Reported):
         if name not in self.systems:
             raise UnknownNameError(f"no system {shown(name)}; {nearest_names(name, self.systems)}")
 
-    def can_be_worse(self, than: str) -> bool:
-        return False
-
-    @property
-    def deciding(self) -> list[str]:
-        return []
-
-    def wins(self, a: str, b: str) -> list[str]:
-        return []
-
-    def least_loss(self, than: str) -> float:
-        return 1.0
-
     def worse(self, than: str, tolerance: float = 0.0) -> dict[str, dict[str, Loss]]:
         """Refused: without vectors there is no test."""
         raise InputError(
