@@ -548,16 +548,19 @@ _ONLY = {"alpha": "infolm", "beta": "infolm"}
 _OF_MODELS = {"device": ("model", "encoder"), "batch-tokens": ("model", "encoder")}
 
 
-def _numbers(_: click.Context, __: click.Parameter, text: str | None) -> list[float] | None:
+def _numbers(_: click.Context, parameter: click.Parameter, text: str | None) -> float | list[float] | None:
+    """One number, or several; temperatures are above 0."""
     if text is None:
         return None
     try:
         numbers = [float(number) for number in text.split(",")]
     except ValueError:
         numbers = [math.nan]
-    if not all(math.isfinite(number) and number > 0 for number in numbers):
-        raise InputError(f"--temperature takes numbers above 0 such as 1 or 0.5, not {text!r}")
-    return numbers
+    above = parameter.name == "temperature"
+    if not all(math.isfinite(number) and (number > 0 or not above) for number in numbers):
+        option = f"--{parameter.name} takes numbers{' above 0' if above else ''} such as 1 or 0.5"
+        raise InputError(f"{option}, not {shortened(text)!r}")
+    return numbers[0] if len(numbers) == 1 else numbers
 
 
 def _names(_: click.Context, __: click.Parameter, text: str | None) -> list[str] | None:
@@ -581,8 +584,10 @@ def word_options(several: bool) -> Callable[[Command], Command]:
             click.option(
                 "--idf/--no-idf", default=None, help="Weigh pieces by how few references have them, or alike."
             ),
-            click.option("--beta", type=float, help="For the measures ab and gamma."),
-            click.option("--alpha", type=float, help="For the measures alpha, renyi and ab."),
+            click.option("--beta", callback=_numbers, metavar=numbers, help=f"For the measures ab and gamma{listed}."),
+            click.option(
+                "--alpha", callback=_numbers, metavar=numbers, help=f"For the measures alpha, renyi and ab{listed}."
+            ),
             click.option("--temperature", callback=_numbers, metavar=numbers, help=f"InfoLM's{listed} (default: 1)."),
             click.option("--measure", callback=_names, metavar=names, help=f"InfoLM's{listed} (default: fisher_rao)."),
         ):
