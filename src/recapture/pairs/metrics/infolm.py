@@ -26,6 +26,7 @@ from ...similarity.scorer import Rule
 from ..declaration import Output, PairMetric, TextPairScorer
 from ..evaluate import Answer, Candidates, ModelName, References, Shared, pair_function, run_metric
 from ..idf import Idf, about_texts, by_pieces, idf_caption
+from ..infolm_device import DEEPEST, Flight, launch, on_a_device
 
 if TYPE_CHECKING:
     from ...representations.masked import Masked
@@ -37,8 +38,6 @@ _TOKENS_AT_ONCE = 32
 _KEPT_BYTES = 64 << 20
 _HELD_BYTES = 1 << 30
 """Of distributions that will be asked for again; beyond, they are made again from the head's vectors."""
-_DEEPEST = -600.0
-"""Down to this logarithm, probabilities and their weighted sums are far from underflow."""
 LOWEST, HIGHEST = 0.05, 10.0
 """Temperatures for which every measure is known to stay finite."""
 COLDEST, HOTTEST = 1e-4, 1e4
@@ -58,6 +57,7 @@ def infolm(
     *,
     over_references: Rule | None = None,
     device: str | None = None,
+    dtype: str | None = None,
     batch_tokens: int | None = None,
     offline: bool | None = None,
     cache: bool | ModelName | VectorCache = True,
@@ -84,6 +84,8 @@ def infolm(
     over_references : {"best", "mean"}, optional
         What several references of one candidate give: the nearest (default) or the mean.
     {loading}
+    dtype : {"auto", "float32", "float16", "bfloat16"}, optional
+        What the model computes in (default: float32 on a processor, float16 on CUDA). All that follows is float64.
     cache : bool or path
         Whether to keep the model's vectors on disk, or the folder to keep them in.
 
@@ -106,7 +108,8 @@ def infolm(
     ['l1', 'renyi(alpha=0.5)', 'renyi(alpha=2)']
     """
     parameters = {"measure": measure, "temperature": temperature, "idf": idf, "alpha": alpha, "beta": beta}
-    options = {"model": model, "device": device, "batch_tokens": batch_tokens, "offline": offline, "cache": cache}
+    options = {"model": model, "device": device, "dtype": dtype, "batch_tokens": batch_tokens}
+    options |= {"offline": offline, "cache": cache}
     return run_metric(METRIC, references, candidates, parameters, over_references, **options)
 
 
@@ -130,6 +133,7 @@ class InfoLMScorer(TextPairScorer):
             self._idf = Idf(piece.own for piece in self._store.pieces(flat))
         self._known: Kept[np.ndarray] = Kept(lambda logs: logs.nbytes, _KEPT_BYTES, _HELD_BYTES)
         self.symmetric = asked.settings[0].is_symmetric()
+        self._flights: list[tuple[Sequence[tuple[str, str]], Flight]] = []
         self._infinite: dict[float, set[tuple[str, str]]] = {}
         self.settings = {
             "measure": asked.measures,
@@ -140,9 +144,28 @@ class InfoLMScorer(TextPairScorer):
             "model": self._store.model.identity(),
         }
 
+    def ahead(self, pairs: Sequence[tuple[str, str]]) -> None:
+        if on_a_device(self._store.model):
+            self._flights.append(
+                (pairs, launch(self._store, pairs, self._idf, self._asked.settings, self._temperatures))
+            )
+
     def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
-        texts = [text for pair in pairs for text in pair]
-        self._store.ensure(texts)
+        if on_a_device(self._store.model):
+            table = self._landed(pairs)
+            if table is not None:
+                return self._columns(pairs, table)
+        return self._one_by_one(pairs)
+
+    def _landed(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray | None:
+        """What the device has made of these pairs; None where numbers are too large or too small for its way."""
+        if not any(listed is pairs for listed, _ in self._flights):
+            self.ahead(pairs)
+        place = next(at for at, (listed, _) in enumerate(self._flights) if listed is pairs)
+        return self._flights.pop(place)[1].land()
+
+    def _one_by_one(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
+        self._store.ensure([text for pair in pairs for text in pair])
         table = np.full((len(self._asked.settings), len(self._temperatures), len(pairs)), math.nan)
         for place, (reference, candidate) in enumerate(pairs):
             p, q = self._distributions(reference), self._distributions(candidate)
@@ -226,7 +249,7 @@ def _mixed(scaled: Any, weights: Any, lowest: float) -> Any:
     """Logarithm of the weighted sum of the rows' softmax; their largest number is 0, the least `lowest`. Overwrites."""
     import torch
 
-    if lowest > (_DEEPEST if scaled.dtype == torch.float64 else -60.0):
+    if lowest > (DEEPEST if scaled.dtype == torch.float64 else -60.0):
         powers = scaled.exp_()
         return torch.log((weights / powers.sum(dim=1)) @ powers)
     logs = torch.log_softmax(scaled, dim=1).add_(torch.log(weights)[:, None])
