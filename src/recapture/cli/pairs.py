@@ -76,6 +76,7 @@ def pair_options(command: Command) -> Command:
             "--encoder", metavar="NAME", help="For word vectors: name or folder (default: all-MiniLM-L6-v2)."
         ),
         click.option("--device", metavar="NAME", help="auto, cpu, cuda, cuda:1, mps (default: auto)."),
+        click.option("--dtype", metavar="NAME", help="InfoLM's model in float32, float16 or bfloat16 (default: auto)."),
         click.option("--offline", is_flag=True, help="Never touch the network."),
         click.option("--no-cache", is_flag=True, help="Neither read nor keep a model's vectors on disk."),
     )):  # fmt: skip
@@ -114,6 +115,7 @@ def pair_call(
     model: str | None,
     encoder: str | None,
     device: str | None,
+    dtype: str | None,
     batch_tokens: int | None,
     offline: bool,
     no_cache: bool,
@@ -123,6 +125,7 @@ def pair_call(
     """From the options to texts and arguments; all that can be refused without a model is refused here."""
     from ..pairs.declaration import METRICS, usual_metrics
     from ..pairs.evaluate import checked_parameters
+    from ..representations.precision import checked_dtype
     from ..texts.aligned import check_distinct, read_aligned
 
     candidate = candidate_files(candidate, input_format)
@@ -139,9 +142,12 @@ def pair_call(
         left_out = None
         chosen = METRICS.choose(metrics)
     options = _options(chosen, parameters, seed)
-    _check_uses(chosen, {"model": model, "encoder": encoder, "device": device, "batch-tokens": batch_tokens})
+    _check_uses(
+        chosen, {"model": model, "encoder": encoder, "device": device, "batch-tokens": batch_tokens, "dtype": dtype}
+    )
     if over_references is not None and all(metric.over_references is None for metric in chosen):
         raise InputError(f"--over-references: no metric of {listed(chosen)} takes a rule for several references")
+    checked_dtype(dtype)
     checked_parameters([(metric, options.get(metric.name, {})) for metric in chosen], over_references)
     files = read_aligned(
         reference,
@@ -164,6 +170,7 @@ def pair_call(
         "model": model,
         "seed": seed,
         "device": device,
+        "dtype": dtype,
         "batch_tokens": batch_tokens,
         "offline": offline or None,
         "cache": not no_cache,
