@@ -138,7 +138,7 @@ def marked(tensor: Any) -> Any:
 
     if tensor.device.type != "cuda":
         return None
-    event = torch.cuda.Event()
+    event: Any = torch.cuda.Event()  # type: ignore[no-untyped-call]
     event.record(torch.cuda.current_stream(tensor.device))
     return event
 

@@ -108,7 +108,7 @@ def infolm(
     ['l1', 'renyi(alpha=0.5)', 'renyi(alpha=2)']
     """
     parameters = {"measure": measure, "temperature": temperature, "idf": idf, "alpha": alpha, "beta": beta}
-    options = {"model": model, "device": device, "dtype": dtype, "batch_tokens": batch_tokens}
+    options: dict[str, Any] = {"model": model, "device": device, "dtype": dtype, "batch_tokens": batch_tokens}
     options |= {"offline": offline, "cache": cache}
     return run_metric(METRIC, references, candidates, parameters, over_references, **options)
 
@@ -120,7 +120,7 @@ class InfoLMScorer(TextPairScorer):
         self,
         references: Sequence[Sequence[str]],
         shared: Shared,
-        asked: Asked,
+        asked: WantedNumbers,
         idf: bool,
         model: Any,
     ) -> None:
@@ -256,7 +256,7 @@ def _mixed(scaled: Any, weights: Any, lowest: float) -> Any:
     return torch.logsumexp(logs, dim=0)
 
 
-class Asked(NamedTuple):
+class WantedNumbers(NamedTuple):
     """What is to be computed of every pair: settings of measures, each at every temperature."""
 
     settings: list[Setting]
@@ -290,7 +290,7 @@ def _one_or_all(values: Sequence[float]) -> float | list[float] | None:
     return None if not values else values[0] if len(values) == 1 else list(values)
 
 
-def _checked(parameters: Mapping[str, Any]) -> Asked:
+def _checked(parameters: Mapping[str, Any]) -> WantedNumbers:
     names = parameters["measure"]
     if isinstance(names, str):
         names = [name for name in names.split(",") if name.strip()]
@@ -308,7 +308,7 @@ def _checked(parameters: Mapping[str, Any]) -> Asked:
         if not COLDEST <= value <= HOTTEST:
             raise InputError(f"a temperature must be from {COLDEST:g} to {HOTTEST:g}, not {value:g}")
     _check_distinct("temperatures", temperatures)
-    return Asked(asked, [float(value) for value in temperatures], alphas, betas)
+    return WantedNumbers(asked, [float(value) for value in temperatures], alphas, betas)
 
 
 def _listed(value: Any) -> list[Any]:
