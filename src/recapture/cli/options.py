@@ -26,6 +26,7 @@ from ..texts.reading import format_names, has_known_suffix
 if TYPE_CHECKING:
     from ..declarations import Declaration
     from ..report.report import Reported
+    from ..sets.work_ahead import WorkAhead
 
 Command = Callable[..., Any]
 TYPED = "recapture.typed"
@@ -100,6 +101,47 @@ def interval_option(command: Command) -> Command:
     return click.option(
         "--interval", type=float, metavar="LEVEL", callback=level, help="Interval around every number, e.g. 0.95."
     )(command)
+
+
+def ahead_options(command: Command) -> Command:
+    """--dry-run and --budget."""
+
+    def checked(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+        if value is not None:
+            from ..sets.budget import seconds_of
+
+            seconds_of(value)
+        return value
+
+    budget = click.option(
+        "--budget",
+        metavar="TIME",
+        callback=checked,
+        help="Take as large a sample as fits: 90s, 10min, 1h30min; prints the interval it costs.",
+    )
+    return dry_run_option(budget(command))
+
+
+def dry_run_option(command: Command) -> Command:
+    return click.option(
+        "--dry-run", is_flag=True, help="Print how long it would take, memory and disk; do and write nothing."
+    )(command)
+
+
+def foretell(ahead: WorkAhead, form: str) -> None:
+    """Print what work would take, in the place of its result."""
+    if form == "json":
+        click.echo(json.dumps(ahead.record(), indent=2))
+    else:
+        click.echo("\n".join(ahead.lines()))
+
+
+def check_ahead(dry_run: bool, budget: str | None, sample: int | None) -> None:
+    """--budget chooses the sample that --sample would name; --dry-run does nothing that could be cut."""
+    if budget is not None and sample is not None:
+        raise InputError("--budget chooses how large a sample is, and so does --sample: leave out either")
+    if budget is not None and dry_run:
+        raise InputError("--dry-run says how long all of it takes, --budget takes a part: leave out either")
 
 
 def share_option(name: str, usual: float, what: str) -> Callable[[Command], Command]:
