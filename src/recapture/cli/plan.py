@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .options import candidate_names, input_options, say
+from .options import candidate_names, dry_run_option, foretell, input_options, say
 
 
 @click.command(short_help="Cut the work on two large files of vectors into parts.")
@@ -16,6 +16,7 @@ from .options import candidate_names, input_options, say
 @click.option("--k", type=int, help="Neighbourhood size (default: each metric's own).")
 @click.option("--parts", type=click.IntRange(1), metavar="N", help="Of each kind (default: one for 10,000 rows).")
 @input_options
+@dry_run_option
 def plan(
     reference: str,
     candidate: str,
@@ -26,6 +27,7 @@ def plan(
     parts: int | None,
     field: str | None,
     input_format: str | None,
+    dry_run: bool,
 ) -> None:
     """Cut the work on two large files of vectors into parts: recapture run does them, recapture merge adds them up.
 
@@ -41,6 +43,11 @@ def plan(
     """
     from ..plans.planned_work import make_plan
 
+    if dry_run:
+        from ..plans.plan_ahead import plan_ahead
+
+        foretell(plan_ahead(reference, candidate, metrics, k, parts=parts, field=field, format=input_format), "table")
+        return
     called = candidate_names((candidate,), (name,) if name is not None else ())[0]
     made = make_plan(
         reference, candidate, output, metrics, k, parts=parts, field=field, format=input_format, candidate_name=called

@@ -15,6 +15,8 @@ SMALLEST = 100
 """Samples of each set below which most numbers say little."""
 _SAFE = 0.75
 """Share of the time that is planned for: estimates may be too low."""
+_MEASURING = 0.1
+"""Share of the time for finding out how long the rest takes."""
 _UNITS = {"s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)\s*")
 
@@ -73,7 +75,7 @@ def within_budget(
     seconds = seconds_of(budget)
     with_interval = {**call.arguments, "interval": call.arguments.get("interval") or 0.95}
     measured = SetCall(call.function, call.roles, with_interval)
-    work = SetWork(measured, usual, clock) if work is None else work
+    work = SetWork(measured, usual, clock, patience=_MEASURING * seconds) if work is None else work
     left = _SAFE * seconds - (clock() - begun)
     size = fitting(work, call.size, left)
     unit = "texts" if call.has_texts else "vectors"

@@ -237,6 +237,17 @@ class EncodingAhead:
     def missing(self) -> int:
         return self.distinct - self.known
 
+    def facts(self, share: float = 1.0) -> dict[str, str]:
+        """How many texts, how many of them are known, and how fast the others are encoded."""
+        known = "none" if not self.known else f"{round(share * self.known):,}"
+        told = {"different texts": f"{round(share * self.distinct):,}, {known} of them in the cache"}
+        if self.counts:
+            told = {"different texts": f"{round(share * self.distinct):,}"}
+        if self.rate:
+            rate = self.rate * self.missing / max(1, self.effort)
+            told["encoder"] = f"{self.encoder.name}, {rate:,.0f} texts a second"
+        return told
+
     def seconds(self, share: float = 1.0) -> float:
         return self.loading + share * self.effort / self.rate if self.rate else 0.0
 
@@ -262,6 +273,8 @@ class WorkAhead:
     disk: int
     measured: float
     """Seconds that finding out took"""
+    where: str = "in the cache"
+    """What the disk keeps, and where"""
 
     @property
     def total(self) -> float:
@@ -269,6 +282,8 @@ class WorkAhead:
 
     @property
     def answer(self) -> str:
+        if self.total < 0.01:
+            return "This would take no time worth telling."
         longest = max(self.seconds, key=lambda stage: self.seconds[stage])
         most = f", most of it {longest}" if len(self.seconds) > 1 else ""
         return f"This would take about {said(self.total)}{most}."
@@ -276,7 +291,10 @@ class WorkAhead:
     def lines(self) -> list[str]:
         """The answer, then everything."""
         rows = {**{stage: said(seconds) for stage, seconds in self.seconds.items()}, **self.facts}
-        rows |= {"memory": f"about {volume(self.memory)} at most", "disk": _growth(self.disk)}
+        rows |= {
+            "memory": f"about {volume(self.memory)} at most",
+            "disk": f"about {volume(self.disk)} {self.where}" if self.disk else "nothing is kept",
+        }
         width = max(map(len, rows))
         how = f"Measured here in {said(self.measured)}, on small parts of the sets"
         return [
@@ -311,18 +329,44 @@ def volume(size: float) -> str:
     raise AssertionError
 
 
-def _growth(size: int) -> str:
-    return f"{volume(size)} more in the cache" if size else "nothing is kept"
+def encoding_ahead(
+    texts: Sequence[str], encoder: Any, encoding: Mapping[str, Any], clock: Clock = time.perf_counter
+) -> WorkAhead:
+    """What encoding texts into a file takes."""
+    from ..representations.encode import encode_rows
+
+    begun = clock()
+    ahead = EncodingAhead(texts, encoder, encoding, clock)
+    facts = {"texts": f"{ahead.texts:,}", **ahead.facts()}
+    seconds, width = ahead.seconds(), ahead.vectors.shape[1]
+    if ahead.counts:  # it learns from all texts: what it takes grows with them
+        growth = Growth()
+        for size in dict.fromkeys(min(each, len(texts)) for each in (500, 1000, 2000)):
+            started = clock()
+            width = encode_rows(texts[:size], encoder).shape[1]
+            growth.add(size, clock() - started)
+        seconds = growth.at(len(texts))
+    facts["file"] = f"about {volume(4.0 * len(texts) * width)}"
+    facts["device"] = _device(encoding.get("device"), 1)
+    memory = resident() + 4.0 * len(texts) * width
+    return WorkAhead({"encoding": seconds}, facts, memory, ahead.disk(), clock() - begun)
 
 
 class SetWork:
     """What a call takes, at whatever size of its sets; all that has to be measured is measured at once.
 
-    usual: the metrics where none are named (None: all).
+    usual: the metrics where none are named (None: all). patience: seconds of measuring metrics, about; memory is then
+    left out.
     """
 
-    def __init__(self, call: SetCall, usual: Sequence[str] | None = None, clock: Clock = time.perf_counter) -> None:
-        self._call, self._clock = call, clock
+    def __init__(
+        self,
+        call: SetCall,
+        usual: Sequence[str] | None = None,
+        clock: Clock = time.perf_counter,
+        patience: float | None = None,
+    ) -> None:
+        self._call, self._clock, self._patience = call, clock, patience
         begun = clock()
         self._encoding: EncodingAhead | None = None
         if call.has_texts:
@@ -363,11 +407,7 @@ class SetWork:
             stages["encoding"] = encoding.seconds(share)
             stages["copies and repeats"] = self._copies.at(size)
             disk = encoding.disk(share)
-            known = "none" if not encoding.known else f"{round(share * encoding.known):,}"
-            facts["different texts"] = f"{round(share * encoding.distinct):,}, {known} of them in the cache"
-            if encoding.rate:
-                rate = encoding.rate * encoding.missing / max(1, encoding.effort)
-                facts["encoder"] = f"{encoding.encoder.name}, {rate:,.0f} texts a second"
+            facts |= encoding.facts(share)
         stages |= {name: growth.at(size) for name, growth in self._seconds.items()}
         dimensions = self._dimensions()
         vectors = 4 * dimensions * sum(min(size, count) for count in call.counts)
@@ -418,7 +458,8 @@ class SetWork:
         open_still = set(self._seconds)
         while open_still:
             whole = {name: growth.at(self._call.size) for name, growth in self._seconds.items()}
-            left = min(_MOST, max(_LEAST, _SHARE * sum(whole.values()))) - spent
+            most = min(_MOST, max(_LEAST, _SHARE * sum(whole.values())))
+            left = (most if self._patience is None else min(most, self._patience)) - spent
             name = max(open_still, key=lambda name: whole[name])
             following = min(2 * self._seconds[name].sizes[-1], self._call.size)
             if following == self._seconds[name].sizes[-1] or self._seconds[name].at(following) > left:
@@ -431,10 +472,10 @@ class SetWork:
         for name in self._seconds:
             spent += self._first(name, min(_FIRST, self._call.size))
             size = self._seconds[name].sizes[0]
-            if size < self._call.size:
+            if size < self._call.size and spent < (self._patience or _MOST):
                 spent += self._timed(name, min(2 * size, self._call.size))
             for traced in dict.fromkeys((size, min(_TRACED, self._call.size))):
-                if self._seconds[name].at(traced) < _LEAST / 4:
+                if self._patience is None and self._seconds[name].at(traced) < _LEAST / 4:
                     self._memory[name].add(traced, traced_peak(lambda: self._run(name, traced)))  # noqa: B023
         if self._by_vectors:
             for size in dict.fromkeys(min(each, self._call.size) for each in (250, 500, 1000)):
