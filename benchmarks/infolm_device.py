@@ -156,6 +156,7 @@ def turns(bench: Bench, jobs: dict[str, Callable[[], Any]], rounds: int) -> dict
     for _ in range(rounds):
         for name, job in jobs.items():
             best[name] = min(best[name], bench.timed(job))
+            print(f"    {name}: {best[name]:.3f} s so far", flush=True)
     return best
 
 
@@ -163,7 +164,7 @@ def main(pairs: int = 0, rounds: int = 3) -> None:
     import torch
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    pairs = pairs or (4000 if device == "cuda" else 8)
+    pairs = pairs or (1000 if device == "cuda" else 8)
     with tempfile.TemporaryDirectory() as folder:
         model: str | None = None
         try:
@@ -183,7 +184,9 @@ def throughput(bench: Bench, rounds: int) -> None:
     tokens = sum(ids.numel() for ids, _ in batches)
     rows = sum(len(ids) for ids, _ in batches)
     print(f"InfoLM on {bench.device}, {bench.pairs:,} pairs, {rows:,} masked rows, {tokens:,} tokens", flush=True)
-    bench.score(0)  # libraries load, kernels are chosen
+    seconds("the first call, in which libraries load", bench.timed(lambda: bench.score(0)))
+    if bench.device != "cpu":
+        profiled(bench)
     texts = [text for side in bench.sentences(1) for text in side]
     jobs = {
         "cutting texts into pieces": lambda: bench.store().pieces(texts),
@@ -199,6 +202,19 @@ def throughput(bench: Bench, rounds: int) -> None:
     ratio("share of the forward's throughput", forward / ours, "at least 0.80")
     ratio("share of the whole forward's throughput", plain / ours, "at least 0.80")
     print(f"  {'tokens a second through InfoLM':<66} {tokens / ours:12,.0f}", flush=True)
+
+
+def profiled(bench: Bench) -> None:
+    """Where this program's own time goes while the device works."""
+    import cProfile
+    import io
+    import pstats
+
+    profile = cProfile.Profile()
+    profile.runcall(bench.score, 4)
+    written = io.StringIO()
+    pstats.Stats(profile, stream=written).sort_stats("tottime").print_stats(14)
+    print("\n".join(line[:110] for line in written.getvalue().splitlines() if line.strip()), flush=True)
 
 
 def precision(bench: Bench, dtype: str) -> None:

@@ -53,7 +53,8 @@ class Launched:
     def made(self) -> dict[str, np.ndarray]:
         """The vectors that the model made of texts that were new."""
         here: np.ndarray = self._here.numpy()
-        return {key: here[self.rows[key]] for key in self._new}
+        # Copies: what the device wrote to is soon wanted for other vectors.
+        return {key: here[self.rows[key]].copy() for key in self._new}
 
 
 def launch(
@@ -97,9 +98,11 @@ def _batches(
     for key, parts in new.items():
         for part in parts:
             by_length.setdefault(len(part.ids), []).append((key, part))
+    # All of them go there together: memory from which a device can copy by itself is costly to get.
+    arrays = []
+    shapes = []
     for length in sorted(by_length, reverse=True):
         listed = by_length[length]
-        ids = there(np.array([part.ids for _, part in listed], np.int64), device)
         first = np.array([part.first for _, part in listed])
         counts = np.array([part.last for _, part in listed]) - first
         owner = np.repeat(np.arange(len(listed)), counts)
@@ -107,9 +110,19 @@ def _batches(
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + first[owner]
         shift = np.array([part.shift for _, part in listed])
         start = np.array([rows[key].start for key, _ in listed])
-        table = there(np.stack([owner, within + shift[owner], within + start[owner]]).astype(np.int64), device)
+        arrays.append(np.array([part.ids for _, part in listed], np.int64).ravel())
+        arrays.append(np.stack([owner, within + shift[owner], within + start[owner]]).astype(np.int64).ravel())
+        shapes.append((len(listed), length, len(owner)))
+    if not arrays:
+        return
+    flat = there(np.concatenate(arrays), device)
+    done = 0
+    for texts, length, count in shapes:
+        ids = flat[done : done + texts * length].view(texts, length)
+        table = flat[done + texts * length : done + texts * length + 3 * count].view(3, count)
+        done += texts * length + 3 * count
         at_once = max(1, batch_tokens // max(1, length))
-        for begin in range(0, table.shape[1], at_once):
+        for begin in range(0, count, at_once):
             owner_there, place, target = table[:, begin : begin + at_once]
             yield ids, owner_there, place, target
 
