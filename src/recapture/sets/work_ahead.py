@@ -35,7 +35,7 @@ Clock = Callable[[], float]
 
 _FIRST = 64
 """Samples a side of the first measurement; the second has twice as many."""
-_LEAST, _SHARE, _MOST = 3.0, 0.05, 20.0
+_LEAST, _SHARE, _MOST = 4.0, 0.08, 20.0
 """Seconds of measuring: at least the first, of long work that share, never more than the last."""
 _ENCODING = 1.5
 """Seconds of encoding."""
@@ -43,8 +43,8 @@ _TRACED = 512
 """Samples a side up to which memory is measured: tracing takes time."""
 _AT_ONCE = 32
 """Texts encoded between two looks at the clock."""
-_LIKELY = 2.0
-"""How far off an estimate usually is at most: a factor."""
+_WAITING = 0.2
+"""Share of processor time in a run's time below which the run waited for a device."""
 _CACHE_ROW = 96
 """Bytes of the cache for a text, beside its vector."""
 
@@ -365,8 +365,9 @@ class SetWork:
         usual: Sequence[str] | None = None,
         clock: Clock = time.perf_counter,
         patience: float | None = None,
+        work_clock: Clock = time.process_time,
     ) -> None:
-        self._call, self._clock, self._patience = call, clock, patience
+        self._call, self._clock, self._patience, self._work_clock = call, clock, patience, work_clock
         begun = clock()
         self._encoding: EncodingAhead | None = None
         if call.has_texts:
@@ -378,6 +379,7 @@ class SetWork:
             self._encoding = EncodingAhead(texts, call.arguments.get("encoder"), given, clock)
         self._by_vectors = self._encoding is not None and not self._encoding.counts
         self._seconds = {name: Growth() for name in call.groups(usual)}
+        self._slower = dict.fromkeys(self._seconds, 1.0)
         self._memory = {name: Growth() for name in self._seconds}
         self._asked = call.groups(usual)
         self._copies = Growth()
@@ -408,7 +410,7 @@ class SetWork:
             stages["copies and repeats"] = self._copies.at(size)
             disk = encoding.disk(share)
             facts |= encoding.facts(share)
-        stages |= {name: growth.at(size) for name, growth in self._seconds.items()}
+        stages |= {name: self._foretold(name, size) for name in self._seconds}
         dimensions = self._dimensions()
         vectors = 4 * dimensions * sum(min(size, count) for count in call.counts)
         memory = resident() + vectors + max(growth.at(size) for growth in self._memory.values())
@@ -457,12 +459,12 @@ class SetWork:
         spent = self._first_measures()
         open_still = set(self._seconds)
         while open_still:
-            whole = {name: growth.at(self._call.size) for name, growth in self._seconds.items()}
+            whole = {name: self._foretold(name, self._call.size) for name in self._seconds}
             most = min(_MOST, max(_LEAST, _SHARE * sum(whole.values())))
             left = (most if self._patience is None else min(most, self._patience)) - spent
             name = max(open_still, key=lambda name: whole[name])
             following = min(2 * self._seconds[name].sizes[-1], self._call.size)
-            if following == self._seconds[name].sizes[-1] or self._seconds[name].at(following) > left:
+            if following == self._seconds[name].sizes[-1] or self._foretold(name, following) > left:
                 open_still.discard(name)
                 continue
             spent += self._timed(name, following)
@@ -475,7 +477,7 @@ class SetWork:
             if size < self._call.size and spent < (self._patience or _MOST):
                 spent += self._timed(name, min(2 * size, self._call.size))
             for traced in dict.fromkeys((size, min(_TRACED, self._call.size))):
-                if self._patience is None and self._seconds[name].at(traced) < _LEAST / 4:
+                if self._patience is None and self._foretold(name, traced) < _LEAST / 4:
                     self._memory[name].add(traced, traced_peak(lambda: self._run(name, traced)))  # noqa: B023
         if self._by_vectors:
             for size in dict.fromkeys(min(each, self._call.size) for each in (250, 500, 1000)):
@@ -495,11 +497,18 @@ class SetWork:
                 raise
             return self._first(name, min(2 * size, self._call.size))
 
+    def _foretold(self, name: str, size: int) -> float:
+        return self._slower[name] * self._seconds[name].at(size)
+
     def _timed(self, name: str, size: int) -> float:
-        begun = self._clock()
+        """How work grows is seen in processor time, which other programs hardly change; how long it takes, in time."""
+        begun, work_begun = self._clock(), self._work_clock()
         self._run(name, size)
-        took = self._clock() - begun
-        self._seconds[name].add(size, took)
+        took, worked = self._clock() - begun, self._work_clock() - work_begun
+        if worked < _WAITING * took:
+            worked = took
+        self._seconds[name].add(size, worked)
+        self._slower[name] = took / max(worked, 1e-6)
         return took
 
 
