@@ -26,6 +26,7 @@ class Machine:
 
     def __init__(self, costs: dict[str, tuple[float, float, float]]) -> None:
         self.now = 0.0
+        self.ceiling = True
         self.costs = costs
         self.calls: list[tuple[tuple[str, ...], int]] = []
 
@@ -40,6 +41,7 @@ class Machine:
         assert given["budget"] is None
         assert {len(own) for own in candidates.values()} == {len(references)}
         self.calls.append((tuple(metrics), len(references)))
+        self.ceiling = given.get("ceiling", True)
         self.now += sum(self.seconds(name, len(references)) for name in metrics)
         return Answer(len(references), given.get("interval"))
 
@@ -75,7 +77,7 @@ def test_factors_are_never_below_0() -> None:
     rng = np.random.default_rng(0)
     for _ in range(50):
         rows, wanted = rng.standard_normal((3, 3)), rng.standard_normal(3)
-        expected, error = nnls(rows, wanted)
+        _, error = nnls(rows, wanted)
         found = not_below_0(rows, wanted)
         assert (found >= 0).all()
         assert np.linalg.norm(rows @ found - wanted) == pytest.approx(error, abs=1e-9)
@@ -91,7 +93,7 @@ def test_seconds_follow_from_small_parts() -> None:
     assert max(size for names, size in machine.calls if names == ("mmd",)) < LONG / 4
     assert ahead.measured < 0.2 * ahead.total
     assert work.at(1000).total == pytest.approx(sum(machine.seconds(name, 1000) for name in machine.costs), rel=0.01)
-    assert ahead.answer == "This would take about 9 min, most of it mmd."
+    assert ahead.answer == "This would take about 8 min, most of it mmd."
 
 
 def test_metrics_of_neighbourhoods_are_measured_together() -> None:
@@ -99,6 +101,21 @@ def test_metrics_of_neighbourhoods_are_measured_together() -> None:
     machine = Machine(costs)
     work = SetWork(call(machine, k=3), clock=machine.clock, work_clock=machine.clock)
     assert list(work.at(LONG).seconds) == ["mark-evaluate, precision-recall", "mmd"]
+
+
+def test_parts_of_sets_that_cluster_have_a_size_of_their_own() -> None:
+    """80 parts of half the size, but of 1,000 samples at most, beside the whole sets."""
+    machine = Machine({"mauve": (0.001, 0.0, 1e-8)})
+    alone = machine.seconds
+    machine.seconds = lambda name, size: (
+        alone(name, size)
+        + (  # type: ignore[method-assign]
+            80 * alone(name, min(size // 2, 1000)) if machine.ceiling else 0.0
+        )
+    )
+    work = SetWork(call(machine), clock=machine.clock, work_clock=machine.clock)
+    machine.ceiling = True
+    assert work.at(LONG).total == pytest.approx(machine.seconds("mauve", LONG), rel=0.02)
 
 
 def test_small_sets_are_measured_whole() -> None:

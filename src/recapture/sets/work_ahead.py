@@ -30,6 +30,7 @@ from ..texts.copies import copies
 from ..texts.sampling import sample_places
 from .declaration import METRICS, SetMetric
 from .given_sets import GivenSets
+from .human import MOST_CLUSTERED, SPLITS
 
 Clock = Callable[[], float]
 
@@ -41,6 +42,8 @@ _ENCODING = 1.5
 """Seconds of encoding."""
 _TRACED = 512
 """Samples a side up to which memory is measured: tracing takes time."""
+_BY_DIMENSIONS = ("frechet",)
+"""Metrics of covariances: with more samples than twice their dimensions time grows as these do, not faster."""
 _AT_ONCE = 32
 """Texts encoded between two looks at the clock."""
 _WAITING = 0.2
@@ -352,6 +355,12 @@ def encoding_ahead(
     return WorkAhead({"encoding": seconds}, facts, memory, ahead.disk(), clock() - begun)
 
 
+class _Spent(NamedTuple):
+    seconds: float
+    work: float
+    """Of the processor"""
+
+
 class SetWork:
     """What a call takes, at whatever size of its sets; all that has to be measured is measured at once.
 
@@ -380,6 +389,8 @@ class SetWork:
         self._by_vectors = self._encoding is not None and not self._encoding.counts
         self._seconds = {name: Growth() for name in call.groups(usual)}
         self._slower = dict.fromkeys(self._seconds, 1.0)
+        self._parts = dict.fromkeys(self._seconds, 0.0)
+        """How many parts of sets are measured one by one, in units of one measurement of their size."""
         self._memory = {name: Growth() for name in self._seconds}
         self._asked = call.groups(usual)
         self._copies = Growth()
@@ -420,8 +431,6 @@ class SetWork:
 
     def _drawn(self) -> dict[str, str]:
         """How often sets are drawn or shared out anew."""
-        from ..sets.human import SPLITS
-
         given = self._call.arguments
         drawn = []
         ceiling = given.get("ceiling", True)
@@ -464,7 +473,7 @@ class SetWork:
             left = (most if self._patience is None else min(most, self._patience)) - spent
             name = max(open_still, key=lambda name: whole[name])
             following = min(2 * self._seconds[name].sizes[-1], self._call.size)
-            if following == self._seconds[name].sizes[-1] or self._foretold(name, following) > left:
+            if following == self._seconds[name].sizes[-1] or self._alone(name, following) > left:
                 open_still.discard(name)
                 continue
             spent += self._timed(name, following)
@@ -488,28 +497,50 @@ class SetWork:
                 self._copies.add(size, self._clock() - begun)
         return spent
 
+    def _count_parts(self, name: str) -> float:
+        """Metrics that cluster are measured anew for every part of a set, whose size has a limit."""
+        asked = self._call.arguments.get("ceiling", True)
+        if asked is False or asked == 0 or not METRICS.find(self._asked[name]["metrics"][0]).depends_on_pool:
+            return 0.0
+        size = min(4 * _FIRST, self._call.size)
+        whole = self._worked(name, size)
+        self._asked[name] = {**self._asked[name], "ceiling": False, "human": None, "human_groups": None}
+        alone = [self._worked(name, each) for each in (size, max(size // 2, 1))]
+        self._parts[name] = max(0.0, whole.work - alone[0].work) / max(alone[1].work, 1e-6)
+        return sum(each.seconds for each in (whole, *alone))
+
     def _first(self, name: str, size: int) -> float:
         try:
             self._run(name, min(32, size))  # libraries load
-            return self._timed(name, size)
+            return self._count_parts(name) + self._timed(name, size)
         except InputError:  # too few samples for a metric, perhaps
             if size == self._call.size:
                 raise
             return self._first(name, min(2 * size, self._call.size))
 
     def _foretold(self, name: str, size: int) -> float:
+        growth = self._seconds[name]
+        if name in _BY_DIMENSIONS and size > (enough := 2 * self._dimensions()) > 0:
+            return self._slower[name] * min(growth.at(size), growth.at(enough) * size / enough)
+        parts = self._parts[name] * growth.at(min(size // 2, MOST_CLUSTERED)) if self._parts[name] else 0.0
+        return self._slower[name] * (growth.at(size) + parts)
+
+    def _alone(self, name: str, size: int) -> float:
+        """Seconds of one more measurement, which is without parts."""
         return self._slower[name] * self._seconds[name].at(size)
 
     def _timed(self, name: str, size: int) -> float:
         """How work grows is seen in processor time, which other programs hardly change; how long it takes, in time."""
+        spent = self._worked(name, size)
+        self._seconds[name].add(size, spent.work)
+        self._slower[name] = spent.seconds / max(spent.work, 1e-6)
+        return spent.seconds
+
+    def _worked(self, name: str, size: int) -> _Spent:
         begun, work_begun = self._clock(), self._work_clock()
         self._run(name, size)
         took, worked = self._clock() - begun, self._work_clock() - work_begun
-        if worked < _WAITING * took:
-            worked = took
-        self._seconds[name].add(size, worked)
-        self._slower[name] = took / max(worked, 1e-6)
-        return took
+        return _Spent(took, took if worked < _WAITING * took else worked)
 
 
 def traced_peak(work: Callable[[], Any]) -> float:
