@@ -147,7 +147,8 @@ def pair_call(
     )
     if over_references is not None and all(metric.over_references is None for metric in chosen):
         raise InputError(f"--over-references: no metric of {listed(chosen)} takes a rule for several references")
-    checked_dtype(dtype)
+    if dtype is not None:
+        checked_dtype(dtype)
     checked_parameters([(metric, options.get(metric.name, {})) for metric in chosen], over_references)
     files = read_aligned(
         reference,

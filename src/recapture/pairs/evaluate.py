@@ -369,7 +369,7 @@ class Shared:
         offline: bool | None = None,
         cache: Any = True,
     ) -> None:
-        self._dtype = checked_dtype(dtype)
+        self._dtype = None if dtype is None else checked_dtype(dtype)
         if batch_tokens is not None:
             batch_tokens = check_count("batch_tokens", batch_tokens, 1, _MOST_TOKENS)
         self._encoder = encoder

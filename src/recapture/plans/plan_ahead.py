@@ -42,7 +42,7 @@ def plan_ahead(
     given = {"references": sets[0], "candidates": {"candidate": sets[1]}, "metrics": names, "k": k, "ceiling": False}
     work = SetWork(work_of_evaluate({**given, **{name: own for name, own in encoding.items() if own}}), clock=clock)
     alone = work.at(work.size)
-    rows = [len(each) for each in sets]  # type: ignore[arg-type]
+    rows = [len(each) for each in sets]
     cuts = parts or max(1, -(-max(rows) // _ROWS_A_PART))
     # Files that are not read where they lie are copied.
     copied = [

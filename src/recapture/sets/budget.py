@@ -55,7 +55,7 @@ def fitting(work: SetWork, largest: int, seconds: float) -> int | None:
 
 def _round(size: int) -> int:
     """Two digits, downwards: more would promise a precision that is not there."""
-    unit = 10 ** max(0, len(str(size)) - 2)
+    unit = int(10 ** max(0, len(str(size)) - 2))
     return size // unit * unit
 
 

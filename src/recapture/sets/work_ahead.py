@@ -140,8 +140,15 @@ class SetCall:
         search, so they stay together. usual: the metrics where none are named (None: all)."""
         named = self.arguments.get("metrics")
         chosen = METRICS.choose(usual if named is None else named)
-        sets: list[list[SetMetric]] = [[metric] for metric in chosen if not metric.uses_neighbours]
         together = [metric for metric in chosen if metric.uses_neighbours]
+        # Systems are compared without labellings of costly metrics only where others have some.
+        costly = [metric for metric in chosen if metric.costly_labellings and "level" in self.arguments]
+        others = [metric for metric in chosen if metric not in (*together, *costly)]
+        sets: list[list[SetMetric]] = [[metric] for metric in others]
+        if costly and (sets or together):
+            (sets[-1] if sets else together).extend(costly)
+        else:
+            sets += [[metric] for metric in costly]
         return {
             ", ".join(metric.name for metric in group): self._asking(group)
             for group in ([together] if together else []) + sets
@@ -150,7 +157,7 @@ class SetCall:
     def _asking(self, group: Sequence[SetMetric]) -> dict[str, Any]:
         names = [metric.name for metric in group]
         asked: dict[str, Any] = {"metrics": names}
-        if not group[0].uses_neighbours:
+        if not any(metric.uses_neighbours for metric in group):
             asked["k"] = None
         if self.arguments.get("options"):
             asked["options"] = {name: own for name, own in self.arguments["options"].items() if name in names}
