@@ -12,6 +12,8 @@ import pytest
 
 import recapture as rc
 from recapture.cli.app import run
+from recapture.pairs import pairs_ahead as pairs_ahead_module
+from recapture.pairs.pairs_ahead import pairs_ahead
 from recapture.sets import budget as budget_module
 from recapture.sets.budget import fitting, seconds_of, within_budget
 from recapture.sets.work_ahead import Growth, Roles, SetCall, SetWork, WorkAhead, not_below_0
@@ -258,6 +260,22 @@ def test_compare_takes_a_sample_too(foretold: None) -> None:
     )
 
 
+def test_items_take_what_a_few_of_them_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine({"chrf": (0.5, 0.02, 0.0), "bleu": (0.0, 0.001, 0.0)})
+
+    def scored(references: list[str], systems: dict[str, list[str]], metrics: list[str], **given: Any) -> None:
+        assert given["cache"] is False and {len(own) for own in systems.values()} == {len(references)}
+        machine.now += sum(machine.seconds(name, len(references)) for name in metrics)
+
+    monkeypatch.setattr(pairs_ahead_module, "evaluate_pairs", scored)
+    texts = [f"text {at}" for at in range(5000)]
+    arguments = {"metrics": ["chrf", "bleu"], "options": {}}
+    ahead = pairs_ahead(texts, {"a": texts, "b": texts}, arguments, machine.clock)
+    assert ahead.seconds["chrf"] == pytest.approx(0.5 + 0.02 * 5000, rel=0.01)
+    assert ahead.seconds["bleu"] == pytest.approx(5.0, rel=0.01)
+    assert ahead.measured < 20
+
+
 # The command line
 
 
@@ -283,6 +301,7 @@ DRY = {
     "score of texts": ("score", "-r", "texts.txt", "-c", "others.txt", "--metrics", "mmd", "--encoder", "bag-of-words"),
     "compare": ("compare", "-r", "a.npy", "-c", "b.npy", "-c", "c.npy", "--metrics", "mmd", "--report", "x.html"),
     "plan": ("plan", "-r", "a.npy", "-c", "b.npy", "-o", "planned"),
+    "pairs": ("pairs", "-r", "texts.txt", "-c", "others.txt", "--metrics", "bleu,chrf"),
     "embed": ("embed", "texts.txt", "-o", "x.npy", "--encoder", "bag-of-words"),
 }
 

@@ -20,6 +20,8 @@ from .options import (
     check_targets,
     chosen_form,
     deliver,
+    dry_run_option,
+    foretell,
     input_options,
     interval_option,
     listed,
@@ -188,6 +190,7 @@ def pair_call(
 @report_options(series=True)
 @click.option("--per-item", metavar="FILE", help="Write every item's scores here, one JSON object a line.")
 @arrays_option("every item's scores, which recapture compare FILE.json FILE.json needs")
+@dry_run_option
 def pairs(
     interval: float | None,
     form: str | None,
@@ -196,6 +199,7 @@ def pairs(
     report: str | None,
     series: bool | list[float],
     arrays: bool,
+    dry_run: bool,
     **given: Any,
 ) -> None:
     """Score every candidate text against its own references: the n-th lines of all files belong together.
@@ -217,6 +221,11 @@ def pairs(
 
     call = pair_call(form, output, per_item, report, **given)
     how = with_arrays(arrays, call.form)
+    if dry_run:
+        from ..pairs.pairs_ahead import pairs_ahead
+
+        foretell(pairs_ahead(call.references, call.systems, call.arguments), call.form)
+        return
     results = evaluate_pairs(call.references, call.systems, interval=interval, **call.arguments)
     also = {per_item: results.to_jsonl(call.ids)} if per_item else {}
     deliver(results, call.form, output, results.notes, also, how, report=report, series=series)

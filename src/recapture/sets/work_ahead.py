@@ -357,7 +357,7 @@ def encoding_ahead(
             growth.add(size, clock() - started)
         seconds = growth.at(len(texts))
     facts["file"] = f"about {volume(4.0 * len(texts) * width)}"
-    facts["device"] = _device(encoding.get("device"), 1)
+    facts["device"] = device_said(encoding.get("device"), 1)
     memory = resident() + 4.0 * len(texts) * width
     return WorkAhead({"encoding": seconds}, facts, memory, ahead.disk(), clock() - begun)
 
@@ -433,7 +433,7 @@ class SetWork:
         vectors = 4 * dimensions * sum(min(size, count) for count in call.counts)
         memory = resident() + vectors + max(growth.at(size) for growth in self._memory.values())
         facts |= self._drawn()
-        facts["device"] = _device(call.arguments.get("device"), size)
+        facts["device"] = device_said(call.arguments.get("device"), size)
         return WorkAhead(stages, facts, memory, disk, self.measured)
 
     def _drawn(self) -> dict[str, str]:
@@ -573,7 +573,7 @@ def resident() -> int:
         return 0
 
 
-def _device(asked: Any, size: int) -> str:
+def device_said(asked: Any, size: int) -> str:
     threads = engine_options().thread_count()
     there = accelerator_for(size, size)
     cores = f"{threads} thread{'s' if threads > 1 else ''}"
