@@ -40,8 +40,8 @@ _LEAST, _SHARE, _MOST = 4.0, 0.08, 20.0
 """Seconds of measuring: at least the first, of long work that share, never more than the last."""
 _ENCODING = 1.5
 """Seconds of encoding."""
-_TRACED = 512
-"""Samples a side up to which memory is measured: tracing takes time."""
+_TRACED = (512, 1536)
+"""Samples a side at which memory is measured, where that takes a second at most."""
 _BY_DIMENSIONS = ("frechet",)
 """Metrics of covariances: with more samples than twice their dimensions time grows as these do, not faster."""
 _AT_ONCE = 32
@@ -492,7 +492,7 @@ class SetWork:
             size = self._seconds[name].sizes[0]
             if size < self._call.size and spent < (self._patience or _MOST):
                 spent += self._timed(name, min(2 * size, self._call.size))
-            for traced in dict.fromkeys((size, min(_TRACED, self._call.size))):
+            for traced in dict.fromkeys(min(each, self._call.size) for each in (size, *_TRACED)):
                 if self._patience is None and self._foretold(name, traced) < _LEAST / 4:
                     self._memory[name].add(traced, traced_peak(lambda: self._run(name, traced)))  # noqa: B023
         if self._by_vectors:
