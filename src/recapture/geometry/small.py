@@ -68,20 +68,44 @@ def small_counts(sets: Sequence[Any], pairs: Sequence[tuple[int, int]] | np.ndar
     small = SmallSets.of(sets, pairs)
     sizes = small.pair_sizes
     enough: np.ndarray = np.min(sizes, axis=1) > k
-    answerable = np.flatnonzero(enough)
-    reach = _reaches(small, np.unique(small.pairs[answerable]), k)
-    counts = np.zeros((5, len(small.pairs)), np.int64)
+    x, y, a, b, covered = _counted(small, np.where(enough, k, 0)[:, None])[..., 0]
+    return SmallCounts(k, sizes[:, 0], sizes[:, 1], enough, x, y, a, b, covered)
+
+
+def small_counts_at(sets: Sequence[Any], pairs: np.ndarray, ks: np.ndarray) -> np.ndarray:
+    """(x, y, a, b, covered) x pairs x ks: counts for several k at once, since all need the same distances.
+
+    ks: (pairs, any number), each pair's own, in ascending order; 0, or a k that a set is too small for, counts nothing.
+    """
+    small = SmallSets.of(sets, pairs)
+    return _counted(small, np.where(ks < np.min(small.pair_sizes, axis=1)[:, None], ks, 0))
+
+
+def _counted(small: SmallSets, ks: np.ndarray) -> np.ndarray:
+    counts = np.zeros((5, *ks.shape), np.int64)
+    answerable = np.flatnonzero(ks.any(axis=1))
+    most = np.zeros(len(small.values), np.int64)
+    np.maximum.at(most, small.pairs, ks.max(axis=1, initial=0)[:, None])
+    reach = _reaches(small, most)
 
     def count(batch: np.ndarray) -> None:
         different, place = np.unique(small.pairs[batch], return_inverse=True)
         rows = _Rows([small.values[each] for each in different])
-        radius = np.concatenate([reach[each] for each in different])
         for pair, (reference, candidate) in zip(batch, place.reshape(-1, 2), strict=True):
-            counts[:, pair] = _memberships(rows, rows.part(reference), rows.part(candidate), radius)
+            used = np.flatnonzero(ks[pair])
+            limits = [reach[each][ks[pair, used] - 1] for each in small.pairs[pair].tolist()]
+            counts[:, pair, used] = _memberships(rows, rows.part(reference), rows.part(candidate), *limits)
 
     run_tiles(count, list(small.pair_batches(answerable, _NUMBERS)), "small pairs")
-    x, y, a, b, covered = counts
-    return SmallCounts(k, sizes[:, 0], sizes[:, 1], enough, x, y, a, b, covered)
+    return counts
+
+
+def bound_terms(norms: Any, dimensions: int) -> tuple[Any, Any]:
+    """From computed |x|^2 (arrays or tensors): what is taken from products, and how far bounds are apart."""
+    terms = dimensions + 8
+    eta = 2 * terms * 2.0**-53 / (1 - terms * 2.0**-53)
+    floor = terms * _UNDERFLOW
+    return (0.5 - eta) * norms - floor, 4 * eta * norms + 4 * floor
 
 
 class _Rows:
@@ -91,11 +115,7 @@ class _Rows:
         self.values = np.concatenate(sets, dtype=np.float64)
         self.start = np.cumsum([0, *map(len, sets)])
         norms = np.einsum("ij,ij->i", self.values, self.values)
-        terms = self.values.shape[1] + 8
-        eta = 2 * terms * 2.0**-53 / (1 - terms * 2.0**-53)
-        floor = terms * _UNDERFLOW
-        self.term = (0.5 - eta) * norms - floor
-        self.margin = 4 * eta * norms + 4 * floor
+        self.term, self.margin = bound_terms(norms, self.values.shape[1])
 
     def part(self, number: int) -> slice:
         return slice(self.start[number], self.start[number + 1])
@@ -125,74 +145,89 @@ def _slabs(left: slice, right: slice) -> list[slice]:
     return [slice(left.start + part.start, left.start + part.stop) for part in blocks(left.stop - left.start, size)]
 
 
-def _reaches(small: SmallSets, which: np.ndarray, k: int) -> dict[int, np.ndarray]:
-    """Of each of these sets, how far the spheres of its rows reach, squared, slack included."""
+def _reaches(small: SmallSets, most: np.ndarray) -> dict[int, np.ndarray]:
+    """By set, how far the spheres of its rows reach, squared, slack included: (k, rows), up to the set's most."""
     reach: dict[int, np.ndarray] = {}
+    which = np.flatnonzero(most)
     batch_of = np.cumsum([small.values[which_set].size for which_set in which]) // _NUMBERS
     batches = np.split(which, np.flatnonzero(np.diff(batch_of)) + 1) if len(which) else []
 
     def fill(batch: np.ndarray) -> None:
         rows = _Rows([small.values[which_set] for which_set in batch])
-        for number, which_set in enumerate(batch):
+        for number, which_set in enumerate(batch.tolist()):
             whole = rows.part(number)
-            radii = [_squared_radii(rows, part, whole, k) for part in _slabs(whole, whole)]
-            reach[which_set] = np.concatenate(radii) * (1 + SLACK)
+            radii = [_squared_radii(rows, part, whole, int(most[which_set])) for part in _slabs(whole, whole)]
+            reach[which_set] = np.concatenate(radii, axis=1) * (1 + SLACK)
 
     run_tiles(fill, batches, "small radii")
     return reach
 
 
-def _squared_radii(rows: _Rows, part: slice, whole: slice, k: int) -> np.ndarray:
-    """Exact squared distance of some rows to their k-th nearest other row of the set."""
+def _squared_radii(rows: _Rows, part: slice, whole: slice, most: int) -> np.ndarray:
+    """(most, rows): exact squared distances of some rows to their nearest other rows of the set, in order."""
     tile = rows.near(part, whole)
     count, width = tile.shape
     own = np.arange(count)
     tile[own, own + (part.start - whole.start)] = -np.inf
-    kth = tile.max(axis=1) if k == 1 else np.partition(tile, width - k, axis=1)[:, width - k]
-    # The k rows with the least `low` are no farther than this; so the k-th is among those within it.
+    kth = tile.max(axis=1) if most == 1 else np.partition(tile, width - most, axis=1)[:, width - most]
+    # The rows with the least `low` are no farther than this; so the farthest wanted one is among those within it.
     limit = kth - 0.5 * (rows.margin[part] + rows.margin[whole].max())
     row, column = np.divmod(np.flatnonzero(tile >= limit[:, None]), width)
     squared = exact(rows.values, row + part.start, rows.values, column + whole.start)
     first = np.searchsorted(row, own)
-    radii: np.ndarray = squared[np.lexsort((squared, row))][first + (k - 1)]
+    radii: np.ndarray = squared[np.lexsort((squared, row))][first + np.arange(most)[:, None]]
     return radii
 
 
-def _memberships(rows: _Rows, reference: slice, candidate: slice, reach: np.ndarray) -> tuple[int, int, int, int, int]:
-    """x, y, a, b and the number of reference spheres that hold a candidate."""
-    held = np.zeros(candidate.stop - candidate.start, bool)
-    y = a = b = covered = 0
+def _memberships(
+    rows: _Rows, reference: slice, candidate: slice, of_reference: np.ndarray, of_candidate: np.ndarray
+) -> np.ndarray:
+    """(5, ks): x, y, a, b and the number of reference spheres that hold a candidate.
+
+    of_reference, of_candidate: (ks, rows) how far spheres reach, k ascending.
+    """
+    counts = np.zeros((5, len(of_reference)), np.int64)
+    held = np.zeros((len(of_reference), candidate.stop - candidate.start), bool)
     for part in _slabs(reference, candidate):
         tile = rows.near(part, candidate)
-        maybe = tile >= -0.5 * reach[part, None]
-        maybe |= tile >= -0.5 * reach[candidate]
+        own = of_reference[:, part.start - reference.start : part.stop - reference.start]
+        maybe = tile >= -0.5 * own[-1][:, None]
+        maybe |= tile >= -0.5 * of_candidate[-1]
         place = np.flatnonzero(maybe)
         row, column = np.divmod(place, tile.shape[1])
-        in_reference, in_candidate = _decide(
-            rows, row + part.start, column + candidate.start, -2 * tile.reshape(-1)[place], reach
+        inside = _decided(
+            rows,
+            row + part.start,
+            column + candidate.start,
+            -2 * tile.reshape(-1)[place],
+            own[:, row],
+            of_candidate[:, column],
         )
-        held[column[in_reference]] = True
-        a += int(np.count_nonzero(in_candidate))
-        b += int(np.count_nonzero(in_reference))
-        # Places are in the order of rows.
-        y += _different(row[in_candidate])
-        covered += _different(row[in_reference])
-    return int(np.count_nonzero(held)), y, a, b, covered
+        for at, (in_reference, in_candidate) in enumerate(inside):
+            held[at, column[in_reference]] = True
+            # Places are in the order of rows.
+            counts[1:, at] += (
+                _different(row[in_candidate]),
+                np.count_nonzero(in_candidate),
+                np.count_nonzero(in_reference),
+                _different(row[in_reference]),
+            )
+    counts[0] = held.sum(axis=1)
+    return counts
 
 
-def _decide(
-    rows: _Rows, row: np.ndarray, column: np.ndarray, low: np.ndarray, reach: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """For listed pairs: is the column's sample in the row's sphere, and the row's in the column's?"""
+def _decided(
+    rows: _Rows, row: np.ndarray, column: np.ndarray, low: np.ndarray, of_row: np.ndarray, of_column: np.ndarray
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For listed pairs, by k: is the column's sample in the row's sphere, and the row's in the column's?"""
     high = low + (rows.margin[row] + rows.margin[column])
-    of_row, of_column = reach[row], reach[column]
-    in_row, in_column = low <= of_row, low <= of_column
-    unclear = np.flatnonzero((in_row & (high > of_row)) | (in_column & (high > of_column)))
-    if len(unclear):
-        squared = exact(rows.values, row[unclear], rows.values, column[unclear])
-        in_row[unclear] = squared <= of_row[unclear]
-        in_column[unclear] = squared <= of_column[unclear]
-    return in_row, in_column
+    unclear = np.zeros(len(low), bool)
+    for limits in (of_row, of_column):
+        unclear |= ((low <= limits) & (high > limits)).any(axis=0)
+    at = np.flatnonzero(unclear)
+    if len(at):
+        low[at] = exact(rows.values, row[at], rows.values, column[at])
+    return list(zip(low <= of_row, low <= of_column, strict=True))
 
 
 def _different(ordered: np.ndarray) -> int:
