@@ -352,19 +352,27 @@ def test_long_texts_go_through_the_model_in_windows(tiny_bert, samples):
         assert any("windows" in warning for warning in score(tiny_bert, *texts).warnings)
 
 
-def test_counts_are_made_once_for_metrics_of_the_same_k(tiny_bert, monkeypatch):
+def test_counts_are_made_once_for_metrics_of_the_same_samples(tiny_bert, monkeypatch):
     calls = []
-    counted = word_sets.small_counts
-    monkeypatch.setattr(word_sets, "small_counts", lambda *given: calls.append(given[2]) or counted(*given))
-    options = {"me-words": {"layers": 3}, "pr-words": {"layers": 3, "k": 1}}
-    found = rc.evaluate_pairs(REFERENCES, CANDIDATES, ["me-words", "pr-words"], options=options, encoder=tiny_bert)
-    assert calls == [1]
-    assert found["candidate"]["pr-words"].values == pr(tiny_bert, k=1).values
+    counted = word_sets.small_counts_at
+    monkeypatch.setattr(
+        word_sets, "small_counts_at", lambda *given: calls.append(given[2].max(axis=0).tolist()) or counted(*given)
+    )
+
+    def run_both(**options):
+        chosen = {"me-words": {"layers": 3}, "pr-words": options}
+        return rc.evaluate_pairs(REFERENCES, CANDIDATES, list(chosen), options=chosen, encoder=tiny_bert)["candidate"]
+
+    for k, ks in ((1, [1]), (2, [1, 2]), (40, [1, 38])):  # 38: the largest that the longest pair has
+        calls.clear()
+        found = run_both(layers=3, k=k)
+        assert calls == [ks]
+        assert found["pr-words"].values == pr(tiny_bert, k=k).values
+        assert found["me-words"].values == me(tiny_bert).values
     calls.clear()
-    options["pr-words"] = {"layers": 2, "k": 1}  # other samples
-    found = rc.evaluate_pairs(REFERENCES, CANDIDATES, ["me-words", "pr-words"], options=options, encoder=tiny_bert)
-    assert calls == [1, 1]
-    assert found["candidate"]["pr-words"].values == pr(tiny_bert, k=1, layers=2).values
+    found = run_both(layers=2, k=1)  # other samples
+    assert calls == [[1], [1]]
+    assert found["pr-words"].values == pr(tiny_bert, k=1, layers=2).values
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def small_counts_on(sets: DeviceSets, pairs: np.ndarray, ks: np.ndarray) -> np.n
         return counts
     small = _Small(sets)
     small.find_radii(np.unique(pairs[used]), int(ks.max()))
-    for batch in _batches(sets.sizes[pairs[used]], sets.values.shape[1]):
+    for batch in similar_sizes(sets.sizes[pairs[used]], sets.values.shape[1]):
         which = used[batch]
         counts[:, which] = small.memberships(pairs[which], ks[which])
     return counts
@@ -70,7 +70,7 @@ class _Small:
         sizes = self.sets.sizes[which]
         most = min(most, int(sizes.max()) - 1)
         self.reach = torch.full((len(self.term), most), torch.inf, dtype=torch.float64, device=self.device)
-        for batch in _batches(np.stack([sizes, sizes], axis=1), self.sets.values.shape[1]):
+        for batch in similar_sizes(np.stack([sizes, sizes], axis=1), self.sets.values.shape[1]):
             rows = self._padded(which[batch])
             step = max(1, _CELLS // rows.number.numel())
             for start in range(0, rows.number.shape[1], step):
@@ -143,15 +143,8 @@ class _Small:
 
     def _padded(self, which: np.ndarray) -> _Padded:
         """Some sets, filled up to one size with their own first row."""
-        import torch
-
-        sizes = self.sets.sizes[which]
-        places = np.arange(sizes.max())
-        real = places < sizes[:, None]
-        number = torch.from_numpy(self.sets.first[which, None] + np.where(real, places, 0)).to(self.device)
-        return _Padded(
-            number, torch.from_numpy(real).to(self.device), self.sets.values[number].double(), self.margin[number]
-        )
+        number, real = padded_rows(self.sets, which)
+        return _Padded(number, real, self.sets.values[number].double(), self.margin[number])
 
     def _near(self, left: _Padded, part: slice, right: _Padded) -> Any:
         """`small`'s h of every two rows, (sets, rows, rows); minus infinity for what fills up."""
@@ -177,7 +170,18 @@ def _at(reach: Any, column: Any) -> Any:
     return reach.gather(2, column[:, None, None].expand(-1, reach.shape[1], 1))[..., 0]
 
 
-def _batches(sizes: np.ndarray, width: int) -> Iterator[np.ndarray]:
+def padded_rows(sets: DeviceSets, which: np.ndarray) -> tuple[Any, Any]:
+    """(sets, rows of the largest): which row of all, and whether it is the set's own or fills it up."""
+    import torch
+
+    sizes = sets.sizes[which]
+    places = np.arange(sizes.max())
+    real = places < sizes[:, None]
+    number = sets.first[which, None] + np.where(real, places, 0)
+    return tuple(torch.from_numpy(each).to(sets.values.device) for each in (number, real))  # type: ignore[return-value]
+
+
+def similar_sizes(sizes: np.ndarray, width: int) -> Iterator[np.ndarray]:
     """Positions of pairs of similar sizes, as many as memory is meant for."""
     order = np.lexsort((sizes[:, 1], sizes[:, 0]))
     ordered = sizes[order].tolist()

@@ -206,12 +206,12 @@ def _memberships(
         for at, (in_reference, in_candidate) in enumerate(inside):
             held[at, column[in_reference]] = True
             # Places are in the order of rows.
-            counts[1:, at] += (
+            counts[1:, at] += [
                 _different(row[in_candidate]),
-                np.count_nonzero(in_candidate),
-                np.count_nonzero(in_reference),
+                int(np.count_nonzero(in_candidate)),
+                int(np.count_nonzero(in_reference)),
                 _different(row[in_reference]),
-            )
+            ]
     counts[0] = held.sum(axis=1)
     return counts
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -120,7 +121,8 @@ class WordStore:
     def accelerator(self) -> str | None:
         """torch's name of the device where vectors stay and are compared; None: they are arrays, for the threads."""
         if self._accelerator == "":  # decided once: what was made stays where it is
-            self._accelerator = accelerator_beside(usable_device(self._device))
+            here = importlib.util.find_spec("torch") is None  # then nothing can be made, and whoever loads says so
+            self._accelerator = None if here else accelerator_beside(usable_device(self._device))
         return self._accelerator
 
     @property
@@ -244,7 +246,7 @@ class WordStore:
         tokens = torch.stack([state.flatten(0, 1)[real] for state in states], 1).float().to(self.accelerator)
         if not bool(torch.isfinite(tokens).all()):
             raise self._not_finite()
-        return [part.transpose(0, 1) for part in tokens.split(lengths)]
+        return [part.transpose(0, 1) for part in torch.split(tokens, lengths)]
 
     def _not_finite(self) -> InputError:
         return InputError(f"{PURPOSE} {self.name} gives infinity or no number for a text")
