@@ -199,7 +199,8 @@ def _stages(
                 scorer.score(chunk)
     count = sum(map(len, chunks))
     print(
-        f"  stages, {count:,} different pairs in {len(chunks)} chunks, {pieces:,} pieces, vectors on {store.accelerator}"
+        f"  stages of {count:,} different pairs in {len(chunks)} chunks, {pieces:,} pieces; "
+        f"vectors stay on: {store.accelerator}"
     )
     for stage, spent in clock.spent.items():
         stage += " (and pr-words' counts)" if stage == "me-words" else ""

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recapture.errors import InputError
+from recapture.geometry.parallel import engine
 from recapture.representations import words as module
 from recapture.representations.batches import token_batches
 from recapture.representations.kept import Kept
@@ -234,6 +235,45 @@ def test_long_texts_go_through_in_windows(tiny_bert: Path) -> None:
     np.testing.assert_allclose(made.vectors[:, 1:-1], np.concatenate(expected, axis=1), atol=1e-5)
     np.testing.assert_allclose(made.vectors[:, 0], alone(tiny_bert, [2, *own[:62], 3])[1:, 0], atol=1e-5)
     np.testing.assert_allclose(made.vectors[:, -1], alone(tiny_bert, [2, *own[-62:], 3])[1:, -1], atol=1e-5)
+
+
+def test_vectors_stay_on_a_device_where_they_are_compared_there(tiny_bert: Path) -> None:
+    """The same numbers as arrays, in one tensor; the processor takes the part of the device."""
+    torch = pytest.importorskip("torch")
+    texts, layers = [SHORT, LONG, *TEXTS], [1, 2]
+    here = WordStore(str(tiny_bert))
+    here.want([0, *layers])
+    here.ensure(texts)
+    with engine(accelerator="cpu"):
+        there = WordStore(str(tiny_bert))
+        there.want([0, *layers])
+        there.ensure(texts)
+        table = there.table(texts, layers)
+        assert (here.accelerator, there.accelerator) == (None, "cpu")
+    assert there.accelerator == "cpu"  # what was made stays where it is
+    assert there.windowed == {LONG}
+    for text, first, size, before, own in zip(texts, *table[1:], strict=True):
+        assert torch.is_tensor(there[text].vectors)
+        whole = here[text].vectors
+        np.testing.assert_array_equal(there[text].vectors.numpy(), whole)
+        np.testing.assert_array_equal(table.vectors[first : first + size].transpose(0, 1).numpy(), whole[1:])
+        np.testing.assert_array_equal(there.stacked(text, [1]), whole[1:2, before : before + own])
+        assert (size, before, own) == (whole.shape[1], 1, whole.shape[1] - 2)
+    assert len(table.vectors) == table.sizes.sum()
+
+
+def test_on_a_device_more_is_kept_and_less_is_held(tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_KEPT_BYTES", 100)
+    monkeypatch.setattr(module, "_HELD_THERE", 0)
+    with engine(accelerator="cpu"):
+        store = WordStore(str(tiny_bert))
+        store.want([1])
+        store.hold(TEXTS)
+        store.ensure(TEXTS)
+        monkeypatch.setattr(module, "_KEPT_THERE", 100)
+        store.ensure(["a cat"])
+    with pytest.raises(KeyError):
+        store[TEXTS[0]]
 
 
 def with_room(folder: Path, target: Path, room: int, free_of_context: bool = False) -> Path:

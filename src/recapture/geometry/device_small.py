@@ -58,7 +58,7 @@ class _Small:
         norms = torch.empty(len(sets.values), dtype=torch.float64, device=self.device)
         step = max(1, _NUMBERS // sets.values.shape[1])
         for start in range(0, len(norms), step):
-            norms[start : start + step] = sets.values[start : start + step].double().square_().sum(1)
+            norms[start : start + step] = sets.values[start : start + step].double().square().sum(1)
         self.term, self.margin = bound_terms(norms, sets.values.shape[1])
         self.reach: Any = None
         """(rows, k) squared, slack included."""

@@ -38,7 +38,7 @@ def token_table(texts: Sequence[tuple[np.ndarray, np.ndarray]]) -> TokenTable:
 def token_table_on(words: WordTable, weights: Sequence[np.ndarray]) -> TokenTable:
     """From texts on a device in a single layer; float64 costs little there, and no two devices round alike."""
     vectors = words.vectors[:, 0].double()
-    vectors /= vectors.norm(dim=1, keepdim=True).clamp(min=np.finfo(np.float32).tiny)
+    vectors = vectors / vectors.norm(dim=1, keepdim=True).clamp(min=np.finfo(np.float32).tiny)
     return TokenTable(vectors, np.concatenate(weights), words.first, words.sizes)
 
 
