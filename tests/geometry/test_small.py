@@ -193,7 +193,8 @@ def test_bounds_hold(dimensions):
     values[12:18] = values[6:12] * (1 + 1e-13)  # nearly the same place, far out
     values[18:] = 1e-160 * values[:6]
     rows = small._Rows([values])
-    low = -2 * rows.near(slice(0, 24), slice(0, 24))
+    whole = rows.padded(np.array([0]))
+    low = -2 * rows.near(whole, slice(0, 24), whole)[0]
     high = low + (rows.margin[:, None] + rows.margin)
     table = oracles.squared_distances(values, values)
     assert (low <= table).all() and (table <= high).all()

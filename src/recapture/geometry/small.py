@@ -1,7 +1,8 @@
 """Who lies inside whose spheres in thousands of small pairs of sets, such as the word pieces of two texts.
 
-Every pair is one matrix product in float64; nothing is padded. With q(x) the computed |x|^2, u the unit roundoff and
-gamma(n) = n u / (1 - n u), which bounds the relative error of an n-term sum in any order,
+Every pair is one matrix product in float64; pairs of similar sizes share all other array operations. With q(x) the
+computed |x|^2, u the unit roundoff and gamma(n) = n u / (1 - n u), which bounds the relative error of an n-term sum in
+any order,
 
     h(x, y) = x.y - (1/2 - eta) q(x) - (1/2 - eta) q(y),      eta = 2 gamma(d + 8),
 
@@ -17,9 +18,9 @@ and `exact` never disagree, and pairs that bounds leave open are decided by `exa
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,9 +30,12 @@ from .parallel import blocks, run_tiles
 from .products import exact
 from .small_sets import SmallSets
 
-# Numbers of rows, and distances, held at once by each thread.
+# Numbers of rows, and distances, held at once by each thread: enough pairs that Python's part costs little, since
+# threads wait for each other there, and few enough that all stays near the core.
 _NUMBERS = 1 << 20
-_CELLS = 1 << 20
+_CELLS = 1 << 18
+# Sizes that count as similar.
+_SIMILAR = 20
 # A product that underflows is wrong by at most the smallest normal float64; doubled for good measure.
 _UNDERFLOW = 2.0**-1021
 
@@ -91,13 +95,25 @@ def _counted(small: SmallSets, ks: np.ndarray) -> np.ndarray:
     def count(batch: np.ndarray) -> None:
         different, place = np.unique(small.pairs[batch], return_inverse=True)
         rows = _Rows([small.values[each] for each in different])
-        for pair, (reference, candidate) in zip(batch, place.reshape(-1, 2), strict=True):
-            used = np.flatnonzero(ks[pair])
-            limits = [reach[each][ks[pair, used] - 1] for each in small.pairs[pair].tolist()]
-            counts[:, pair, used] = _memberships(rows, rows.part(reference), rows.part(candidate), *limits)
+        limits = np.concatenate([reach[each] for each in different.tolist()], axis=1)
+        counts[:, batch] = _memberships(rows, *place.reshape(-1, 2).T, limits, ks[batch])
 
-    run_tiles(count, list(small.pair_batches(answerable, _NUMBERS)), "small pairs")
+    run_tiles(count, list(_batches(small.pair_sizes, answerable, small.width)), "small pairs")
     return counts
+
+
+def _batches(sizes: np.ndarray, which: np.ndarray, width: int) -> Iterator[np.ndarray]:
+    """These pairs in parts of similar sizes, as many in one as keep its rows and distances within bounds."""
+    # Rounded, so that a part has pairs of similar second size, too.
+    order = which[np.lexsort((sizes[which, 1], -(-sizes[which, 0] // _SIMILAR)))]
+    start = tall = wide = 0
+    for at, (first, second) in enumerate(sizes[order].tolist()):
+        tall, wide, count = max(tall, first), max(wide, second), at - start + 1
+        if count > 1 and (count * tall * wide > _CELLS or count * (tall + wide) * width > _NUMBERS):
+            yield order[start:at]
+            start, tall, wide = at, first, second
+    if len(order):
+        yield order[start:]
 
 
 def bound_terms(norms: Any, dimensions: int) -> tuple[Any, Any]:
@@ -117,16 +133,49 @@ class _Rows:
         norms = np.einsum("ij,ij->i", self.values, self.values)
         self.term, self.margin = bound_terms(norms, self.values.shape[1])
 
-    def part(self, number: int) -> slice:
-        return slice(self.start[number], self.start[number + 1])
+    def padded(self, sets: np.ndarray) -> _Padded:
+        sizes = np.diff(self.start)[sets]
+        places = np.arange(sizes.max())
+        real = places < sizes[:, None]
+        number = self.start[sets, None] + np.where(real, places, 0)
+        return _Padded(sizes, real, number, np.where(real, self.term[number], np.inf))
 
-    def near(self, left: slice, right: slice) -> np.ndarray:
-        """h of every two rows, in memory that the thread's next call uses again."""
-        tile = _room((left.stop - left.start) * (right.stop - right.start)).reshape(left.stop - left.start, -1)
-        np.dot(self.values[left], self.values[right].T, out=tile)
-        tile -= self.term[left, None]
-        tile -= self.term[right]
+    def near(self, left: _Padded, part: slice, right: _Padded) -> np.ndarray:
+        """(pairs, rows of the part, rows): h of every two rows, minus infinity for what fills up.
+
+        In memory that the thread's next call uses again. Every pair is one product, without what fills it up.
+        """
+        tall, wide = left.term[:, part].shape[1], right.term.shape[1]
+        tile = _room(len(left.sizes) * tall * wide).reshape(-1, tall, wide)
+        tile.fill(0)
+        firsts, seconds = self._slices(left, part), self._slices(right, slice(0, wide))
+        for room, first, second in zip(tile, firsts, seconds, strict=True):
+            np.matmul(
+                self.values[first],
+                self.values[second].T,
+                out=room[: first.stop - first.start, : second.stop - second.start],
+            )
+        tile -= left.term[:, part, None]
+        tile -= right.term[:, None]
         return tile
+
+    def _slices(self, side: _Padded, part: slice) -> list[slice]:
+        ends = np.minimum(side.sizes, part.stop)
+        return [
+            slice(first + part.start, first + end)
+            for first, end in zip(side.number[:, 0].tolist(), ends.tolist(), strict=True)
+        ]
+
+
+class _Padded(NamedTuple):
+    """Some sets, filled up to one size."""
+
+    sizes: np.ndarray
+    real: np.ndarray
+    number: np.ndarray
+    """(sets, rows) which of all rows; the set's first where it is filled up"""
+    term: np.ndarray
+    """Infinite where it is filled up."""
 
 
 _kept = threading.local()
@@ -139,96 +188,119 @@ def _room(size: int) -> np.ndarray:
     return room
 
 
-def _slabs(left: slice, right: slice) -> list[slice]:
-    """Rows of the left set in parts with at most _CELLS distances: a small set is one part."""
-    size = max(1, _CELLS // (right.stop - right.start))
-    return [slice(left.start + part.start, left.start + part.stop) for part in blocks(left.stop - left.start, size)]
+def _slabs(pairs: int, tall: int, wide: int) -> list[slice]:
+    """Rows in parts with at most _CELLS distances: small sets are one part."""
+    return blocks(tall, max(1, _CELLS // (pairs * wide)))
 
 
 def _reaches(small: SmallSets, most: np.ndarray) -> dict[int, np.ndarray]:
-    """By set, how far the spheres of its rows reach, squared, slack included: (k, rows), up to the set's most."""
+    """By set, how far the spheres of its rows reach, squared, slack included: (k, rows)."""
     reach: dict[int, np.ndarray] = {}
-    which = np.flatnonzero(most)
-    batch_of = np.cumsum([small.values[which_set].size for which_set in which]) // _NUMBERS
-    batches = np.split(which, np.flatnonzero(np.diff(batch_of)) + 1) if len(which) else []
+    # Sets with as many neighbours wanted together: nearly all have the same.
+    batches = [
+        batch
+        for each in np.unique(most[most > 0]).tolist()
+        for batch in _batches(np.stack([small.sizes, small.sizes], axis=1), np.flatnonzero(most == each), small.width)
+    ]
 
     def fill(batch: np.ndarray) -> None:
         rows = _Rows([small.values[which_set] for which_set in batch])
-        for number, which_set in enumerate(batch.tolist()):
-            whole = rows.part(number)
-            radii = [_squared_radii(rows, part, whole, int(most[which_set])) for part in _slabs(whole, whole)]
-            reach[which_set] = np.concatenate(radii, axis=1) * (1 + SLACK)
+        found = np.full((int(most.max()), len(rows.values)), np.inf)
+        sets = rows.padded(np.arange(len(batch)))
+        wanted = int(most[batch[0]])
+        for part in _slabs(len(batch), sets.term.shape[1], sets.term.shape[1]):
+            own = sets.number[:, part][sets.real[:, part]]
+            found[:wanted, own] = _squared_radii(rows, sets, part, wanted) * (1 + SLACK)
+        for which_set, first, last in zip(batch.tolist(), rows.start, rows.start[1:], strict=False):
+            reach[which_set] = found[:, first:last]
 
     run_tiles(fill, batches, "small radii")
     return reach
 
 
-def _squared_radii(rows: _Rows, part: slice, whole: slice, most: int) -> np.ndarray:
-    """(most, rows): exact squared distances of some rows to their nearest other rows of the set, in order."""
-    tile = rows.near(part, whole)
-    count, width = tile.shape
+def _squared_radii(rows: _Rows, sets: _Padded, part: slice, most: int) -> np.ndarray:
+    """(most, real rows of the part): exact squared distances to the nearest other rows of the set, in order."""
+    tile = rows.near(sets, part, sets)
+    count, width = tile.shape[1:]
     own = np.arange(count)
-    tile[own, own + (part.start - whole.start)] = -np.inf
-    kth = tile.max(axis=1) if most == 1 else np.partition(tile, width - most, axis=1)[:, width - most]
+    tile[:, own, own + part.start] = -np.inf
+    kth = tile.max(axis=2) if most == 1 else np.partition(tile, width - most, axis=2)[..., width - most]
     # The rows with the least `low` are no farther than this; so the farthest wanted one is among those within it.
-    limit = kth - 0.5 * (rows.margin[part] + rows.margin[whole].max())
-    row, column = np.divmod(np.flatnonzero(tile >= limit[:, None]), width)
-    squared = exact(rows.values, row + part.start, rows.values, column + whole.start)
-    first = np.searchsorted(row, own)
+    limit = kth - 0.5 * (rows.margin[sets.number[:, part]] + rows.margin[sets.number].max(axis=1, keepdims=True))
+    limit[~sets.real[:, part]] = np.inf
+    row, column = np.divmod(np.flatnonzero(tile >= limit[..., None]), width)
+    numbers = sets.number[:, part].reshape(-1)
+    squared = exact(rows.values, numbers[row], rows.values, sets.number[row // count, column])
+    first = np.searchsorted(row, np.flatnonzero(sets.real[:, part]))
     radii: np.ndarray = squared[np.lexsort((squared, row))][first + np.arange(most)[:, None]]
     return radii
 
 
 def _memberships(
-    rows: _Rows, reference: slice, candidate: slice, of_reference: np.ndarray, of_candidate: np.ndarray
+    rows: _Rows, references: np.ndarray, candidates: np.ndarray, reach: np.ndarray, ks: np.ndarray
 ) -> np.ndarray:
-    """(5, ks): x, y, a, b and the number of reference spheres that hold a candidate.
+    """(5, pairs, ks): x, y, a, b and the number of reference spheres that hold a candidate.
 
-    of_reference, of_candidate: (ks, rows) how far spheres reach, k ascending.
+    references, candidates: numbers of sets; reach: (k, rows) how far spheres reach.
     """
-    counts = np.zeros((5, len(of_reference)), np.int64)
-    held = np.zeros((len(of_reference), candidate.stop - candidate.start), bool)
-    for part in _slabs(reference, candidate):
-        tile = rows.near(part, candidate)
-        own = of_reference[:, part.start - reference.start : part.stop - reference.start]
-        maybe = tile >= -0.5 * own[-1][:, None]
-        maybe |= tile >= -0.5 * of_candidate[-1]
+    counts = np.zeros((5, *ks.shape), np.int64)
+    reference, candidate = rows.padded(references), rows.padded(candidates)
+    pairs, tall, wide = len(ks), reference.term.shape[1], candidate.term.shape[1]
+    limits = [
+        [np.where(each[:, None] > 0, reach[each[:, None] - 1, side.number], -np.inf) for each in ks.T]
+        for side in (reference, candidate)
+    ]
+    held = np.zeros((ks.shape[1], pairs * wide), bool)
+    for part in _slabs(pairs, tall, wide):
+        tile = rows.near(reference, part, candidate)
+        of_reference, of_candidate = [each[:, part].reshape(-1) for each in limits[0]], limits[1]
+        maybe = tile >= -0.5 * of_reference[-1].reshape(pairs, -1, 1)
+        maybe |= tile >= -0.5 * of_candidate[-1][:, None]
         place = np.flatnonzero(maybe)
-        row, column = np.divmod(place, tile.shape[1])
+        row, column = np.divmod(place, wide)
+        pair = row // tile.shape[1]
+        column += pair * wide
         inside = _decided(
             rows,
-            row + part.start,
-            column + candidate.start,
+            reference.number[:, part].reshape(-1)[row],
+            candidate.number.reshape(-1)[column],
             -2 * tile.reshape(-1)[place],
-            own[:, row],
-            of_candidate[:, column],
+            [each[row] for each in of_reference],
+            [each.reshape(-1)[column] for each in of_candidate],
         )
         for at, (in_reference, in_candidate) in enumerate(inside):
             held[at, column[in_reference]] = True
-            # Places are in the order of rows.
-            counts[1:, at] += [
-                _different(row[in_candidate]),
-                int(np.count_nonzero(in_candidate)),
-                int(np.count_nonzero(in_reference)),
-                _different(row[in_reference]),
+            counts[1:, :, at] += [
+                _different(row[in_candidate], tile.shape[:2]),
+                np.bincount(pair[in_candidate], minlength=pairs),
+                np.bincount(pair[in_reference], minlength=pairs),
+                _different(row[in_reference], tile.shape[:2]),
             ]
-    counts[0] = held.sum(axis=1)
+    counts[0] = held.reshape(-1, pairs, wide).sum(axis=2).T
     return counts
 
 
 def _decided(
-    rows: _Rows, row: np.ndarray, column: np.ndarray, low: np.ndarray, of_row: np.ndarray, of_column: np.ndarray
+    rows: _Rows,
+    row: np.ndarray,
+    column: np.ndarray,
+    low: np.ndarray,
+    of_row: Sequence[np.ndarray],
+    of_column: Sequence[np.ndarray],
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """For listed pairs, by k: is the column's sample in the row's sphere, and the row's in the column's?"""
     high = low + (rows.margin[row] + rows.margin[column])
     unclear = np.zeros(len(low), bool)
-    for limits in (of_row, of_column):
-        unclear |= ((low <= limits) & (high > limits)).any(axis=0)
+    for limit in (*of_row, *of_column):
+        unclear |= (low <= limit) & (high > limit)
     at = np.flatnonzero(unclear)
     if len(at):
         low[at] = exact(rows.values, row[at], rows.values, column[at])
-    return list(zip(low <= of_row, low <= of_column, strict=True))
+    return [(low <= one, low <= other) for one, other in zip(of_row, of_column, strict=True)]
 
 
-def _different(ordered: np.ndarray) -> int:
-    return int(np.count_nonzero(np.diff(ordered, prepend=-1)))
+def _different(rows: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """How many different rows there are of each pair; shape: pairs, rows of a pair."""
+    there = np.zeros(shape, bool)
+    there.reshape(-1)[rows] = True
+    return there.sum(axis=1)
