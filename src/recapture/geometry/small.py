@@ -96,7 +96,7 @@ def _counted(small: SmallSets, ks: np.ndarray) -> np.ndarray:
         different, place = np.unique(small.pairs[batch], return_inverse=True)
         rows = _Rows([small.values[each] for each in different])
         limits = np.concatenate([reach[each] for each in different.tolist()], axis=1)
-        counts[:, batch] = _memberships(rows, *place.reshape(-1, 2).T, limits, ks[batch])
+        counts[:, batch] = _memberships(rows, place.reshape(-1, 2), limits, ks[batch])
 
     run_tiles(count, list(_batches(small.pair_sizes, answerable, small.width)), "small pairs")
     return counts
@@ -236,15 +236,13 @@ def _squared_radii(rows: _Rows, sets: _Padded, part: slice, most: int) -> np.nda
     return radii
 
 
-def _memberships(
-    rows: _Rows, references: np.ndarray, candidates: np.ndarray, reach: np.ndarray, ks: np.ndarray
-) -> np.ndarray:
+def _memberships(rows: _Rows, sides: np.ndarray, reach: np.ndarray, ks: np.ndarray) -> np.ndarray:
     """(5, pairs, ks): x, y, a, b and the number of reference spheres that hold a candidate.
 
-    references, candidates: numbers of sets; reach: (k, rows) how far spheres reach.
+    sides: (pairs, 2) numbers of sets; reach: (k, rows) how far spheres reach.
     """
     counts = np.zeros((5, *ks.shape), np.int64)
-    reference, candidate = rows.padded(references), rows.padded(candidates)
+    reference, candidate = rows.padded(sides[:, 0]), rows.padded(sides[:, 1])
     pairs, tall, wide = len(ks), reference.term.shape[1], candidate.term.shape[1]
     limits = [
         [np.where(each[:, None] > 0, reach[each[:, None] - 1, side.number], -np.inf) for each in ks.T]
@@ -303,4 +301,4 @@ def _different(rows: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """How many different rows there are of each pair; shape: pairs, rows of a pair."""
     there = np.zeros(shape, bool)
     there.reshape(-1)[rows] = True
-    return there.sum(axis=1)
+    return np.asarray(there.sum(axis=1))
