@@ -315,7 +315,7 @@ def test_opposite_vectors_score_no_less_than_minus_1() -> None:
 def test_on_a_device_matching_has_nine_digits(device: str, cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Against every cosine in Python's own floats."""
     torch = pytest.importorskip("torch")
-    from recapture.representations.words import WordTable
+    from recapture.representations.words import DeviceWords
 
     monkeypatch.setattr(greedy, "_CELLS_THERE", cells)
     rng = np.random.default_rng(7)
@@ -323,7 +323,7 @@ def test_on_a_device_matching_has_nine_digits(device: str, cells: int, monkeypat
     rows = [rng.standard_normal((size, 1, 9)).astype(np.float32) for size in sizes]
     weights = [rng.random(size) for size in sizes]
     first = np.cumsum(sizes) - sizes
-    words = WordTable(torch.from_numpy(np.concatenate(rows)).to(device), first, sizes, 0 * sizes, sizes)
+    words = DeviceWords(torch.from_numpy(np.concatenate(rows)).to(device), first, sizes, 0 * sizes, sizes)
     sides = np.array([(i, j) for i in range(4) for j in range(4)])
     found = greedy.greedy(greedy.token_table_on(words, [own / own.sum() for own in weights]), sides)
     for at, pair in enumerate(sides.tolist()):

@@ -23,7 +23,7 @@ from recapture.pairs.metrics.moverscore import (
     moverscore,
     power_means,
 )
-from recapture.representations.words import WordTable
+from recapture.representations.words import DeviceWords
 
 if importlib.util.find_spec("ot") is None:  # looked for, not imported: that takes seconds
     pytest.skip("needs POT", allow_module_level=True)
@@ -178,7 +178,7 @@ def test_on_a_device_costs_have_nine_digits(ngram, device):
                 found.append((mean / (np.linalg.norm(mean) or 1), total))
         loops.append(([vector for vector, _ in found], np.array([total for _, total in found])))
     tokens = np.array(sizes) + 2
-    words = WordTable(
+    words = DeviceWords(
         torch.from_numpy(np.concatenate(rows)).to(device),
         np.cumsum(tokens) - tokens,
         tokens,

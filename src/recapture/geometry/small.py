@@ -133,14 +133,14 @@ class _Rows:
         norms = np.einsum("ij,ij->i", self.values, self.values)
         self.term, self.margin = bound_terms(norms, self.values.shape[1])
 
-    def padded(self, sets: np.ndarray) -> _Padded:
+    def padded(self, sets: np.ndarray) -> _FilledUp:
         sizes = np.diff(self.start)[sets]
         places = np.arange(sizes.max())
         real = places < sizes[:, None]
         number = self.start[sets, None] + np.where(real, places, 0)
-        return _Padded(sizes, real, number, np.where(real, self.term[number], np.inf))
+        return _FilledUp(sizes, real, number, np.where(real, self.term[number], np.inf))
 
-    def near(self, left: _Padded, part: slice, right: _Padded) -> np.ndarray:
+    def near(self, left: _FilledUp, part: slice, right: _FilledUp) -> np.ndarray:
         """(pairs, rows of the part, rows): h of every two rows, minus infinity for what fills up.
 
         In memory that the thread's next call uses again. Every pair is one product, without what fills it up.
@@ -159,7 +159,7 @@ class _Rows:
         tile -= right.term[:, None]
         return tile
 
-    def _slices(self, side: _Padded, part: slice) -> list[slice]:
+    def _slices(self, side: _FilledUp, part: slice) -> list[slice]:
         ends = np.minimum(side.sizes, part.stop)
         return [
             slice(first + part.start, first + end)
@@ -167,7 +167,7 @@ class _Rows:
         ]
 
 
-class _Padded(NamedTuple):
+class _FilledUp(NamedTuple):
     """Some sets, filled up to one size."""
 
     sizes: np.ndarray
@@ -218,7 +218,7 @@ def _reaches(small: SmallSets, most: np.ndarray) -> dict[int, np.ndarray]:
     return reach
 
 
-def _squared_radii(rows: _Rows, sets: _Padded, part: slice, most: int) -> np.ndarray:
+def _squared_radii(rows: _Rows, sets: _FilledUp, part: slice, most: int) -> np.ndarray:
     """(most, real rows of the part): exact squared distances to the nearest other rows of the set, in order."""
     tile = rows.near(sets, part, sets)
     count, width = tile.shape[1:]

@@ -11,7 +11,7 @@ from ..geometry.device_small import DeviceSets, padded_rows, similar_sizes
 from ..geometry.device_spheres import exact_squared
 
 if TYPE_CHECKING:
-    from ..representations.words import WordTable
+    from ..representations.words import DeviceWords
 
 _CLOSE = 1e-6
 """Squared distances below this are taken from differences, as products lose half of their digits."""
@@ -20,7 +20,7 @@ _TOKENS = 1 << 15
 
 
 def gram_distances(
-    words: WordTable, weights: Sequence[np.ndarray], kept: Sequence[np.ndarray | None], pairs: np.ndarray, ngram: int
+    words: DeviceWords, weights: Sequence[np.ndarray], kept: Sequence[np.ndarray | None], pairs: np.ndarray, ngram: int
 ) -> list[np.ndarray]:
     """For each pair of texts the Euclidean distances of their n-grams, scaled to length 1; zeros stay zeros.
 
@@ -57,7 +57,7 @@ def gram_distances(
 
 
 def _grams(
-    words: WordTable, weights: Sequence[np.ndarray], kept: Sequence[np.ndarray | None], ngram: int
+    words: DeviceWords, weights: Sequence[np.ndarray], kept: Sequence[np.ndarray | None], ngram: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(n-grams, n) tokens and by how much they count, and how many n-grams each text has."""
     tokens, factors = [], []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..representations.words import WordTable
+    from ..representations.words import DeviceWords
 
 _CELLS = 1 << 20
 """Cosines held at once, and an eighth of the numbers in the vectors they are made of."""
@@ -35,7 +35,7 @@ def token_table(texts: Sequence[tuple[np.ndarray, np.ndarray]]) -> TokenTable:
     return TokenTable(vectors, np.concatenate([weights for _, weights in texts]), np.cumsum(sizes) - sizes, sizes)
 
 
-def token_table_on(words: WordTable, weights: Sequence[np.ndarray]) -> TokenTable:
+def token_table_on(words: DeviceWords, weights: Sequence[np.ndarray]) -> TokenTable:
     """From texts on a device in a single layer; float64 costs little there, and no two devices round alike."""
     vectors = words.vectors[:, 0].double()
     vectors = vectors / vectors.norm(dim=1, keepdim=True).clamp(min=np.finfo(np.float32).tiny)

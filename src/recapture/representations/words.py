@@ -49,7 +49,7 @@ class TextWords(NamedTuple):
         return slice(self.before, len(self.ids) - self.behind)
 
 
-class WordTable(NamedTuple):
+class DeviceWords(NamedTuple):
     """Several texts on an accelerator, one below the other."""
 
     vectors: Any
@@ -194,7 +194,7 @@ class WordStore:
             chosen = words.vectors[places][:, words.own]
         return np.asarray(chosen if self.accelerator is None else chosen.cpu().numpy())
 
-    def table(self, texts: Sequence[str], layers: Sequence[int]) -> WordTable:
+    def table(self, texts: Sequence[str], layers: Sequence[int]) -> DeviceWords:
         """These texts' vectors where they are, on the accelerator, in one tensor."""
         import torch
 
@@ -203,7 +203,7 @@ class WordStore:
         if list(layers) != self.layers:
             vectors = vectors[:, [self.layers.index(layer) for layer in layers]]
         sizes, before, behind = np.array([(len(each.ids), each.before, each.behind) for each in words], np.int64).T
-        return WordTable(vectors, np.cumsum(sizes) - sizes, sizes, before, sizes - before - behind)
+        return DeviceWords(vectors, np.cumsum(sizes) - sizes, sizes, before, sizes - before - behind)
 
     def _encode(self, texts: list[str]) -> None:
         self._load()

@@ -42,7 +42,7 @@ from ..gram_distances import gram_distances
 from ..idf import Idf, about_texts, by_pieces, idf_caption
 
 if TYPE_CHECKING:
-    from ...representations.words import WordTable
+    from ...representations.words import DeviceWords
 
 # Pairs and pieces of one tile: enough that its own work costs little, few enough that its vectors stay near the core
 # (14 MB of them at width 384).
@@ -197,7 +197,7 @@ def mover_costs(texts: Sequence[PieceTable], pairs: Sequence[tuple[int, int]], n
 
 
 def mover_costs_on(
-    words: WordTable, weights: Sequence[np.ndarray], pairs: Sequence[tuple[int, int]], ngram: int
+    words: DeviceWords, weights: Sequence[np.ndarray], pairs: Sequence[tuple[int, int]], ngram: int
 ) -> np.ndarray:
     """The same for texts on a device: distances are made there, weights are moved by the threads."""
     shares = [gram_weights(own, ngram) for own in weights]
