@@ -74,15 +74,38 @@ def test_several_k_at_once_on_inputs_made_to_trip_it_up(name, device):
 @pytest.mark.parametrize("cells, numbers", [(1, 1), (700, 20_000), (1 << 22, 1 << 22)])
 def test_several_k_of_texts_however_they_are_cut_up(monkeypatch, device, cells, numbers):
     """From one row of one pair at a time to all pairs together."""
-    for module in (small, device_small):
-        monkeypatch.setattr(module, "_CELLS", cells)
-        monkeypatch.setattr(module, "_NUMBERS", numbers)
+    monkeypatch.setattr(small, "_CELLS", cells)
+    monkeypatch.setattr(small, "_NUMBERS", numbers)
+    monkeypatch.setattr(device_small, "CELLS", cells)
     sets, pairs = texts(6, 5, 3, 16)
     sets.append(np.random.default_rng(0).integers(0, 3, (60, 16)).astype(np.float32))
     sets.append(sets[0][:1])
     last = len(sets) - 1
     pairs += [(last - 1, 0), (2, last - 1), (last - 1, last - 1), (last, 0), (0, last), (0, 0)]
     compare_several(sets, pairs, [1, 3, 8], device)
+
+
+def test_a_device_with_little_memory_does_less_at_once(monkeypatch):
+    """Where not even one row of one pair fits, one sentence says so."""
+    torch = pytest.importorskip("torch")
+    sets, pairs = texts(7, 3, 2, 16)
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: None)
+    made, multiply = [], torch.bmm
+
+    def bmm(left, right):
+        made.append(left.shape[0] * left.shape[1] * right.shape[2])
+        if made[-1] > most:
+            raise torch.cuda.OutOfMemoryError("too large")
+        return multiply(left, right)
+
+    monkeypatch.setattr(torch, "bmm", bmm)
+    monkeypatch.setattr(device_small, "FEWEST_CELLS", 1)
+    most = 2000
+    compare_several(sets, pairs, [1, 2], "cpu")
+    assert max(made) > most and made[-1] <= most
+    most = 0
+    with pytest.raises(InputError, match="memory does not suffice"):
+        compare_several(sets, pairs, [1, 2], "cpu")
 
 
 @pytest.mark.parametrize("device", DEVICES[1:])

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .device_spheres import exact_squared
+from .devices import within_memory
 from .overlap import SLACK
 from .small import bound_terms
 
-_CELLS = 1 << 25
-"""Distances held at once; some ten numbers each."""
-_NUMBERS = 1 << 28
-"""Numbers of the rows they are made of."""
+CELLS = 1 << 25
+"""Distances held at once, some ten numbers each, and an eighth of the numbers of the rows they are made of."""
+FEWEST_CELLS = 1 << 16
 
 
 class DeviceSets(NamedTuple):
@@ -37,26 +37,31 @@ def small_counts_on(sets: DeviceSets, pairs: np.ndarray, ks: np.ndarray) -> np.n
 
     pairs: (pairs, 2) numbers of sets; ks: (pairs, any number) neighbours, 0 where a set has too few samples.
     """
+    return within_memory(lambda cells: _counted(sets, pairs, ks, cells), CELLS, FEWEST_CELLS)
+
+
+def _counted(sets: DeviceSets, pairs: np.ndarray, ks: np.ndarray, cells: int) -> np.ndarray:
     counts = np.zeros((5, *ks.shape), np.int64)
     used = np.flatnonzero(ks.any(axis=1))
     if not len(used):
         return counts
-    small = _Small(sets)
+    small = _Small(sets, cells)
     small.find_radii(np.unique(pairs[used]), int(ks.max()))
-    for batch in similar_sizes(sets.sizes[pairs[used]], sets.values.shape[1]):
+    for batch in similar_sizes(sets.sizes[pairs[used]], sets.values.shape[1], cells):
         which = used[batch]
         counts[:, which] = small.memberships(pairs[which], ks[which])
     return counts
 
 
 class _Small:
-    def __init__(self, sets: DeviceSets) -> None:
+    def __init__(self, sets: DeviceSets, cells: int) -> None:
         import torch
 
         self.sets = sets
+        self.cells = cells
         self.device = sets.values.device
         norms = torch.empty(len(sets.values), dtype=torch.float64, device=self.device)
-        step = max(1, _NUMBERS // sets.values.shape[1])
+        step = max(1, 8 * cells // sets.values.shape[1])
         for start in range(0, len(norms), step):
             norms[start : start + step] = sets.values[start : start + step].double().square().sum(1)
         self.term, self.margin = bound_terms(norms, sets.values.shape[1])
@@ -70,9 +75,9 @@ class _Small:
         sizes = self.sets.sizes[which]
         most = min(most, int(sizes.max()) - 1)
         self.reach = torch.full((len(self.term), most), torch.inf, dtype=torch.float64, device=self.device)
-        for batch in similar_sizes(np.stack([sizes, sizes], axis=1), self.sets.values.shape[1]):
+        for batch in similar_sizes(np.stack([sizes, sizes], axis=1), self.sets.values.shape[1], self.cells):
             rows = self._padded(which[batch])
-            step = max(1, _CELLS // rows.number.numel())
+            step = max(1, self.cells // rows.number.numel())
             for start in range(0, rows.number.shape[1], step):
                 self._radii(rows, slice(start, start + step))
 
@@ -111,7 +116,7 @@ class _Small:
         reach = [self.reach[side.number] for side in (reference, candidate)]
         counts = torch.zeros((5, *ks.shape), dtype=torch.int64, device=self.device)
         held = torch.zeros((ks.shape[1], *candidate.number.shape), dtype=torch.bool, device=self.device)
-        step = max(1, _CELLS // candidate.number.numel())
+        step = max(1, self.cells // candidate.number.numel())
         for start in range(0, reference.number.shape[1], step):
             part = slice(start, start + step)
             low = self._near(reference, part, candidate).mul_(-2)
@@ -181,14 +186,14 @@ def padded_rows(sets: DeviceSets, which: np.ndarray) -> tuple[Any, Any]:
     return tuple(torch.from_numpy(each).to(sets.values.device) for each in (number, real))  # type: ignore[return-value]
 
 
-def similar_sizes(sizes: np.ndarray, width: int) -> Iterator[np.ndarray]:
+def similar_sizes(sizes: np.ndarray, width: int, cells: int) -> Iterator[np.ndarray]:
     """Positions of pairs of similar sizes, as many as memory is meant for."""
     order = np.lexsort((sizes[:, 1], sizes[:, 0]))
     ordered = sizes[order].tolist()
     start = tall = wide = 0
     for at, (first, second) in enumerate(ordered):
         tall, wide, count = max(tall, first), max(wide, second), at - start + 1
-        if count > 1 and (count * tall * wide > _CELLS or count * (tall + wide) * width > _NUMBERS):
+        if count > 1 and count * max(tall * wide, (tall + wide) * width // 8) > cells:
             yield order[start:at]
             start, tall, wide = at, first, second
     yield order[start:]

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..geometry.device_small import DeviceSets, padded_rows, similar_sizes
+from ..geometry.device_small import CELLS, FEWEST_CELLS, DeviceSets, padded_rows, similar_sizes
 from ..geometry.device_spheres import exact_squared
+from ..geometry.devices import within_memory
 
 if TYPE_CHECKING:
     from ..representations.words import DeviceWords
 
 _CLOSE = 1e-6
 """Squared distances below this are taken from differences, as products lose half of their digits."""
-_TOKENS = 1 << 15
-"""Whose power means are made at once."""
 
 
 def gram_distances(
@@ -26,13 +25,20 @@ def gram_distances(
 
     weights: of each text's pieces; kept: which of its n-grams count (None: all).
     """
+    grams = _grams(words, weights, kept, ngram)
+    return within_memory(lambda cells: _distances(words, *grams, pairs, cells), CELLS, FEWEST_CELLS)
+
+
+def _distances(
+    words: DeviceWords, grams: np.ndarray, factors: np.ndarray, sizes: np.ndarray, pairs: np.ndarray, cells: int
+) -> list[np.ndarray]:
     import torch
 
-    grams, factors, sizes = _grams(words, weights, kept, ngram)
     device = words.vectors.device
     points = torch.empty((len(grams), 3 * words.vectors.shape[2]), dtype=torch.float64, device=device)
-    for start in range(0, len(grams), _TOKENS):
-        part = slice(start, start + _TOKENS)
+    step = max(1, cells // points.shape[1])
+    for start in range(0, len(grams), step):
+        part = slice(start, start + step)
         points[part] = sum(
             _power_means(words.vectors[torch.from_numpy(grams[part, place]).to(device)])
             * torch.from_numpy(factors[part, place, None]).to(device)
@@ -43,7 +49,7 @@ def gram_distances(
     squares = (lengths[:, 0] > 0).double()
     sets = DeviceSets(points, np.cumsum(sizes) - sizes, sizes)
     tables: list[np.ndarray] = [np.empty(0)] * len(pairs)
-    for batch in similar_sizes(sizes[pairs], points.shape[1]):
+    for batch in similar_sizes(sizes[pairs], points.shape[1], cells):
         first, second = (padded_rows(sets, pairs[batch, side])[0] for side in (0, 1))
         squared = torch.bmm(points[first], points[second].transpose(1, 2)).mul_(-2)
         squared += squares[first][..., None]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..geometry.devices import within_memory
+
 if TYPE_CHECKING:
     from ..representations.words import DeviceWords
 
@@ -46,9 +48,18 @@ def greedy(table: TokenTable, sides: np.ndarray) -> tuple[np.ndarray, np.ndarray
     """For each pair (two text numbers) the weighted mean best cosine of the first's tokens, and of the second's."""
     import torch
 
-    there = torch.is_tensor(table.vectors)
-    vectors = table.vectors if there else torch.from_numpy(table.vectors)
-    cells = _CELLS_THERE if there else _CELLS
+    if torch.is_tensor(table.vectors):
+        means = within_memory(lambda cells: _means(table, table.vectors, sides, cells), _CELLS_THERE, _CELLS)
+    else:
+        means = _means(table, torch.from_numpy(table.vectors), sides, _CELLS)
+    # Vectors of length 1 up to rounding have cosines of at most 1 up to rounding.
+    np.clip(means, -1, 1, out=means)
+    return means[:, 0], means[:, 1]
+
+
+def _means(table: TokenTable, vectors: Any, sides: np.ndarray, cells: int) -> np.ndarray:
+    import torch
+
     means = np.empty((len(sides), 2))
     for batch in _batches(table.sizes[sides], vectors.shape[1], cells):
         tokens, shares = zip(*(_padded(table, sides[batch, side]) for side in (0, 1)), strict=True)
@@ -61,9 +72,7 @@ def greedy(table: TokenTable, sides: np.ndarray) -> tuple[np.ndarray, np.ndarray
             best[0] = torch.maximum(best[0], cosines.amax(1))
         for side in (0, 1):
             means[batch, side] = (best[side].cpu().numpy().astype(np.float64) * shares[side]).sum(axis=1)
-    # Vectors of length 1 up to rounding have cosines of at most 1 up to rounding.
-    np.clip(means, -1, 1, out=means)
-    return means[:, 0], means[:, 1]
+    return means
 
 
 def _padded(table: TokenTable, texts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

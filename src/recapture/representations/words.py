@@ -11,7 +11,7 @@ import numpy as np
 from ..checks import is_whole
 from ..declarations import installed_version
 from ..errors import InputError, shown
-from ..geometry.devices import accelerator_beside
+from ..geometry.devices import accelerator_beside, within_memory
 from ..progress import Progress
 from .batches import CPU_TOKENS, GPU_TOKENS, token_batches
 from .encoder import DEFAULT_ENCODER
@@ -218,16 +218,20 @@ class WordStore:
             cuts.append((text, piece, len(rows), parts))
             rows += [(*piece.before, *piece.own[part.start : part.stop], *piece.behind) for part in parts]
         budget = self._batch_tokens or (CPU_TOKENS if self._on_cpu else GPU_TOKENS)
+        by_row = within_memory(lambda tokens: self._by_row(rows, tokens), budget, 1)
+        for text, piece, start, parts in cuts:
+            vectors = by_row[start] if len(parts) == 1 else _joined(piece, parts, by_row[start : start + len(parts)])
+            ids = np.array([*piece.before, *piece.own, *piece.behind], np.int64)
+            self._kept.put(text, TextWords(ids, len(piece.before), len(piece.behind), vectors))
+
+    def _by_row(self, rows: list[tuple[int, ...]], budget: int) -> list[Any]:
         by_row: list[Any] = [np.empty(0)] * len(rows)
         with Progress(f"encoding with {self.name}", sum(map(len, rows)), "token") as progress:
             for batch in token_batches([len(row) for row in rows], budget):
                 for place, vectors in zip(batch, self._forward([rows[at] for at in batch]), strict=True):
                     by_row[place] = vectors
                 progress.advance(sum(len(rows[place]) for place in batch))
-        for text, piece, start, parts in cuts:
-            vectors = by_row[start] if len(parts) == 1 else _joined(piece, parts, by_row[start : start + len(parts)])
-            ids = np.array([*piece.before, *piece.own, *piece.behind], np.int64)
-            self._kept.put(text, TextWords(ids, len(piece.before), len(piece.behind), vectors))
+        return by_row
 
     def _forward(self, rows: list[tuple[int, ...]]) -> list[Any]:
         """For each row (layers, tokens, width): an array, or a tensor that stays on the accelerator."""
