@@ -12,11 +12,14 @@ is a sum of d + 2 terms whose errors stay below eta (|x|^2 + |y|^2) / 2, so that
 
 Half of eta would do for the true distance. The other half makes the bounds hold for the distance `exact` computes
 from differences, too (it is off by at most 2 gamma(d + 2) (|x|^2 + |y|^2)), and for limits that are rounded. So bounds
-and `exact` never disagree, and pairs that bounds leave open are decided by `exact`.
+and `exact` never disagree, and pairs that bounds leave open are decided by `exact`. Radii are bounds, too, until a
+decision depends on one: the k-th nearest by `low` is no nearer than its `low` says, and no farther than that and the two
+largest margins.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -95,7 +98,7 @@ def _counted(small: SmallSets, ks: np.ndarray) -> np.ndarray:
     def count(batch: np.ndarray) -> None:
         different, place = np.unique(small.pairs[batch], return_inverse=True)
         rows = _Rows([small.values[each] for each in different])
-        limits = np.concatenate([reach[each] for each in different.tolist()], axis=1)
+        limits = np.concatenate([reach[each] for each in different.tolist()], axis=2)
         counts[:, batch] = _memberships(rows, place.reshape(-1, 2), limits, ks[batch])
 
     run_tiles(count, list(_batches(small.pair_sizes, answerable, small.width)), "small pairs")
@@ -125,11 +128,15 @@ def bound_terms(norms: Any, dimensions: int) -> tuple[Any, Any]:
 
 
 class _Rows:
-    """Rows of several sets, one set below the other, ready for products that bound distances."""
+    """Rows of several sets, one set below the other, ready for products that bound distances.
+
+    They are in memory that the thread's next object uses again.
+    """
 
     def __init__(self, sets: Sequence[np.ndarray]) -> None:
-        self.values = np.concatenate(sets, dtype=np.float64)
         self.start = np.cumsum([0, *map(len, sets)])
+        self.values = _room("rows", (int(self.start[-1]), sets[0].shape[1]))
+        np.concatenate(sets, out=self.values)
         norms = np.einsum("ij,ij->i", self.values, self.values)
         self.term, self.margin = bound_terms(norms, self.values.shape[1])
 
@@ -146,7 +153,7 @@ class _Rows:
         In memory that the thread's next call uses again. Every pair is one product, without what fills it up.
         """
         tall, wide = left.term[:, part].shape[1], right.term.shape[1]
-        tile = _room(len(left.sizes) * tall * wide).reshape(-1, tall, wide)
+        tile = _room("tile", (len(left.sizes), tall, wide))
         tile.fill(0)
         firsts, seconds = self._slices(left, part), self._slices(right, slice(0, wide))
         for room, first, second in zip(tile, firsts, seconds, strict=True):
@@ -181,10 +188,12 @@ class _FilledUp(NamedTuple):
 _kept = threading.local()
 
 
-def _room(size: int) -> np.ndarray:
-    if getattr(_kept, "room", np.empty(0)).size < size:
-        _kept.room = np.empty(size)
-    room: np.ndarray = _kept.room[:size]
+def _room(name: str, shape: tuple[int, ...]) -> np.ndarray:
+    """This thread's memory of that name: getting new memory takes longer than filling it."""
+    size = math.prod(shape)
+    if getattr(_kept, name, np.empty(0)).size < size:
+        setattr(_kept, name, np.empty(size))
+    room: np.ndarray = getattr(_kept, name)[:size].reshape(shape)
     return room
 
 
@@ -194,7 +203,10 @@ def _slabs(pairs: int, tall: int, wide: int) -> list[slice]:
 
 
 def _reaches(small: SmallSets, most: np.ndarray) -> dict[int, np.ndarray]:
-    """By set, how far the spheres of its rows reach, squared, slack included: (k, rows)."""
+    """By set, how far the spheres of its rows reach, squared, slack included: (2, k, rows), at least and at most.
+
+    k = 0 is no sphere. Bounds suffice for nearly all decisions; `_exact_reach` has the rest.
+    """
     reach: dict[int, np.ndarray] = {}
     # Sets with as many neighbours wanted together: nearly all have the same.
     batches = [
@@ -205,74 +217,94 @@ def _reaches(small: SmallSets, most: np.ndarray) -> dict[int, np.ndarray]:
 
     def fill(batch: np.ndarray) -> None:
         rows = _Rows([small.values[which_set] for which_set in batch])
-        found = np.full((int(most.max()), len(rows.values)), np.inf)
+        found = np.full((2, 1 + int(most.max()), len(rows.values)), np.inf)
+        found[:, 0] = -np.inf
         sets = rows.padded(np.arange(len(batch)))
         wanted = int(most[batch[0]])
         for part in _slabs(len(batch), sets.term.shape[1], sets.term.shape[1]):
-            own = sets.number[:, part][sets.real[:, part]]
-            found[:wanted, own] = _squared_radii(rows, sets, part, wanted) * (1 + SLACK)
-        for which_set, first, last in zip(batch.tolist(), rows.start, rows.start[1:], strict=False):
-            reach[which_set] = found[:, first:last]
+            real = sets.real[:, part]
+            low = -2 * _nearest(_others(rows, sets, part), wanted)[real].T
+            found[0, 1 : 1 + wanted, sets.number[:, part][real]] = low.T * (1 + SLACK)
+            # The k rows with the least `low` are all within this.
+            high = low + _apart(rows, sets, part)[real]
+            found[1, 1 : 1 + wanted, sets.number[:, part][real]] = high.T * (1 + SLACK)
+        for which_set, first, last in zip(batch.tolist(), rows.start[:-1], rows.start[1:], strict=True):
+            reach[which_set] = found[..., first:last]
 
     run_tiles(fill, batches, "small radii")
     return reach
 
 
-def _squared_radii(rows: _Rows, sets: _FilledUp, part: slice, most: int) -> np.ndarray:
-    """(most, real rows of the part): exact squared distances to the nearest other rows of the set, in order."""
+def _others(rows: _Rows, sets: _FilledUp, part: slice) -> np.ndarray:
+    """h of some rows of each set and all its other rows."""
     tile = rows.near(sets, part, sets)
-    count, width = tile.shape[1:]
-    own = np.arange(count)
+    own = np.arange(tile.shape[1])
     tile[:, own, own + part.start] = -np.inf
-    kth = tile.max(axis=2) if most == 1 else np.partition(tile, width - most, axis=2)[..., width - most]
-    # The rows with the least `low` are no farther than this; so the farthest wanted one is among those within it.
-    limit = kth - 0.5 * (rows.margin[sets.number[:, part]] + rows.margin[sets.number].max(axis=1, keepdims=True))
-    limit[~sets.real[:, part]] = np.inf
-    row, column = np.divmod(np.flatnonzero(tile >= limit[..., None]), width)
-    numbers = sets.number[:, part].reshape(-1)
-    squared = exact(rows.values, numbers[row], rows.values, sets.number[row // count, column])
-    first = np.searchsorted(row, np.flatnonzero(sets.real[:, part]))
-    radii: np.ndarray = squared[np.lexsort((squared, row))][first + np.arange(most)[:, None]]
-    return radii
+    return tile
+
+
+def _nearest(tile: np.ndarray, count: int) -> np.ndarray:
+    """The largest numbers of each row, largest first; the tile is not in order afterwards."""
+    if count == 1:
+        return np.asarray(tile.max(axis=2))[..., None]
+    first = tile.shape[2] - count
+    tile.partition(first, axis=2)
+    return np.sort(tile[..., first:], axis=2)[..., ::-1]
+
+
+def _apart(rows: _Rows, sets: _FilledUp, part: slice) -> np.ndarray:
+    """(sets, rows): how far the bounds of a row's distances in its set are apart at most."""
+    margins = rows.margin[sets.number]
+    apart: np.ndarray = margins[:, part] + margins.max(axis=1, keepdims=True)
+    return apart
+
+
+def _exact_reach(rows: _Rows, number: int, most: int) -> np.ndarray:
+    """(k, rows) of one set, for k = 1 ... most or as many as it has."""
+    sets = rows.padded(np.array([number]))
+    found = []
+    for part in _slabs(1, sets.term.shape[1], sets.term.shape[1]):
+        tile = _others(rows, sets, part)
+        count, width = tile.shape[1:]
+        wanted = min(most, width - 1)
+        # The k-th nearest is among those whose `low` is not beyond all that the k nearest by `low` can be.
+        limit = _nearest(tile.copy(), wanted)[..., -1] - 0.5 * _apart(rows, sets, part)
+        row, column = np.divmod(np.flatnonzero(tile >= limit[..., None]), width)
+        numbers = sets.number[0]
+        squared = exact(rows.values, numbers[row + part.start], rows.values, numbers[column])
+        first = np.searchsorted(row, np.arange(count))
+        found.append(squared[np.lexsort((squared, row))][first + np.arange(wanted)[:, None]] * (1 + SLACK))
+    return np.concatenate(found, axis=1)
 
 
 def _memberships(rows: _Rows, sides: np.ndarray, reach: np.ndarray, ks: np.ndarray) -> np.ndarray:
     """(5, pairs, ks): x, y, a, b and the number of reference spheres that hold a candidate.
 
-    sides: (pairs, 2) numbers of sets; reach: (k, rows) how far spheres reach.
+    sides: (pairs, 2) numbers of sets; reach: (2, k, rows) bounds, made exact here where a decision depends on them.
     """
     counts = np.zeros((5, *ks.shape), np.int64)
     reference, candidate = rows.padded(sides[:, 0]), rows.padded(sides[:, 1])
     pairs, tall, wide = len(ks), reference.term.shape[1], candidate.term.shape[1]
-    limits = [
-        [np.where(each[:, None] > 0, reach[each[:, None] - 1, side.number], -np.inf) for each in ks.T]
-        for side in (reference, candidate)
-    ]
     held = np.zeros((ks.shape[1], pairs * wide), bool)
     for part in _slabs(pairs, tall, wide):
         tile = rows.near(reference, part, candidate)
-        of_reference, of_candidate = [each[:, part].reshape(-1) for each in limits[0]], limits[1]
-        maybe = tile >= -0.5 * of_reference[-1].reshape(pairs, -1, 1)
-        maybe |= tile >= -0.5 * of_candidate[-1][:, None]
+        shape = tile.shape[:2]
+        maybe = tile >= -0.5 * reach[1, ks[:, -1:], reference.number[:, part]][..., None]
+        maybe |= tile >= -0.5 * reach[1, ks[:, -1:], candidate.number][:, None]
         place = np.flatnonzero(maybe)
         row, column = np.divmod(place, wide)
-        pair = row // tile.shape[1]
+        pair = row // shape[1]
         column += pair * wide
-        inside = _decided(
-            rows,
-            reference.number[:, part].reshape(-1)[row],
-            candidate.number.reshape(-1)[column],
-            -2 * tile.reshape(-1)[place],
-            [each[row] for each in of_reference],
-            [each.reshape(-1)[column] for each in of_candidate],
-        )
+        low = -2 * tile.reshape(-1)[place]
+        listed = reference.number[:, part].reshape(-1)[row], candidate.number.reshape(-1)[column]
+        inside = _decided(rows, low, listed, sides[pair], reach, ks[pair])
         for at, (in_reference, in_candidate) in enumerate(inside):
             held[at, column[in_reference]] = True
             counts[1:, :, at] += [
-                _different(row[in_candidate], tile.shape[:2]),
+                _different(row[in_candidate], shape),
                 np.bincount(pair[in_candidate], minlength=pairs),
                 np.bincount(pair[in_reference], minlength=pairs),
-                _different(row[in_reference], tile.shape[:2]),
+                _different(row[in_reference], shape),
             ]
     counts[0] = held.reshape(-1, pairs, wide).sum(axis=2).T
     return counts
@@ -280,21 +312,32 @@ def _memberships(rows: _Rows, sides: np.ndarray, reach: np.ndarray, ks: np.ndarr
 
 def _decided(
     rows: _Rows,
-    row: np.ndarray,
-    column: np.ndarray,
     low: np.ndarray,
-    of_row: Sequence[np.ndarray],
-    of_column: Sequence[np.ndarray],
+    listed: tuple[np.ndarray, np.ndarray],
+    sides: np.ndarray,
+    reach: np.ndarray,
+    ks: np.ndarray,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """For listed pairs, by k: is the column's sample in the row's sphere, and the row's in the column's?"""
-    high = low + (rows.margin[row] + rows.margin[column])
+    """For listed pairs of rows, by k: is the second in the first's sphere, and the first in the second's?
+
+    sides: which sets they are of; ks: (rows, ks). What bounds leave open is made exact: in `low` the distances, in
+    `reach` all spheres of their set.
+    """
+    high = low + (rows.margin[listed[0]] + rows.margin[listed[1]])
     unclear = np.zeros(len(low), bool)
-    for limit in (*of_row, *of_column):
-        unclear |= (low <= limit) & (high > limit)
-    at = np.flatnonzero(unclear)
-    if len(at):
-        low[at] = exact(rows.values, row[at], rows.values, column[at])
-    return [(low <= one, low <= other) for one, other in zip(of_row, of_column, strict=True)]
+    open_sets: set[int] = set()
+    for side, numbers in enumerate(listed):
+        for k in ks.T:
+            open_here = np.flatnonzero((low <= reach[1, k, numbers]) & (high > reach[0, k, numbers]))
+            unclear[open_here] = True
+            open_sets.update(np.unique(sides[open_here, side]).tolist())
+    if open_sets:
+        at = np.flatnonzero(unclear)
+        low[at] = exact(rows.values, listed[0][at], rows.values, listed[1][at])
+        for number in open_sets:
+            found = _exact_reach(rows, number, reach.shape[1] - 1)
+            reach[:, 1 : 1 + len(found), rows.start[number] : rows.start[number + 1]] = found
+    return [(low <= reach[0, k, listed[0]], low <= reach[0, k, listed[1]]) for k in ks.T]
 
 
 def _different(rows: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
