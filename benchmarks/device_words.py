@@ -39,8 +39,16 @@ from .timing import ratio, seconds
 ALL = 170_180
 """Outputs of WMT17 to English."""
 BARS = {"me-words": 120, "pr-words": 120, "bertscore": 120, "moverscore": 300}
+SHAPE = {
+    "vocab_size": 30_522,
+    "hidden_size": 384,
+    "num_hidden_layers": 6,
+    "num_attention_heads": 12,
+    "intermediate_size": 1536,
+    "max_position_embeddings": 512,
+}
+"""Of all-MiniLM-L6-v2."""
 _SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-_VOCABULARY = 30_522
 
 
 def translations(count: int) -> tuple[list[str], list[str], str]:
@@ -89,7 +97,7 @@ def encoder(folder: Path, texts: Sequence[str]) -> Path:
     trainer = trainers.WordPieceTrainer(vocab_size=16_000, special_tokens=_SPECIAL, show_progress=False)
     tokenizer.train_from_iterator(texts, trainer)
     known = tokenizer.get_vocab()
-    unused = {f"[unused{number}]": number for number in range(len(known), _VOCABULARY)}
+    unused = {f"[unused{number}]": number for number in range(len(known), SHAPE["vocab_size"])}
     tokenizer.model = models.WordPiece({**known, **unused}, unk_token="[UNK]")
     around = [(token, tokenizer.token_to_id(token)) for token in ("[CLS]", "[SEP]")]
     tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", None, around)
@@ -102,16 +110,8 @@ def encoder(folder: Path, texts: Sequence[str]) -> Path:
         sep_token="[SEP]",
         mask_token="[MASK]",
     ).save_pretrained(folder)
-    shape = BertConfig(
-        vocab_size=_VOCABULARY,
-        hidden_size=384,
-        num_hidden_layers=6,
-        num_attention_heads=12,
-        intermediate_size=1536,
-        max_position_embeddings=512,
-    )
     torch.manual_seed(0)
-    BertModel(shape, add_pooling_layer=False).save_pretrained(folder, safe_serialization=True)
+    BertModel(BertConfig(**SHAPE), add_pooling_layer=False).save_pretrained(folder, safe_serialization=True)
     return folder
 
 

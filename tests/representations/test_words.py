@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import shutil
+import types
 from pathlib import Path
 from typing import Any
 
@@ -262,15 +263,19 @@ def test_vectors_stay_on_a_device_where_they_are_compared_there(tiny_bert: Path)
     assert len(table.vectors) == table.sizes.sum()
 
 
-def test_on_a_device_more_is_kept_and_less_is_held(tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_KEPT_BYTES", 100)
-    monkeypatch.setattr(module, "_HELD_THERE", 0)
+def test_a_device_keeps_and_holds_a_part_of_its_memory(tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    memory = {"cuda": 8 << 30, "cuda:1": 80 << 30}
+    monkeypatch.setattr(
+        torch.cuda, "get_device_properties", lambda device: types.SimpleNamespace(total_memory=memory[device])
+    )
+    assert [module._room_there(device) for device in memory] == [(1 << 30, 2 << 30), (10 << 30, 20 << 30)]
+    monkeypatch.setattr(module, "_room_there", lambda device: (100, 0))  # next to nothing
     with engine(accelerator="cpu"):
         store = WordStore(str(tiny_bert))
         store.want([1])
         store.hold(TEXTS)
         store.ensure(TEXTS)
-        monkeypatch.setattr(module, "_KEPT_THERE", 100)
         store.ensure(["a cat"])
     with pytest.raises(KeyError):
         store[TEXTS[0]]

@@ -13,8 +13,8 @@ is a sum of d + 2 terms whose errors stay below eta (|x|^2 + |y|^2) / 2, so that
 Half of eta would do for the true distance. The other half makes the bounds hold for the distance `exact` computes
 from differences, too (it is off by at most 2 gamma(d + 2) (|x|^2 + |y|^2)), and for limits that are rounded. So bounds
 and `exact` never disagree, and pairs that bounds leave open are decided by `exact`. Radii are bounds, too, until a
-decision depends on one: the k-th nearest by `low` is no nearer than its `low` says, and no farther than that and the two
-largest margins.
+decision depends on one: the k-th nearest is no nearer than the k-th least `low`, and no farther than that and the row's
+own and the set's largest margin.
 """
 
 from __future__ import annotations

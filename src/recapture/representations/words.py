@@ -25,10 +25,6 @@ from .windows import windows
 PURPOSE = "the encoder"
 _WANTED = Wanted("encoder", (DEFAULT_ENCODER,))
 _KEPT_BYTES = 512 << 20
-_KEPT_THERE = 4 << 30
-"""The same on an accelerator, where more texts are compared at once."""
-_HELD_THERE = 16 << 30
-"""The most that is held there: what is beyond may have to be made again."""
 _COUNTS = ("num_hidden_layers", "n_layers", "n_layer")
 
 
@@ -208,7 +204,7 @@ class WordStore:
     def _encode(self, texts: list[str]) -> None:
         self._load()
         if self.accelerator is not None:
-            self._kept.allow(_KEPT_THERE, _HELD_THERE)
+            self._kept.allow(*_room_there(self.accelerator))
         rows: list[tuple[int, ...]] = []
         cuts = []
         for text, piece in zip(texts, self.pieces(texts), strict=True):
@@ -292,6 +288,16 @@ class WordStore:
             self._room = room_of(model)
             row = (*piece.before, *piece.own, *piece.behind) or (0,)
             self._parted(self._states([row]), [len(row)])
+
+
+def _room_there(accelerator: str) -> tuple[int, int | None]:
+    """Bytes to keep and at most to hold on a device: parts of its memory. What is beyond may have to be made again."""
+    import torch
+
+    if torch.device(accelerator).type != "cuda":
+        return _KEPT_BYTES, None
+    memory = torch.cuda.get_device_properties(accelerator).total_memory
+    return memory // 8, memory // 4
 
 
 def _kept() -> Kept[TextWords]:
