@@ -398,9 +398,9 @@ def test_more_texts_are_scored_together_on_a_device(tiny_bert, monkeypatch):
     chunks = []
     chunked = run._chunks
     monkeypatch.setattr(run, "_chunks", lambda pairs, most: chunks.append(most) or chunked(pairs, most))
-    me(tiny_bert)
+    me(tiny_bert, device="cpu")
     with engine(accelerator="cpu"):
-        me(tiny_bert)
+        me(tiny_bert, device="cpu")
     rc.bleu(REFERENCES, CANDIDATES)
     assert chunks == [60_000, 480_000, 60_000][: len(chunks)] and len(chunks) >= 2
 
@@ -414,7 +414,8 @@ def test_counts_are_made_once_for_metrics_of_the_same_samples(tiny_bert, monkeyp
 
     def run_both(**options):
         chosen = {"me-words": {"layers": 3}, "pr-words": options}
-        return rc.evaluate_pairs(REFERENCES, CANDIDATES, list(chosen), options=chosen, encoder=tiny_bert)["candidate"]
+        given = {"options": chosen, "encoder": tiny_bert, "device": "cpu"}
+        return rc.evaluate_pairs(REFERENCES, CANDIDATES, list(chosen), **given)["candidate"]
 
     for k, ks in ((1, [1]), (2, [1, 2]), (9, [1, 9])):
         calls.clear()

@@ -242,11 +242,11 @@ def test_vectors_stay_on_a_device_where_they_are_compared_there(tiny_bert: Path)
     """The same numbers as arrays, in one tensor; the processor takes the part of the device."""
     torch = pytest.importorskip("torch")
     texts, layers = [SHORT, LONG, *TEXTS], [1, 2]
-    here = WordStore(str(tiny_bert))
+    here = WordStore(str(tiny_bert), device="cpu")
     here.want([0, *layers])
     here.ensure(texts)
     with engine(accelerator="cpu"):
-        there = WordStore(str(tiny_bert))
+        there = WordStore(str(tiny_bert), device="cpu")
         there.want([0, *layers])
         there.ensure(texts)
         table = there.table(texts, layers)
@@ -272,7 +272,7 @@ def test_a_device_keeps_and_holds_a_part_of_its_memory(tiny_bert: Path, monkeypa
     assert [module._room_there(device) for device in memory] == [(1 << 30, 2 << 30), (10 << 30, 20 << 30)]
     monkeypatch.setattr(module, "_room_there", lambda device: (100, 0))  # next to nothing
     with engine(accelerator="cpu"):
-        store = WordStore(str(tiny_bert))
+        store = WordStore(str(tiny_bert), device="cpu")
         store.want([1])
         store.hold(TEXTS)
         store.ensure(TEXTS)
