@@ -385,8 +385,8 @@ class Shared:
         return self._words[name]
 
     def chunk_characters(self) -> int:
-        """Of the texts that are scored together."""
-        there = any(store.accelerator is not None for store in self._words.values())
+        """Of the texts that are scored together; distributions over a vocabulary need more memory than word vectors."""
+        there = not self._masked and any(store.accelerator is not None for store in self._words.values())
         return _CHUNK_CHARACTERS * (_MORE_THERE if there else 1)
 
     def masked(self, model: ModelName | None = None) -> MaskedStore:
