@@ -152,7 +152,9 @@ def main() -> None:
     logging.disable_progress_bar()
     names = [name for name in BARS if name != "moverscore" or importlib.util.find_spec("ot") is not None]
     references, outputs, source = translations(options.pairs)
-    print(f"{len(outputs):,} pairs ({source}), {len(set(references)):,} references, device {options.device}")
+    print(
+        f"{len(outputs):,} pairs ({source}), {len(set(references)):,} references, device {options.device}", flush=True
+    )
     if "moverscore" not in names:
         print("  POT is not installed: no MoverScore")
     with tempfile.TemporaryDirectory() as temporary, contextlib.ExitStack() as stack:
@@ -221,7 +223,10 @@ def _check(references: Sequence[str], outputs: Sequence[str], names: Sequence[st
             start = time.perf_counter()
             here = small_counts_at(sets, sides, ks)
             spent = time.perf_counter() - start
-        print(f"  processor, me-words and pr-words, {threads:2} threads {1e3 * spent / len(pairs):21.3f} ms a pair")
+        print(
+            f"  processor, me-words and pr-words, {threads:2} threads {1e3 * spent / len(pairs):21.3f} ms a pair",
+            flush=True,
+        )
     equal = all(
         np.array_equal(getattr(counts, name), here[place, :, at])
         for at, counts in enumerate(there)

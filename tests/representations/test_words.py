@@ -263,6 +263,20 @@ def test_vectors_stay_on_a_device_where_they_are_compared_there(tiny_bert: Path)
     assert len(table.vectors) == table.sizes.sum()
 
 
+def test_no_attention_is_planned_for_every_shape(tiny_bert: Path) -> None:
+    """Of all models that go through here; see `attention`."""
+    torch = pytest.importorskip("torch")
+    store = WordStore(str(tiny_bert), device="cpu")
+    store.want([1])
+    store.ensure(["the model is loaded"])
+    seen: list[bool] = []
+    store._model.register_forward_hook(lambda *_: seen.append(torch.backends.cuda.cudnn_sdp_enabled()))
+    before = torch.backends.cuda.cudnn_sdp_enabled()
+    store.ensure(TEXTS)
+    assert seen and not any(seen)
+    assert torch.backends.cuda.cudnn_sdp_enabled() == before
+
+
 def test_a_device_keeps_and_holds_a_part_of_its_memory(tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
     memory = {"cuda": 8 << 30, "cuda:1": 80 << 30}
