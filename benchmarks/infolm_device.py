@@ -10,6 +10,7 @@ with random weights and made-up words stands for it. On CUDA where there is one,
 
 from __future__ import annotations
 
+import functools
 import random
 import tempfile
 import time
@@ -73,6 +74,7 @@ class Bench:
         words = (word for word in known if word.isascii() and word.isalpha() and len(word) > 2)
         self.words = sorted(words, key=known.__getitem__)[:4000]
 
+    @functools.cache  # noqa: B019 - texts are no part of what is timed
     def sentences(self, seed: int) -> tuple[list[str], list[str]]:
         """References of 15 to 35 words (on a processor 8 to 16), and candidates with a quarter of the words changed."""
         rng = random.Random(seed)
@@ -210,11 +212,24 @@ def profiled(bench: Bench) -> None:
     import io
     import pstats
 
+    bench.sentences(4)
     profile = cProfile.Profile()
     profile.runcall(bench.score, 4)
     written = io.StringIO()
     pstats.Stats(profile, stream=written).sort_stats("tottime").print_stats(14)
     print("\n".join(line[:110] for line in written.getvalue().splitlines() if line.strip()), flush=True)
+    kernels(bench)
+
+
+def kernels(bench: Bench) -> None:
+    """Where the device's time goes."""
+    from torch.profiler import ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as found:
+        bench.score(4)
+        bench.wait()
+    listed = found.key_averages().table(sort_by="self_cuda_time_total", row_limit=14, max_name_column_width=60)
+    print("\n".join(line[:150] for line in listed.splitlines()), flush=True)
 
 
 def precision(bench: Bench, dtype: str) -> None:

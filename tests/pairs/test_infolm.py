@@ -625,11 +625,12 @@ def device_way() -> Iterator[None]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("chunk", [60_000, 150])
+@pytest.mark.parametrize("chunk", [60_000, 20])
 def test_the_device_way_equals_the_loop(
     tiny_bert: Path, scored: Callable[..., Any], device_way: None, monkeypatch: Any, chunk: int
 ) -> None:
-    """chunk: characters whose pairs are scored together; with few of them one portion flies while another lands."""
+    """chunk: an eighth of the characters whose pairs are scored together; with few of them one portion flies while
+    another lands."""
     monkeypatch.setattr(evaluate_module, "_CHUNK_CHARACTERS", chunk)
     monkeypatch.setattr(infolm_device, "_ROWS", 500)  # a text's rows in several parts
     monkeypatch.setattr(infolm_device, "_HELD", 700)  # few distributions at once
@@ -659,7 +660,7 @@ def test_the_device_way_equals_the_loop(
 def test_the_device_way_masks_each_text_once_and_keeps_it(
     tiny_bert: Path, device_way: None, spy: Spy, tmp_path: Path, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr(evaluate_module, "_CHUNK_CHARACTERS", 60)
+    monkeypatch.setattr(evaluate_module, "_CHUNK_CHARACTERS", 8)
     references, candidates = texts(6, 73) * 2, texts(12, 74)
     first = infolm(references, candidates, "kl", tiny_bert, cache=tmp_path, device="cpu")
     _, made = spy.taken()

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..divergences.logs import LogPairs
-from ..geometry.parallel import engine_options
 from ..representations.masked_device import Launched, marked, on_its_way, there, wait_for
 
 if TYPE_CHECKING:
@@ -31,11 +30,6 @@ _HELD = 1 << 27
 """Numbers of all distributions held at once, in float64."""
 _COMPARED = 1 << 22
 """Numbers of the distributions compared at once, in about a dozen arrays."""
-
-
-def on_a_device(model: MaskedModel) -> bool:
-    """Whether the model is on a device that works by itself and has float64, or this way is asked for."""
-    return model.device.startswith("cuda") or engine_options().accelerator is not None
 
 
 class Flight(NamedTuple):
@@ -104,7 +98,7 @@ def _portions(sides: np.ndarray, texts: int) -> list[tuple[int, int]]:
     """Runs of pairs with at most so many different texts, but for one pair."""
     parts, begin, seen = [], 0, set[int]()
     for at, pair in enumerate(sides.tolist()):
-        if at > begin and len(seen | set(pair)) > texts:
+        if at > begin and len(seen) + len(set(pair) - seen) > texts:
             parts.append((begin, at))
             begin, seen = at, set()
         seen.update(pair)
@@ -135,14 +129,15 @@ def _distributions(
         part = slice(begin, begin + at_once)
         first, last = int(owner[part][0]), int(owner[part][-1]) + 1
         some = rows_there[part]
-        logits = model.logits_there(vectors[some]).double()
-        logits -= logits.amax(dim=1, keepdim=True)
-        lowest = torch.minimum(lowest, logits.min())
+        logits = model.logits_there(vectors[some])
+        least, most = torch.aminmax(logits, dim=1)
+        lowest = torch.minimum(lowest, (least.double() - most).min())
+        double = logits.double()
         share = torch.zeros((last - first, len(some)), dtype=torch.float64, device=device)
         share[owner_there[part] - first, torch.arange(len(some), device=device)] = weights[some]
         for at, temperature in enumerate(temperatures):
-            powers = (logits / temperature).exp_()
-            totals[at, first:last] += (share / powers.sum(dim=1)) @ powers
+            scaled = double if temperature == 1 else double / temperature
+            totals[at, first:last] += share @ torch.softmax(scaled, dim=1)
     # A long sum is rounded: every row is made to sum to 1.
     totals /= totals.sum(dim=2, keepdim=True)
     return totals.log_().transpose(0, 1), lowest

@@ -6,12 +6,14 @@ is the head's vector before the vocabulary projection: every temperature and wei
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..geometry.devices import accelerator_beside
 from ..progress import Progress
 from .batches import GPU_TOKENS, token_batches
 from .kept import Kept
@@ -64,6 +66,7 @@ class MaskedStore:
         self._batch_tokens = batch_tokens
         self._kept: Kept[Masked] = Kept(lambda made: made.vectors.nbytes + made.ids.nbytes, _KEPT_BYTES)
         self._pieces: dict[str, Pieces] = {}
+        self._keys: dict[str, str] = {}
         self._disk = None
         if cache is not False:
             self._disk = cache if isinstance(cache, VectorCache) else VectorCache(None if cache is True else cache)
@@ -76,6 +79,13 @@ class MaskedStore:
         if new:
             self._pieces.update(zip(new, self.model.tokenizer.pieces(new), strict=True))
         return [self._pieces[text] for text in texts]
+
+    @property
+    def accelerator(self) -> str | None:
+        """torch's name of the device that masks and compares many texts at once; None: the processor, one by one."""
+        if importlib.util.find_spec("torch") is None:  # then nothing can be made, and whoever loads says so
+            return None
+        return accelerator_beside(self.model.device)
 
     @property
     def name(self) -> str:
@@ -136,14 +146,16 @@ class MaskedStore:
     def _by_key(self, texts: Sequence[str]) -> dict[str, Pieces]:
         by_key: dict[str, Pieces] = {}
         for text, piece in zip(texts, self.pieces(texts), strict=True):
-            by_key.setdefault(_key(piece), piece)
+            by_key.setdefault(self.key(text), piece)
             if len(piece.own) > self._room(piece):
                 self.windowed.add(text)
         return by_key
 
     def key(self, text: str) -> str:
         """What a text that was cut goes by: its pieces, which are all that the model sees of it."""
-        return _key(self._pieces[text])
+        if text not in self._keys:
+            self._keys[text] = _key(self._pieces[text])
+        return self._keys[text]
 
     def _windowed_rows(self, piece: Pieces) -> list[WindowRows]:
         return [

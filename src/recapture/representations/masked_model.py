@@ -11,6 +11,7 @@ import numpy as np
 
 from ..declarations import installed_version
 from ..errors import InputError
+from .attention import ready_attention
 from .encoder import DEFAULT_ENCODER
 from .loading import check_device, in_one_sentence, load_pretrained, room_of, transformer_folder, usable_device
 from .locate import Wanted, Weights, find_weights
@@ -83,7 +84,11 @@ class MaskedModel:
 
         half = torch.bfloat16 if self._dtype_name == "bfloat16" else torch.float16
         kind = self._device.split(":")[0]
-        with torch.inference_mode(), torch.autocast(kind, half, enabled=reduced and self._dtype_name != "float32"):
+        with (
+            torch.inference_mode(),
+            torch.autocast(kind, half, enabled=reduced and self._dtype_name != "float32"),
+            ready_attention() if kind == "cuda" else contextlib.nullcontext(),
+        ):
             yield
 
     @functools.cached_property

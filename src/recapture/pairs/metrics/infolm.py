@@ -26,7 +26,7 @@ from ...similarity.scorer import Rule
 from ..declaration import Output, PairMetric, TextPairScorer
 from ..evaluate import Answer, Candidates, ModelName, References, Shared, pair_function, run_metric
 from ..idf import Idf, about_texts, by_pieces, idf_caption
-from ..infolm_device import DEEPEST, Flight, launch, on_a_device
+from ..infolm_device import DEEPEST, Flight, launch
 
 if TYPE_CHECKING:
     from ...representations.masked import Masked
@@ -145,13 +145,13 @@ class InfoLMScorer(TextPairScorer):
         }
 
     def ahead(self, pairs: Sequence[tuple[str, str]]) -> None:
-        if on_a_device(self._store.model):
+        if self._store.accelerator is not None:
             self._flights.append(
                 (pairs, launch(self._store, pairs, self._idf, self._asked.settings, self._temperatures))
             )
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
-        if on_a_device(self._store.model):
+        if self._store.accelerator is not None:
             table = self._landed(pairs)
             if table is not None:
                 return self._columns(pairs, table)
