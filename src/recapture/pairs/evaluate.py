@@ -392,7 +392,7 @@ class Shared:
 
     def chunk_characters(self) -> int:
         """Of the texts that are scored together."""
-        stores = [*self._words.values(), *self._masked.values()]
+        stores: list[WordStore | MaskedStore] = [*self._words.values(), *self._masked.values()]
         there = bool(stores) and all(store.accelerator is not None for store in stores)
         return _CHUNK_CHARACTERS * (_MORE_THERE if there else 1)
 

@@ -26,6 +26,8 @@ DEEPEST = -600.0
 """Down to this logarithm, probabilities and their weighted sums are far from underflow."""
 _ROWS = 1 << 25
 """Numbers of the vocabulary's rows held at once: float64, in about four arrays."""
+_TOKENS = 2048
+"""Tokens whose distributions are mixed by one product: those of different texts are multiplied by 0."""
 _HELD = 1 << 27
 """Numbers of all distributions held at once, in float64."""
 _COMPARED = 1 << 22
@@ -124,7 +126,7 @@ def _distributions(
     rows_there, owner_there = there(np.stack([rows, owner]).astype(np.int64), device)
     totals = torch.zeros((len(temperatures), len(chosen), model.vocabulary), dtype=torch.float64, device=device)
     lowest = torch.zeros((), dtype=torch.float64, device=device)
-    at_once = max(1, _ROWS // model.vocabulary)
+    at_once = max(1, min(_ROWS // model.vocabulary, _TOKENS))
     for begin in range(0, len(rows), at_once):
         part = slice(begin, begin + at_once)
         first, last = int(owner[part][0]), int(owner[part][-1]) + 1
