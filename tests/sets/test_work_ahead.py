@@ -15,6 +15,7 @@ from recapture.cli.app import run
 from recapture.pairs import pairs_ahead as pairs_ahead_module
 from recapture.pairs.pairs_ahead import pairs_ahead
 from recapture.sets import budget as budget_module
+from recapture.sets import work_ahead
 from recapture.sets.budget import fitting, seconds_of, within_budget
 from recapture.sets.work_ahead import Growth, Roles, SetCall, SetWork, WorkAhead, not_below_0
 from recapture.texts.sampling import sample_places
@@ -283,6 +284,8 @@ def test_items_take_what_a_few_of_them_do(monkeypatch: pytest.MonkeyPatch) -> No
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RECAPTURE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(work_ahead, "_LEAST", 0.1)  # seconds of measuring, which no test needs
+    monkeypatch.setattr(pairs_ahead_module, "_LEAST", 0.1)
     for seed, name in enumerate("abc"):
         np.save(f"{name}.npy", made(seed, 150))
     Path("texts.txt").write_text("".join(f"the cat sat on mat {at}\n" for at in range(60)))
