@@ -1,0 +1,113 @@
+"""Clusterings of MAUVE and PRD, and triangle ranks, on a GPU beside all cores of the same machine: needs CUDA.
+
+    python -m benchmarks device_clusters
+
+Both do the same work on the same data in one process, warm; labels and counts must be equal to the last integer.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import recapture as rc
+from recapture.geometry.clusters import ClusterRows, unit_rows
+from recapture.geometry.kmeans import kmeans
+from recapture.geometry.parallel import engine, engine_options
+
+from .timing import embeddings, ratio, seconds
+
+BAR = ">= 10"
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    begun = time.perf_counter()
+    made = work()  # comes back as an array in host memory
+    return made, time.perf_counter() - begun
+
+
+def beside(what: str, work: Callable[[], Any], device: str, equal: Callable[[Any, Any], bool]) -> None:
+    """One line each for the processor and the device, their ratio, and whether they agree."""
+    with engine(device=device, accelerator=device):
+        _, first = timed(work)
+        there, least = timed(work)
+    with engine(device="cpu"):
+        here, usual = timed(work)
+    seconds(f"{what}: {device}, first call", first)
+    seconds(f"{what}: {device}", least)
+    seconds(f"{what}: {engine_options().thread_count()} threads", usual)
+    ratio(f"{what}: {'EQUAL' if equal(there, here) else 'NOT EQUAL'}", usual / least, BAR)
+
+
+def clusterings(device: str, rows: int = 100_000, many: int = 500_000) -> None:
+    a, b = embeddings(rows, seed=1), embeddings(rows, seed=2)
+    prepared, spent = timed(lambda: ClusterRows.of(unit_rows(a), unit_rows(b)).principal(0.9))
+    clusters = rows // 10
+    print(
+        f"MAUVE's clusterings of {rows:,} v {rows:,}: {clusters:,} clusters, {prepared.values.shape[1]} axes, 8 seeds"
+    )
+    seconds("unit rows, order, principal axes (processor)", spent)
+    pieces(device, prepared, clusters)
+    beside("k-means", lambda: kmeans(prepared.values, prepared.weight, clusters, range(8)), device, np.array_equal)
+    beside("whole score", lambda: rc.mauve(a, b).values, device, lambda one, other: bool(one == other))
+    a, b = embeddings(many, seed=1), embeddings(many, seed=2)
+    prepared, spent = timed(lambda: ClusterRows.of(a, b).centred())
+    print(f"PRD's clusterings of {many:,} v {many:,}: 20 clusters, 384 dimensions, 10 seeds")
+    seconds("order, centre (processor)", spent)
+    pieces(device, prepared, 20)
+    beside("k-means", lambda: kmeans(prepared.values, prepared.weight, 20, range(10)), device, np.array_equal)
+
+
+def pieces(device: str, rows: ClusterRows, clusters: int) -> None:
+    """Where one clustering spends its time."""
+    import torch
+
+    from recapture.geometry.device_kmeans import DeviceClustering, DeviceRows
+    from recapture.geometry.grid_kmeans import on_grid
+
+    assert isinstance(rows.values, np.ndarray)
+    values = rows.values
+    grid, spent = timed(lambda: on_grid(values, rows.weight))
+    seconds("  rows to the grid (processor)", spent)
+    there, spent = timed(lambda: DeviceRows.of(grid, device))
+    seconds("  rows to the device", spent)
+    for _ in range(2):
+        run = DeviceClustering(grid, there, clusters, 0)
+        parts: dict[str, float] = {}
+        for name in ("start", "_bring_up_to_date", "_decide", "_rescore", "_batch", "_take", "_move"):
+            setattr(run, name, _clocked(getattr(run, name), name, parts, torch.cuda.synchronize))
+        _, spent = timed(run.complete)
+    listed = ", ".join(f"{name.strip('_')} {each:.3f}" for name, each in parts.items())
+    print(f"    one clustering alone: {spent:.3f} s, {run._steps} moves: {listed} (decide, rescore: inside another)")
+
+
+def _clocked(method: Callable[..., Any], name: str, parts: dict[str, float], wait: Callable[[], None]) -> Any:
+    def wrapped(*given: Any) -> Any:
+        begun = time.perf_counter()
+        made = method(*given)
+        wait()
+        parts[name] = parts.get(name, 0.0) + time.perf_counter() - begun
+        return made
+
+    return wrapped
+
+
+def main() -> None:
+    try:
+        import torch
+
+        there = torch.cuda.is_available()
+    except ImportError:
+        there = False
+    if not there:
+        print("device_clusters: no CUDA device here")
+        return
+    print(f"\n{torch.cuda.get_device_name()}, torch {torch.__version__}")
+    clusterings("cuda")
+
+
+if __name__ == "__main__":
+    main()
