@@ -16,7 +16,10 @@ import numpy as np
 import recapture as rc
 from recapture.geometry.clusters import ClusterRows, unit_rows
 from recapture.geometry.kmeans import kmeans
+from recapture.geometry.labels import Labels
 from recapture.geometry.parallel import engine, engine_options
+from recapture.geometry.triangle_moments import triangle_moments
+from recapture.geometry.triangles import counts_under, observed_counts
 
 from .timing import embeddings, ratio, seconds
 
@@ -31,7 +34,7 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 def beside(what: str, work: Callable[[], Any], device: str, equal: Callable[[Any, Any], bool]) -> None:
     """One line each for the processor and the device, their ratio, and whether they agree."""
-    with engine(device=device, accelerator=device):
+    with engine(accelerator=device):
         _, first = timed(work)
         there, least = timed(work)
     with engine(device="cpu"):
@@ -78,7 +81,8 @@ def pieces(device: str, rows: ClusterRows, clusters: int) -> None:
         run = DeviceClustering(grid, there, clusters, 0)
         parts: dict[str, float] = {}
         for name in ("start", "_bring_up_to_date", "_decide", "_rescore", "_batch", "_take", "_move"):
-            setattr(run, name, _clocked(getattr(run, name), name, parts, torch.cuda.synchronize))
+            wait = torch.cuda.synchronize if device.startswith("cuda") else lambda: None
+            setattr(run, name, _clocked(getattr(run, name), name, parts, wait))
         _, spent = timed(run.complete)
     listed = ", ".join(f"{name.strip('_')} {each:.3f}" for name, each in parts.items())
     print(f"    one clustering alone: {spent:.3f} s, {run._steps} moves: {listed} (decide, rescore: inside another)")
@@ -95,6 +99,36 @@ def _clocked(method: Callable[..., Any], name: str, parts: dict[str, float], wai
     return wrapped
 
 
+def triangles(device: str, side: int = 500, few: int = 200, labellings: int = 2_000, groups: int = 1_000) -> None:
+    rng = np.random.default_rng(0)
+
+    def apart(points: int) -> np.ndarray:
+        placed = rng.standard_normal((points, 8))
+        return np.array([np.linalg.norm(placed - point, axis=1) for point in placed])
+
+    def labels(points: int, candidates: int) -> Labels:
+        chosen = np.arange(points) < candidates
+        candidate = rng.permuted(np.broadcast_to(chosen, (labellings, points)), axis=1)
+        return Labels(~candidate, candidate)
+
+    print("triangle ranks, distances given")
+    whole, half = apart(2 * side), apart(2 * few)
+    one_way = whole + rng.random(whole.shape)
+    beside(f"{side} v {side}", lambda: observed_counts(whole, side, "split"), device, np.array_equal)
+    beside(f"{side} v {side}: moments", lambda: triangle_moments(whole, side), device, _all_equal)
+    beside(f"{side} v {side}: moments, not symmetric", lambda: triangle_moments(one_way, side), device, _all_equal)
+    many = labels(2 * few, few)
+    what = f"{few} v {few}: {labellings:,} labellings"
+    beside(what, lambda: counts_under(half[None], many, "split"), device, np.array_equal)
+    contexts, small = rng.random((groups, 15, 15)), labels(15, 5)
+    what = f"{groups:,} contexts, 10 v 5: {labellings:,} labellings"
+    beside(what, lambda: counts_under(contexts, small, "split"), device, np.array_equal)
+
+
+def _all_equal(one: tuple[np.ndarray, ...], other: tuple[np.ndarray, ...]) -> bool:
+    return all(np.array_equal(*each) for each in zip(one, other, strict=True))
+
+
 def main() -> None:
     try:
         import torch
@@ -106,6 +140,7 @@ def main() -> None:
         print("device_clusters: no CUDA device here")
         return
     print(f"\n{torch.cuda.get_device_name()}, torch {torch.__version__}")
+    triangles("cuda")
     clusterings("cuda")
 
 

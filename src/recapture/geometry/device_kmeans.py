@@ -13,21 +13,20 @@ depends neither on the device nor on tiles.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InputError
+from .devices import within_memory
 from .grid_kmeans import Grid
+from .half_products import half_kind, half_product
 from .half_rows import WIDTH
 from .lloyd import STEPS, Clustering
 from .parallel import one_blas_thread, run_tiles
 
-Made = TypeVar("Made")
-
-_TILES = (1 << 27, 1 << 25, 1 << 22, 1 << 18)
-"""Products held at once; the next size where there is not enough memory."""
+_TILES, _LEAST = 1 << 27, 1 << 20
+"""Products held at once, and how few at least."""
 _ROWS = 1 << 16
 _SUMS = 2.0**-22
 _TERMS = 3
@@ -40,24 +39,12 @@ _SPREAD = 1 << 12
 
 def cluster_on(device: str, grid: Grid, clusters: int, seeds: Sequence[int]) -> np.ndarray:
     """(seeds, rows) labels."""
-    rows = within_memory(lambda _: DeviceRows.of(grid, device), _TILES[-1:])
+    rows = within_memory(lambda _: DeviceRows.of(grid, device), _LEAST, _LEAST)
     runs = [DeviceClustering(grid, rows, clusters, seed) for seed in seeds]
     with one_blas_thread:  # as the threads do: first centres are drawn by the processor's products
         # What the processor does for one clustering goes on while the device works for another.
         run_tiles(lambda run: run.complete(), runs, "clustering")
     return np.stack([run.label for run in runs])
-
-
-def within_memory(work: Callable[[int], Made], sizes: Sequence[int]) -> Made:
-    """work(size) for the first size for which a device has enough memory."""
-    import torch
-
-    for size in sizes:
-        try:
-            return work(size)
-        except torch.OutOfMemoryError:  # noqa: PERF203 (few sizes)
-            torch.cuda.empty_cache()
-    raise InputError("the GPU has not enough memory for these samples: use the processor, or fewer samples")
 
 
 class DeviceRows(NamedTuple):
@@ -95,8 +82,7 @@ def _empty_half(count: int, dimensions: int, device: Any) -> Any:
     import torch
 
     width = -(-(dimensions + _TERMS) // WIDTH) * WIDTH
-    kind = torch.float16 if torch.device(device).type == "cuda" else torch.float32
-    return torch.zeros((count, width), dtype=kind, device=device)
+    return torch.zeros((count, width), dtype=half_kind(device), device=device)
 
 
 def _fill(half: Any, values: Any) -> tuple[Any, Any]:
@@ -105,18 +91,6 @@ def _fill(half: Any, values: Any) -> tuple[Any, Any]:
     half[:, : values.shape[1]] = kept
     exact = kept.double()
     return exact.square().sum(1).sqrt(), (values.double() - exact).square_().sum(1).sqrt()
-
-
-def _product(left: Any, right: Any) -> Any:
-    """left @ right.T, summed up in float32 at least."""
-    import torch
-
-    if left.dtype == torch.float32:
-        return left @ right.T
-    try:
-        return torch.mm(left, right.T, out_dtype=torch.float32)
-    except TypeError:  # before torch 2.8; in float32, or in what TF32 keeps of it, these numbers are the same
-        return left.float() @ right.float().T
 
 
 class DeviceClustering(Clustering):
@@ -152,7 +126,7 @@ class DeviceClustering(Clustering):
         while not self.finished:
             if self._drawing:
                 self._before = self._labels.clone()
-            within_memory(self._bring_up_to_date, _TILES)
+            within_memory(self._bring_up_to_date, _TILES, _LEAST)
             if self._there < self.clusters:
                 self.score = self._scores.cpu().numpy()
             self.advance()
@@ -201,7 +175,7 @@ class DeviceClustering(Clustering):
         for start in range(0, count, step):
             at = slice(start, min(start + step, count))
             chosen: Any = at if rows is None else rows[at]
-            product = _product(self.rows.half[chosen], columns)
+            product = half_product(self.rows.half[chosen], columns)
             label, score = self._labels[chosen], self._scores[chosen]
             if own_among_them:
                 score = product.gather(1, label[:, None])[:, 0].double()
@@ -290,7 +264,7 @@ class DeviceClustering(Clustering):
         else:
             rows = (self._before != self._labels).nonzero()[:, 0]
             changes = [(self._labels[rows], 1), (self._before[rows], -1)]
-        totals, masses = within_memory(lambda cells: self._gains(rows, changes, cells), _TILES)
+        totals, masses = within_memory(lambda cells: self._gains(rows, changes, cells), _TILES, _LEAST)
         self._totals += totals
         self._masses += masses
         # The centre of an empty cluster stays where it is: rows may come back to it.

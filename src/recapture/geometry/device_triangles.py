@@ -1,7 +1,7 @@
 """Triangle ranks on a device: the whole numbers of `triangles` and `triangle_moments`, by the same rules.
 
-Comparisons of distances are the processor's own. Credits are at most 12 and labels 0 or 1: half precision holds both, and
-sums of fewer than 2^22 / 12 of their products are whole numbers that float32 holds, whatever the order.
+Comparisons of distances are the processor's own. Credits are at most 12 and labels 0 or 1: half precision holds both,
+and sums of fewer than 2^22 / 12 of their products are whole numbers that float32 holds, whatever the order.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .devices import accelerator_for
+from .devices import accelerator_for, within_memory
+from .half_products import half_kind, half_product
 from .labels import Labels
-from .products_on_device import product, within_memory
 
-_CELLS = (1 << 28, 1 << 26, 1 << 23, 1 << 20)
-"""Numbers held at once; fewer where there is not enough memory."""
+_CELLS, _LEAST = 1 << 28, 1 << 20
+"""Numbers held at once, and how few at least."""
 _PAIRS = 1 << 18
 """Pairs of points in one product: 12 x 2^18 < 2^22."""
 _NONE = 9
@@ -57,7 +57,7 @@ def observed_on(device: str, distances: np.ndarray, singles: np.ndarray, others:
             tally += torch.bincount(code.reshape(-1), minlength=_NONE + 1)
         return tally[:_NONE]
 
-    return np.asarray(within_memory(count, _CELLS).cpu().numpy())
+    return np.asarray(within_memory(count, _CELLS, _LEAST).cpu().numpy())
 
 
 def counts_on(device: str, distances: np.ndarray, labels: Labels, table: np.ndarray) -> np.ndarray:
@@ -66,10 +66,9 @@ def counts_on(device: str, distances: np.ndarray, labels: Labels, table: np.ndar
 
     there = torch.as_tensor(np.ascontiguousarray(distances)).to(device)
     sides = [torch.as_tensor(side).to(device) for side in (labels.candidate, labels.reference)]
-    kind = torch.float16 if there.is_cuda else torch.float32
     credit = torch.as_tensor(table).to(device)
-    both = (credit[:, None] + credit[None]).reshape(-1, 3).to(kind)  # of both orders of the pair
-    counted = within_memory(lambda cells: _counts(there, sides, both, cells), _CELLS)
+    both = (credit[:, None] + credit[None]).reshape(-1, 3).to(half_kind(device))  # of both orders of the pair
+    counted = within_memory(lambda cells: _counts(there, sides, both, cells), _CELLS, _LEAST)
     return np.asarray(counted.cpu().numpy())
 
 
@@ -91,7 +90,7 @@ def _counts(distances: Any, sides: list[Any], both: Any, cells: int) -> Any:
             for group, single in _tiles(groups, points, width):
                 credit = _credits(distances[group], single, pair, both)
                 for number, alone in enumerate(sides):
-                    credited = product(paired[number], credit).view(len(paired[number]), -1, _length(single), 3)
+                    credited = half_product(paired[number], credit).view(len(paired[number]), -1, _length(single), 3)
                     credited *= alone[rows, None, single, None]
                     counts[group, rows, number] += credited.sum(dim=2, dtype=torch.float64).long().transpose(0, 1)
     return counts
@@ -137,7 +136,7 @@ def pass_on(device: str, order: np.ndarray, symmetric: bool, packed: np.ndarray)
     import torch
 
     there, table = (torch.as_tensor(each).to(device) for each in (order, packed))
-    passed = within_memory(lambda cells: _pass(there, symmetric, table, cells), _CELLS)
+    passed = within_memory(lambda cells: _pass(there, symmetric, table, cells), _CELLS, _LEAST)
     return Passed(*(np.asarray(each.cpu().numpy()) for each in passed))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .device_kmeans import cluster_on
-from .devices import accelerator_for
+from .devices import accelerator_for, tried_on
 from .grid_kmeans import GridClustering, on_grid
 from .lloyd import ROWS, STEPS, Clustering, Points
 from .parallel import blocks, one_blas_thread, run_tiles
@@ -44,8 +44,9 @@ def kmeans(rows: Rows | CentredTiles, weight: np.ndarray, clusters: int, seeds: 
     else:
         grid = on_grid(rows, weight)
         device = accelerator_for(_MEETINGS * len(rows), clusters * len(seeds))
-        if device is not None:
-            return cluster_on(device, grid, clusters, seeds)
+        found = tried_on(device, lambda device: cluster_on(device, grid, clusters, seeds))
+        if found is not None:
+            return found
         runs = [GridClustering(grid, clusters, seed) for seed in seeds]
     tiles = blocks(len(rows), ROWS)
     with one_blas_thread:  # several would round differently with their number

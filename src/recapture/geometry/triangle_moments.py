@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .device_triangles import Passed, device_for, pass_on
+from .devices import tried_on
 from .parallel import blocks, run_tiles
 from .triangles import SIXTHS, split_credit, triangle_codes
 
@@ -145,16 +147,38 @@ def _flat(values: np.ndarray) -> np.ndarray:
 
 
 def _sums(distances: np.ndarray) -> _Sums:
-    """One pass over all triangles, in tiles of pairs j, k for one single point after another."""
+    """From one pass over all triangles."""
     points = len(distances)
     # Only the order of distances counts, and small whole numbers are compared faster.
     order = np.unique(distances, return_inverse=True)[1].reshape(points, points).astype(np.int32)
     symmetric = bool((order == order.T).all())
     packed, credit = _tables(symmetric)
-    nothing = len(credit) - 1
+    passed = tried_on(device_for(points**3), lambda device: pass_on(device, order, symmetric, packed))
+    if passed is None:
+        passed = _pass(order, symmetric, packed)
+    whole = points * (points - 1) * (points - 2)
+    if symmetric:
+        same, turned = credit.T @ (passed.tally[:, None] * credit), np.zeros((3, 3))
+    else:
+        joint = passed.tally.reshape(len(credit), len(credit))
+        same, turned = credit.T @ (joint.sum(axis=1)[:, None] * credit), credit.T @ joint @ credit
+    unpacked = [_unpacked(each) for each in (passed.across, passed.within)]
+    mean = unpacked[0].sum(axis=(1, 2)) / whole
+    for each in unpacked:
+        each -= (points - 2) * mean[:, None, None]
+        each[:, np.arange(points), np.arange(points)] = 0
+    expected = whole * np.outer(mean, mean)
+    same = same - expected
+    # The three credits of a triangle add up to 1 where each edge has one length: f of all three singles is then 0.
+    return _Sums(mean, unpacked[0], unpacked[1], same, -same / 2 if symmetric else turned - expected)
+
+
+def _pass(order: np.ndarray, symmetric: bool, packed: np.ndarray) -> Passed:
+    """Tiles of pairs j, k for one single point after another."""
+    points, kinds = len(order), len(packed)
+    nothing = kinds - 1
     across, within = (np.zeros((points, points), dtype=np.int64) for _ in range(2))
     parts = blocks(points, max(1, _CELLS // points))
-    kinds = len(credit)
     tallies = np.zeros((len(parts), kinds), dtype=np.int64)
     turns = np.zeros((len(parts), 0 if symmetric else kinds * kinds), dtype=np.int64)
 
@@ -176,21 +200,7 @@ def _sums(distances: np.ndarray) -> _Sums:
             turns[number] += np.bincount((kinds * code + turned).reshape(-1), minlength=kinds * kinds)
 
     run_tiles(count, range(len(parts)), "triangles")
-    whole = points * (points - 1) * (points - 2)
-    if symmetric:
-        same, turned = credit.T @ (tallies.sum(axis=0)[:, None] * credit), np.zeros((3, 3))
-    else:
-        joint = turns.sum(axis=0).reshape(kinds, kinds)
-        same, turned = credit.T @ (joint.sum(axis=1)[:, None] * credit), credit.T @ joint @ credit
-    unpacked = [_unpacked(each) for each in (across, within)]
-    mean = unpacked[0].sum(axis=(1, 2)) / whole
-    for each in unpacked:
-        each -= (points - 2) * mean[:, None, None]
-        each[:, np.arange(points), np.arange(points)] = 0
-    expected = whole * np.outer(mean, mean)
-    same = same - expected
-    # The three credits of a triangle add up to 1 where each edge has one length: f of all three singles is then 0.
-    return _Sums(mean, unpacked[0], unpacked[1], same, -same / 2 if symmetric else turned - expected)
+    return Passed(across, within, (tallies if symmetric else turns).sum(axis=0))
 
 
 def _tables(symmetric: bool) -> tuple[np.ndarray, np.ndarray]:
