@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .lloyd import Clustering, Points, Some
-from .parallel import blocks
+from .lloyd import ROWS, Clustering, Points, Some
+from .parallel import blocks, run_tiles
 from .products import power_of_two_below
 
 _CELLS = 1 << 22
@@ -43,12 +43,25 @@ class Grid(NamedTuple):
 
 def on_grid(rows: np.ndarray, weight: np.ndarray) -> Grid:
     """rows: float32, of a size around 1."""
-    longest = math.sqrt(float(np.einsum("ij,ij->i", rows, rows, dtype=np.float64).max()))
+    norm = np.empty(len(rows))
+    wide = np.ones((len(rows), rows.shape[1] + 1), np.float32)
     # Sums of all samples must be exact, too: beyond 2^28 of them the grid is coarser.
     scale = 2.0 ** min(_BITS, 52 - math.ceil(math.log2(float(weight.sum()))))
-    points = Points.of(rounded(rows * np.float32(power_of_two_below(longest)), scale), weight)
+
+    def measure(part: slice) -> None:
+        norm[part] = np.einsum("ij,ij->i", rows[part], rows[part], dtype=np.float64)
+
+    def fill(part: slice) -> None:
+        wide[part, :-1] = rounded(rows[part] * factor, scale)
+        norm[part] = np.einsum("ij,ij->i", wide[part, :-1], wide[part, :-1], dtype=np.float64)
+
+    tiles = blocks(len(rows), ROWS)
+    run_tiles(measure, tiles, "clustering")
+    factor = np.float32(power_of_two_below(math.sqrt(float(norm.max()))))
+    run_tiles(fill, tiles, "clustering")
     errors = (rows.shape[1] + 8) * _ROUNDING
-    return Grid(points, scale, errors * (np.sqrt(points.norm) * _LONGEST + _LONGEST**2 / 2))
+    points = Points(wide, norm, weight.astype(np.float64))
+    return Grid(points, scale, errors * (np.sqrt(norm) * _LONGEST + _LONGEST**2 / 2))
 
 
 def rounded(values: np.ndarray, scale: float) -> np.ndarray:
