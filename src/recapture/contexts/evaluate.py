@@ -267,8 +267,8 @@ class _Run:
             each.name for each in metrics if each.model == "encoder" and "encoder" not in options.get(each.name, {})
         ]
         masked = any(each.model == "model" and "model" not in options.get(each.name, {}) for each in metrics)
-        on_device = vectors or metrics or any(each.ranks_triangles for each in self.metrics)
-        used = {"encoder": vectors or words, "device": on_device, "model": masked, "batch_tokens": metrics}
+        there = vectors or metrics or any(each.ranks_triangles for each in self.metrics)
+        used = {"encoder": vectors or words, "device": there, "model": masked, "batch_tokens": metrics}
         asked = {"encoder": encoder, **given, **self._encoding}
         for name in ("encoder", "pooling", "device", "truncate", "batch_size", "model", "batch_tokens"):
             if asked.get(name) is not None and not used.get(name, vectors):
