@@ -188,10 +188,10 @@ def test_a_gpu_is_taken_where_there_is_much_to_do(monkeypatch):
     monkeypatch.setattr(module, "cluster_on", lambda device, *_: asked.append(device) or np.zeros((1, 1)))
     monkeypatch.setattr(module, "_all_together", lambda *_: asked.append("threads"))
     values, weight = normal(0, 1 << 15, 1).astype(np.float32), np.ones(1 << 15)
-    for clusters in (512, 511):
+    for clusters in (3840, 3839):
         kmeans(values, weight, clusters, range(8))
     with engine(device="cpu"):
-        kmeans(values, weight, 512, range(8))
+        kmeans(values, weight, 3840, range(8))
     assert asked == ["cuda", "threads", "threads"]
 
 

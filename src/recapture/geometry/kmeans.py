@@ -24,8 +24,8 @@ DESCRIPTION = f"k-means++ start, at most {STEPS} steps"
 _LITTLE = 2**20
 _MANY = 2**15
 """Rows from which on clusters are found on a grid: it depends on the rows alone, never on the device."""
-_MEETINGS = 8
-"""How often a row meets all centres, about: a measure of the work."""
+_MORE = 256
+"""What a row takes beside its products, in centres: where these are few, all of them move in every step."""
 
 
 def kmeans(rows: Rows | CentredTiles, weight: np.ndarray, clusters: int, seeds: Sequence[int]) -> np.ndarray:
@@ -43,7 +43,7 @@ def kmeans(rows: Rows | CentredTiles, weight: np.ndarray, clusters: int, seeds: 
         runs = [Clustering(points, clusters, seed) for seed in seeds]
     else:
         grid = on_grid(rows, weight)
-        device = accelerator_for(_MEETINGS * len(rows), clusters * len(seeds))
+        device = accelerator_for(len(rows), len(seeds) * (clusters + _MORE))
         found = tried_on(device, lambda device: cluster_on(device, grid, clusters, seeds))
         if found is not None:
             return found
