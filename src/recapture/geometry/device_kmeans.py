@@ -41,10 +41,19 @@ def cluster_on(device: str, grid: Grid, clusters: int, seeds: Sequence[int]) -> 
     """(seeds, rows) labels."""
     rows = within_memory(lambda _: DeviceRows.of(grid, device), _LEAST, _LEAST)
     runs = [DeviceClustering(grid, rows, clusters, seed) for seed in seeds]
-    with one_blas_thread:  # as the threads do: first centres are drawn by the processor's products
-        # What the processor does for one clustering goes on while the device works for another.
-        run_tiles(lambda run: run.complete(), runs, "clustering")
-    return np.stack([run.label for run in runs])
+    with one_blas_thread:  # as the threads do: centres are drawn by the processor's products
+        run_tiles(lambda run: run.start(), runs, "clustering")
+        going = runs
+        while going:
+            # One thread alone talks to the device: several would wait for each other at every word.
+            for run in going:
+                run.meet()
+            drawing, moving = [run for run in going if run.drawing], [run for run in going if not run.drawing]
+            run_tiles(lambda run: run.advance(), drawing, "clustering")
+            for run in moving:
+                run.advance()
+            going = [run for run in going if not run.finished]
+    return np.stack([run.labels() for run in runs])
 
 
 class DeviceRows(NamedTuple):
@@ -117,20 +126,31 @@ class DeviceClustering(Clustering):
         """Centres that no row has met in their present place."""
         self._there = 0
         """How many centres there are."""
-        self._drawing = True
+        self._taken: np.ndarray | None = None
+        """Those that were drawn last, until they are in their places."""
+        self._ever_moved = False
         self._longest = self._most_lost = 0.0
         """Of centres since they began to be moved, or of all that were drawn."""
 
-    def complete(self) -> None:
-        self.start()
-        while not self.finished:
-            if self._drawing:
-                self._before = self._labels.clone()
-            within_memory(self._bring_up_to_date, _TILES, _LEAST)
-            if self._there < self.clusters:
-                self.score = self._scores.cpu().numpy()
-            self.advance()
-        self.label = self._labels.cpu().numpy()
+    def meet(self) -> None:
+        """Rows meet the centres that were drawn or moved."""
+        import torch
+
+        if self._taken is not None:
+            self._changed = torch.arange(self._there - len(self._taken), self._there, device=self._places.device)
+            self._place(self._changed, torch.as_tensor(self._taken).to(self._places.device))
+            self._before, self._taken = self._labels.clone(), None
+        within_memory(self._bring_up_to_date, _TILES, _LEAST)
+        if self.drawing:
+            self.score = self._scores.cpu().numpy()
+
+    @property
+    def drawing(self) -> bool:
+        """Whether the next centres will be drawn, by the processor alone; else they will be moved."""
+        return self._there < self.clusters
+
+    def labels(self) -> np.ndarray:
+        return np.asarray(self._labels.cpu().numpy())
 
     def _bring_up_to_date(self, cells: int) -> None:
         """Labels and scores of all rows. To begin again in the midst of it changes nothing."""
@@ -138,7 +158,7 @@ class DeviceClustering(Clustering):
 
         device = self._labels.device
         every = torch.arange(self._there, device=device)
-        if self._drawing:
+        if not self._ever_moved:
             self._meet_some(None, self._changed, cells)
             first = self._there == len(self._changed)
             new = None if first else (self._labels != self._before).nonzero()[:, 0]
@@ -233,12 +253,9 @@ class DeviceClustering(Clustering):
         return half
 
     def _take(self, rows: np.ndarray) -> None:
-        import torch
-
         self._free[rows] = False
-        first, self._there = self._there, self._there + len(rows)
-        self._changed = torch.arange(first, self._there, device=self._places.device)
-        self._place(self._changed, torch.as_tensor(self.points.rows(rows)).to(self._places.device))
+        self._taken = self.points.rows(rows)
+        self._there += len(rows)
 
     def _present(self) -> int:
         return self._there
@@ -255,8 +272,8 @@ class DeviceClustering(Clustering):
     def _move(self) -> None:
         import torch
 
-        if self._drawing:
-            self._drawing = False
+        if not self._ever_moved:
+            self._ever_moved = True
             # Scores are exact; centres will be shorter from now on.
             self._longest = self._most_lost = 0.0
             rows = torch.arange(len(self._labels), device=self._labels.device)

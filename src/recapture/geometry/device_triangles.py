@@ -69,7 +69,9 @@ def counts_on(device: str, distances: np.ndarray, labels: Labels, table: np.ndar
     credit = torch.as_tensor(table).to(device)
     both = (credit[:, None] + credit[None]).reshape(-1, 3).to(half_kind(device))  # of both orders of the pair
     counted = within_memory(lambda cells: _counts(there, sides, both, cells), _CELLS, _LEAST)
-    return np.asarray(counted.cpu().numpy())
+    # Fewer bytes travel: no count exceeds 12 for each single point and pair.
+    small = 6 * distances.shape[1] ** 3 < 2**31
+    return np.asarray((counted.int() if small else counted).cpu().numpy()).astype(np.int64)
 
 
 def _counts(distances: Any, sides: list[Any], both: Any, cells: int) -> Any:
@@ -131,26 +133,26 @@ class Passed(NamedTuple):
     triangle in which the single point and one of the pair have changed places."""
 
 
-def pass_on(device: str, order: np.ndarray, symmetric: bool, packed: np.ndarray) -> Passed:
-    """order: (points, points) distances, as ranks. packed: by code."""
+def pass_on(device: str, distances: np.ndarray, symmetric: bool, packed: np.ndarray) -> Passed:
+    """distances: (points, points). packed: by code."""
     import torch
 
-    there, table = (torch.as_tensor(each).to(device) for each in (order, packed))
+    there, table = (torch.as_tensor(each).to(device) for each in (distances, packed))
     passed = within_memory(lambda cells: _pass(there, symmetric, table, cells), _CELLS, _LEAST)
     return Passed(*(np.asarray(each.cpu().numpy()) for each in passed))
 
 
-def _pass(order: Any, symmetric: bool, packed: Any, cells: int) -> tuple[Any, Any, Any]:
+def _pass(distances: Any, symmetric: bool, packed: Any, cells: int) -> tuple[Any, Any, Any]:
     import torch
 
-    points, kinds = len(order), len(packed)
-    across, within = (torch.zeros((points, points), dtype=torch.int64, device=order.device) for _ in range(2))
-    tally = torch.zeros(kinds if symmetric else kinds * kinds, dtype=torch.int64, device=order.device)
+    points, kinds = len(distances), len(packed)
+    across, within = (torch.zeros((points, points), dtype=torch.int64, device=distances.device) for _ in range(2))
+    tally = torch.zeros(kinds if symmetric else kinds * kinds, dtype=torch.int64, device=distances.device)
     step = max(1, cells // (8 * points * points))
     for start in range(0, points, step):
-        single = torch.arange(start, min(start + step, points), device=order.device)
-        left, right = order[single][:, :, None], order[single][:, None]
-        code = _code(order, order.T, left, right, symmetric)
+        single = torch.arange(start, min(start + step, points), device=distances.device)
+        left, right = distances[single][:, :, None], distances[single][:, None]
+        code = _code(distances, distances.T, left, right, symmetric)
         _leave_out(code, single, kinds - 1)
         credited = packed[code.int()]
         within += credited.sum(0)
@@ -158,8 +160,8 @@ def _pass(order: Any, symmetric: bool, packed: Any, cells: int) -> tuple[Any, An
         del credited
         if not symmetric:
             # The single point in the pair's place: j alone, and the pair of it and k.
-            back = order[:, single].T
-            turned = _code(right, back[:, None], back[:, :, None], order, symmetric)
+            back = distances[:, single].T
+            turned = _code(right, back[:, None], back[:, :, None], distances, symmetric)
             _leave_out(turned, single, kinds - 1)
             code = code.short() * kinds + turned
         tally += torch.bincount(code.reshape(-1), minlength=len(tally))

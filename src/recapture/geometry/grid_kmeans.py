@@ -44,7 +44,7 @@ class Grid(NamedTuple):
 def on_grid(rows: np.ndarray, weight: np.ndarray) -> Grid:
     """rows: float32, of a size around 1."""
     norm = np.empty(len(rows))
-    wide = np.ones((len(rows), rows.shape[1] + 1), np.float32)
+    wide = np.empty((len(rows), rows.shape[1] + 1), np.float32)
     # Sums of all samples must be exact, too: beyond 2^28 of them the grid is coarser.
     scale = 2.0 ** min(_BITS, 52 - math.ceil(math.log2(float(weight.sum()))))
 
@@ -52,7 +52,7 @@ def on_grid(rows: np.ndarray, weight: np.ndarray) -> Grid:
         norm[part] = np.einsum("ij,ij->i", rows[part], rows[part], dtype=np.float64)
 
     def fill(part: slice) -> None:
-        wide[part, :-1] = rounded(rows[part] * factor, scale)
+        wide[part, :-1], wide[part, -1] = rounded(rows[part] * factor, scale), 1
         norm[part] = np.einsum("ij,ij->i", wide[part, :-1], wide[part, :-1], dtype=np.float64)
 
     tiles = blocks(len(rows), ROWS)

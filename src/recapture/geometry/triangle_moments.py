@@ -119,16 +119,16 @@ def _chance(
 def _by_shared_points(sums: _Sums, of_single: np.ndarray, of_pair: np.ndarray) -> dict[Matching, np.ndarray]:
     """(3, 3) products of f over all pairs of triangles that share exactly these corners."""
     over_two = (of_single, of_pair, of_pair)
-    back = sums.across.transpose(0, 2, 1)
-    over_one = {(0, 1): sums.across, (0, 2): sums.across, (1, 0): back, (2, 0): back}
-    over_one |= {(1, 2): sums.within, (2, 1): sums.within}
+    over_one = [_flat(each) for each in (sums.across, sums.across.transpose(0, 2, 1), sums.within)]
+    of_two = [[one @ other.T for other in over_one] for one in over_one]
+    kind = {(0, 1): 0, (0, 2): 0, (1, 0): 1, (2, 0): 1, (1, 2): 2, (2, 1): 2}
     at_least: dict[Matching, np.ndarray] = {}
     for matching in _MATCHINGS:
         ones, others = (tuple(pair[end] for pair in matching) for end in range(2))
         if len(matching) == 1:
             at_least[matching] = over_two[ones[0]] @ over_two[others[0]].T
         elif len(matching) == 2:
-            at_least[matching] = _flat(over_one[ones[0], ones[1]]) @ _flat(over_one[others[0], others[1]]).T
+            at_least[matching] = of_two[kind[ones[0], ones[1]]][kind[others[0], others[1]]]
         elif matching:
             at_least[matching] = sums.same if others[0] == 0 else sums.turned
         else:
@@ -149,13 +149,11 @@ def _flat(values: np.ndarray) -> np.ndarray:
 def _sums(distances: np.ndarray) -> _Sums:
     """From one pass over all triangles."""
     points = len(distances)
-    # Only the order of distances counts, and small whole numbers are compared faster.
-    order = np.unique(distances, return_inverse=True)[1].reshape(points, points).astype(np.int32)
-    symmetric = bool((order == order.T).all())
+    symmetric = bool((distances == distances.T).all())
     packed, credit = _tables(symmetric)
-    passed = tried_on(device_for(points**3), lambda device: pass_on(device, order, symmetric, packed))
+    passed = tried_on(device_for(points**3), lambda device: pass_on(device, distances, symmetric, packed))
     if passed is None:
-        passed = _pass(order, symmetric, packed)
+        passed = _pass(distances, symmetric, packed)
     whole = points * (points - 1) * (points - 2)
     if symmetric:
         same, turned = credit.T @ (passed.tally[:, None] * credit), np.zeros((3, 3))
@@ -173,9 +171,11 @@ def _sums(distances: np.ndarray) -> _Sums:
     return _Sums(mean, unpacked[0], unpacked[1], same, -same / 2 if symmetric else turned - expected)
 
 
-def _pass(order: np.ndarray, symmetric: bool, packed: np.ndarray) -> Passed:
+def _pass(distances: np.ndarray, symmetric: bool, packed: np.ndarray) -> Passed:
     """Tiles of pairs j, k for one single point after another."""
-    points, kinds = len(order), len(packed)
+    points, kinds = len(distances), len(packed)
+    # Only the order of distances counts, and small whole numbers are compared faster.
+    order = np.unique(distances, return_inverse=True)[1].reshape(points, points).astype(np.int32)
     nothing = kinds - 1
     across, within = (np.zeros((points, points), dtype=np.int64) for _ in range(2))
     parts = blocks(points, max(1, _CELLS // points))
