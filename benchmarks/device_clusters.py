@@ -110,7 +110,7 @@ def _clocked(method: Callable[..., Any], name: str, parts: dict[str, float], wai
     return wrapped
 
 
-def triangles(device: str, side: int = 500, few: int = 200, labellings: int = 2_000, groups: int = 1_000) -> None:
+def triangles(device: str, side: int = 500, few: int = 200, labellings: int = 500, groups: int = 1_000) -> None:
     rng = np.random.default_rng(0)
 
     def apart(points: int) -> np.ndarray:

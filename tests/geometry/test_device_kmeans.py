@@ -96,6 +96,19 @@ def test_threads_follow_the_rule(rows, clusters, monkeypatch):
     np.testing.assert_array_equal(kmeans(*rows, clusters, [0])[0], lloyd_in_whole_numbers(*rows, first))
 
 
+@pytest.mark.parametrize("options", [{"threads": 1}, {"threads": 3, "tile": 33}, {"accelerator": "cpu"}], ids=str)
+def test_several_tiles(options, monkeypatch):
+    """960 rows make a tile, and small whole numbers tie in all of them."""
+    if "accelerator" in options:
+        pytest.importorskip("torch")
+    values, weight = whole(30, 2100, 5, 6).astype(np.float32), np.ones(2100, np.int64)
+    first = np.random.default_rng(0).choice(2100, 9, replace=False)
+    monkeypatch.setattr(Clustering, "start", start_with(first))
+    with engine(**options):
+        found = kmeans(values, weight, 9, [0, 1])
+    np.testing.assert_array_equal(found, [lloyd_in_whole_numbers(values, weight, first)] * 2)
+
+
 @pytest.mark.parametrize("accelerator", ACCELERATORS)
 @pytest.mark.parametrize("tile", [1 << 27, 1 << 10])
 @pytest.mark.parametrize("clusters", [2, 40])
