@@ -52,8 +52,10 @@ def on_grid(rows: np.ndarray, weight: np.ndarray) -> Grid:
         norm[part] = np.einsum("ij,ij->i", rows[part], rows[part], dtype=np.float64)
 
     def fill(part: slice) -> None:
-        wide[part, :-1], wide[part, -1] = rounded(rows[part] * factor, scale), 1
-        norm[part] = np.einsum("ij,ij->i", wide[part, :-1], wide[part, :-1], dtype=np.float64)
+        made = wide[part, :-1]
+        to_grid(np.multiply(rows[part], factor, out=made), scale)
+        wide[part, -1] = 1
+        norm[part] = np.einsum("ij,ij->i", made, made, dtype=np.float64)
 
     tiles = blocks(len(rows), ROWS)
     run_tiles(measure, tiles, "clustering")
@@ -64,12 +66,12 @@ def on_grid(rows: np.ndarray, weight: np.ndarray) -> Grid:
     return Grid(points, scale, errors * (np.sqrt(norm) * _LONGEST + _LONGEST**2 / 2))
 
 
-def rounded(values: np.ndarray, scale: float) -> np.ndarray:
-    """On the grid, in float32."""
-    on: np.ndarray = np.multiply(values.astype(np.float32, copy=False), np.float32(scale))
-    np.rint(on, out=on)
-    on /= np.float32(scale)
-    return on
+def to_grid(values: np.ndarray, scale: float) -> np.ndarray:
+    """Round float32 values in place."""
+    values *= np.float32(scale)
+    np.rint(values, out=values)
+    values /= np.float32(scale)
+    return values
 
 
 class GridClustering(Clustering):
@@ -155,4 +157,4 @@ class GridClustering(Clustering):
         self._exact_centres[:, -1] = -0.5 * halved
 
     def _means(self, clusters: np.ndarray) -> np.ndarray:
-        return rounded(super()._means(clusters), self.grid.scale)
+        return to_grid(super()._means(clusters).astype(np.float32), self.grid.scale)
