@@ -93,6 +93,8 @@ def test_a_gpu_is_taken_where_there_is_much_to_do(monkeypatch):
     assert module.device_for(1 << 20, 1 << 16) == "cuda" and module.device_for(1 << 20, (1 << 16) - 1) is None
     with engine(device="cpu"):
         assert module.device_for(1 << 40) is None
+    with engine(device="cuda:1"):  # asked for, but perhaps for an encoder
+        assert module.device_for(1 << 23) == "cuda:1" and module.device_for((1 << 23) - 1) is None
 
 
 def test_the_public_functions_pass_the_device_on(monkeypatch):

@@ -14,20 +14,26 @@ import numpy as np
 from .devices import accelerator_for, within_memory
 from .half_products import half_kind, half_product
 from .labels import Labels
+from .parallel import engine_options
 
 _CELLS, _LEAST = 1 << 28, 1 << 20
 """Numbers held at once, and how few at least."""
 _PAIRS = 1 << 18
 """Pairs of points in one product: 12 x 2^18 < 2^22."""
+_FEW = 1 << 23
+"""Triangles that are counted in a tenth of a second."""
 _NONE = 9
 """The code of what is no triangle, as two of its corners are one point."""
 
 
 def device_for(triangles: int, labellings: int = 64) -> str | None:
     """Where so many triangles are counted. A product counts one under 64 labellings in the time that counting it once
-    takes.
+    takes. Few are counted by the processor even where a device is asked for: encoders use it, too.
     """
-    return accelerator_for(triangles, max(1, labellings // 64))
+    work = triangles * max(1, labellings // 64)
+    if work < _FEW and engine_options().accelerator is None:
+        return None
+    return accelerator_for(work, 1)
 
 
 def codes_on(within: Any, left: Any, right: Any) -> Any:
