@@ -45,7 +45,7 @@ def beside(what: str, work: Callable[[], Any], device: str, equal: Callable[[Any
     ratio(f"{what}: {'EQUAL' if equal(there, here) else 'NOT EQUAL'}", usual / least, BAR)
 
 
-def mauve(device: str, rows: int = 100_000) -> None:
+def mauve(device: str, rows: int = 50_000) -> None:
     a, b = embeddings(rows, seed=1), embeddings(rows, seed=2)
     prepared, spent = timed(lambda: ClusterRows.of(unit_rows(a), unit_rows(b)).principal(0.9))
     clusters, axes = rows // 10, prepared.values.shape[1]
@@ -57,7 +57,7 @@ def mauve(device: str, rows: int = 100_000) -> None:
         seconds(f"whole score: {device}", timed(lambda: rc.mauve(a, b))[1])
 
 
-def prd(device: str, rows: int = 300_000) -> None:
+def prd(device: str, rows: int = 200_000) -> None:
     a, b = embeddings(rows, seed=1), embeddings(rows, seed=2)
     prepared, spent = timed(lambda: ClusterRows.of(a, b).centred())
     print(f"PRD's clusterings of {rows:,} v {rows:,}: 20 clusters, 384 dimensions, 10 seeds")

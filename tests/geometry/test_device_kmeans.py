@@ -156,7 +156,7 @@ def test_half_precision_leaves_little_to_decide_and_misses_no_more_than_its_marg
         everyone = torch.arange(len(self._labels)) if chosen is None else chosen
         exact = self.rows.values[everyone].double() @ self._places[numbers].double().T - self._terms[numbers]
         missed = (product(self.rows.half[everyone], self._half_centres(numbers)) - exact).abs().amax(1)
-        assert (missed <= self._margin(everyone)).all()
+        assert (missed <= self._margin[everyone]).all()
         return meet(self, chosen, numbers, *rest, **more)
 
     def deciding(self, chosen, cells):

@@ -25,7 +25,7 @@ from .half_rows import WIDTH
 from .lloyd import STEPS, Clustering
 from .parallel import one_blas_thread, run_tiles
 
-_TILES, _LEAST = 1 << 27, 1 << 20
+_TILES, _LEAST = 1 << 29, 1 << 20
 """Products held at once, and how few at least."""
 _ROWS = 1 << 16
 _SUMS = 2.0**-22
@@ -129,8 +129,12 @@ class DeviceClustering(Clustering):
         self._taken: np.ndarray | None = None
         """Those that were drawn last, until they are in their places."""
         self._ever_moved = False
-        self._longest = self._most_lost = 0.0
-        """Of centres since they began to be moved, or of all that were drawn."""
+        self._longest, self._most_lost = (torch.zeros((), dtype=torch.float64, device=device) for _ in range(2))
+        """Lengths of centres, and of what float16 loses of them, since they began to be moved or of all that were drawn."""
+        self._margin = self._scores
+        """Of each row: by how much its products with centres may miss."""
+        self._cells = _TILES
+        """Products held at once: what there was memory for the last time."""
 
     def meet(self) -> None:
         """Rows meet the centres that were drawn or moved."""
@@ -140,7 +144,7 @@ class DeviceClustering(Clustering):
             self._changed = torch.arange(self._there - len(self._taken), self._there, device=self._places.device)
             self._place(self._changed, torch.as_tensor(self._taken).to(self._places.device))
             self._before, self._taken = self._labels.clone(), None
-        within_memory(self._bring_up_to_date, _TILES, _LEAST)
+        within_memory(self._bring_up_to_date, self._cells, _LEAST)
         if self.drawing:
             self.score = self._scores.cpu().numpy()
 
@@ -156,32 +160,25 @@ class DeviceClustering(Clustering):
         """Labels and scores of all rows. To begin again in the midst of it changes nothing."""
         import torch
 
+        self._cells = cells
         device = self._labels.device
-        every = torch.arange(self._there, device=device)
         if not self._ever_moved:
             self._meet_some(None, self._changed, cells)
             first = self._there == len(self._changed)
             new = None if first else (self._labels != self._before).nonzero()[:, 0]
             self._rescore(new, cells)
         elif 2 * len(self._changed) > self.clusters:
-            self._meet_some(None, every, cells, own_among_them=True)
+            self._meet_some(None, torch.arange(self._there, device=device), cells, own_among_them=True)
         else:
             moved = torch.zeros(self.clusters, dtype=torch.bool, device=device)
             moved[self._changed] = True
             stale = moved[self._labels].nonzero()[:, 0]
             # Where the own centre surely came nearer, those that stayed are still farther away.
-            old = self._scores[stale] + 2 * self._margin(stale)
+            old = self._scores[stale] + 2 * self._margin[stale]
             self._rescore(stale, cells)
             lost = stale[self._scores[stale] < old]
             self._meet_some(lost, (~moved).nonzero()[:, 0], cells)
             self._meet_some(None, self._changed, cells)
-
-    def _margin(self, chosen: Any) -> Any:
-        """By how much products of these rows with centres may miss."""
-        kept, lost = self.rows.length[chosen], self.rows.lost[chosen]
-        longest = self._longest * (1 + 2.0**-10)
-        sums = (self.rows.half.shape[1] + 16) * _SUMS * (kept * longest + longest**2)
-        return 1.001 * (lost * longest + kept * self._most_lost + sums + _LAST)
 
     def _meet_some(self, rows: Any, numbers: Any, cells: int, own_among_them: bool = False) -> None:
         """Some rows (None: all) meet some centres."""
@@ -192,6 +189,7 @@ class DeviceClustering(Clustering):
             return
         columns = self._half_centres(numbers)
         step = max(1, cells // len(numbers))
+        unclear = []
         for start in range(0, count, step):
             at = slice(start, min(start + step, count))
             chosen: Any = at if rows is None else rows[at]
@@ -199,7 +197,7 @@ class DeviceClustering(Clustering):
             label, score = self._labels[chosen], self._scores[chosen]
             if own_among_them:
                 score = product.gather(1, label[:, None])[:, 0].double()
-            margin = 2 * self._margin(chosen)
+            margin = 2 * self._margin[chosen]
             best, place = product.max(dim=1)
             product.scatter_(1, place[:, None], -torch.inf)
             second = product.amax(dim=1).double()
@@ -209,13 +207,17 @@ class DeviceClustering(Clustering):
             changed = ahead & ~same
             self._labels[chosen] = torch.where(changed, found, label)
             self._scores[chosen] = torch.where(changed, best, score)
-            unclear = (~ahead & (best >= score - margin)).nonzero()[:, 0]
-            self._decide(unclear + start if rows is None else chosen[unclear], cells)
+            left = (~ahead & (best >= score - margin)).nonzero()[:, 0]
+            unclear.append(left + start if rows is None else chosen[left])
+            del product
+        self._decide(torch.cat(unclear), cells)
 
     def _decide(self, chosen: Any, cells: int) -> None:
         """The own centre where none is nearer, else the first of the nearest, of all centres."""
         import torch
 
+        if not len(chosen):
+            return
         centres = self._places[: self._there].double()
         every = torch.arange(self._there, device=chosen.device)
         step = max(1, cells // (2 * self._there))
@@ -262,12 +264,18 @@ class DeviceClustering(Clustering):
 
     def _place(self, numbers: Any, centres: Any) -> None:
         """Put centres in their places, and see how far products with them may miss."""
+        import torch
+
         self._places[numbers] = centres
         self._terms[numbers] = centres.double().square().sum(1) / 2
         every = self._places[: self._there]
         lost = (every - every.half().float()).double().square().sum(1)
-        self._longest = max(self._longest, float((2 * self._terms.max()).sqrt()))
-        self._most_lost = max(self._most_lost, float(lost.max().sqrt()))
+        self._longest = torch.maximum(self._longest, (2 * self._terms.max()).sqrt())
+        self._most_lost = torch.maximum(self._most_lost, lost.max().sqrt())
+        longest = self._longest * (1 + 2.0**-10)
+        sums = (self.rows.half.shape[1] + 16) * _SUMS * (self.rows.length * longest + longest**2)
+        missed = self.rows.lost * longest + self.rows.length * self._most_lost
+        self._margin = 1.001 * (missed + sums + _LAST)
 
     def _move(self) -> None:
         import torch
@@ -275,13 +283,13 @@ class DeviceClustering(Clustering):
         if not self._ever_moved:
             self._ever_moved = True
             # Scores are exact; centres will be shorter from now on.
-            self._longest = self._most_lost = 0.0
+            self._longest, self._most_lost = torch.zeros_like(self._longest), torch.zeros_like(self._longest)
             rows = torch.arange(len(self._labels), device=self._labels.device)
             changes = [(self._labels, 1)]
         else:
             rows = (self._before != self._labels).nonzero()[:, 0]
             changes = [(self._labels[rows], 1), (self._before[rows], -1)]
-        totals, masses = within_memory(lambda cells: self._gains(rows, changes, cells), _TILES, _LEAST)
+        totals, masses = within_memory(lambda cells: self._gains(rows, changes, cells), self._cells, _LEAST)
         self._totals += totals
         self._masses += masses
         # The centre of an empty cluster stays where it is: rows may come back to it.

@@ -177,12 +177,14 @@ class Clustering:
         drawn = _draw(mass, count, self._rng)
         left = far[drawn]
         apart = self.points.take(drawn).squared_distances(np.arange(count))
-        accepted = []
-        for number, chance in enumerate(self._rng.random(count)):
-            if chance * far[drawn[number]] < left[number] and self._free[drawn[number]]:
-                accepted.append(drawn[number])
-                self._free[drawn[number]] = False
-                np.minimum(left, apart[:, number], out=left)
+        limits = (self._rng.random(count) * far[drawn]).tolist()
+        accepted: list[int] = []
+        for number, row in enumerate(drawn.tolist()):
+            if limits[number] < left[number] and self._free[row]:
+                accepted.append(row)
+                self._free[row] = False
+                # Those before have had their turn.
+                np.minimum(left[number:], apart[number:, number], out=left[number:])
         return np.array(accepted)
 
     def _take(self, rows: np.ndarray) -> None:
