@@ -130,7 +130,7 @@ class DeviceClustering(Clustering):
         """Those that were drawn last, until they are in their places."""
         self._ever_moved = False
         self._longest, self._most_lost = (torch.zeros((), dtype=torch.float64, device=device) for _ in range(2))
-        """Lengths of centres, and of what float16 loses of them, since they began to be moved or of all that were drawn."""
+        """Of all that were drawn, or of all since they began to be moved: lengths, and what float16 loses of them."""
         self._margin = self._scores
         """Of each row: by how much its products with centres may miss."""
         self._cells = _TILES
