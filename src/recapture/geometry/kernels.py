@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .devices import accelerator_for
 from .distinct import DistinctRows
 from .parallel import blocks, engine_options, run_tiles
 from .products import exact, whole_products
@@ -64,8 +65,17 @@ def gaussian(squared: np.ndarray, bandwidth: float) -> np.ndarray:
     return kernel
 
 
+def _device_for(rows: DistinctRows, columns: DistinctRows) -> str | None:
+    """Where sums over these pairs are made; None: here. Word counts stay here, where their zeros cost nothing."""
+    if not (isinstance(rows.values, np.ndarray) and isinstance(columns.values, np.ndarray)):
+        return None
+    return accelerator_for(len(rows.weight), len(columns.weight))
+
+
 def off_diagonal_sum(rows: DistinctRows, centre: np.ndarray, bandwidth: float) -> float:
     """Sum of k(v_i, v_j) over samples i != j; each unordered pair of different rows is computed once."""
+    if _device_for(rows, rows) is not None:
+        return math.fsum(rows.weight * row_sums(rows, centre, bandwidth))
     weight = rows.weight.astype(np.float64)
     parts = blocks(len(weight), engine_options().tile)
     tiles = [(i, j) for i in range(len(parts)) for j in range(i, len(parts))]
@@ -83,6 +93,8 @@ def off_diagonal_sum(rows: DistinctRows, centre: np.ndarray, bandwidth: float) -
 
 def cross_sum(reference: DistinctRows, candidate: DistinctRows, centre: np.ndarray, bandwidth: float) -> float:
     """Sum of k(r_i, c_j) over all samples."""
+    if _device_for(reference, candidate) is not None:
+        return math.fsum(reference.weight * cross_row_sums(reference, candidate, centre, bandwidth))
     size = engine_options().tile
     tiles = [(i, j) for i in blocks(len(reference.weight), size) for j in blocks(len(candidate.weight), size)]
     squared = SquaredDistances(reference.values, candidate.values, centre)
@@ -98,6 +110,11 @@ def cross_sum(reference: DistinctRows, candidate: DistinctRows, centre: np.ndarr
 def row_sums(rows: DistinctRows, centre: np.ndarray, bandwidth: float) -> np.ndarray:
     """(different rows) the sum of k(v_i, v_j) over all other samples j, for a sample i of each row."""
     weight = rows.weight.astype(np.float64)
+    device = _device_for(rows, rows)
+    if device is not None:
+        from .device_kernels import row_sums_on
+
+        return row_sums_on(device, rows, centre, bandwidth) + (weight - 1)
     parts = blocks(len(weight), engine_options().tile)
     squared = SquaredDistances(rows.values, rows.values, centre)
     # A strip each, added up in their order, however they were shared out.
@@ -119,6 +136,11 @@ def row_sums(rows: DistinctRows, centre: np.ndarray, bandwidth: float) -> np.nda
 
 def cross_row_sums(rows: DistinctRows, others: DistinctRows, centre: np.ndarray, bandwidth: float) -> np.ndarray:
     """(different rows) the sum of k(v_i, u_j) over all samples j of another set."""
+    device = _device_for(rows, others)
+    if device is not None:
+        from .device_kernels import cross_row_sums_on
+
+        return cross_row_sums_on(device, rows, others, centre, bandwidth)
     size = engine_options().tile
     columns, weight = blocks(len(others.weight), size), others.weight.astype(np.float64)
     squared = SquaredDistances(rows.values, others.values, centre)

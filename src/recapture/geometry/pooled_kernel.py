@@ -7,16 +7,20 @@ with a tile of that matrix serves a whole batch of labellings.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .devices import accelerator_for
 from .distinct import distinct_rows
 from .kernels import Centres, gaussian, squared_distances
 from .labels import Labels
 from .parallel import blocks, engine_options, run_tiles
 from .products import whole_products
 from .sparse_rows import Rows, together
+
+if TYPE_CHECKING:
+    from .device_kernels import DevicePooledKernel
 
 # Bytes of kernel that are kept between batches of labellings; a larger kernel is computed again for each batch.
 _HELD = 256 * 2**20
@@ -60,6 +64,13 @@ class PooledKernel:
         # Several strips, so that there is work for several cores; one where a thread would cost more than it saves.
         self._width = engine_options().tile
         self._strips = blocks(count, min(self._width, max(128, -(-count // 8))))
+        self._there: DevicePooledKernel | None = None
+        device = accelerator_for(count, count) if isinstance(self._rows.values, np.ndarray) else None
+        if device is not None:
+            from .device_kernels import DevicePooledKernel
+
+            self._there = DevicePooledKernel(device, self._rows, self._cut, centres, bandwidth)
+            return
         self._whole = whole_products(self._rows.values, self._rows.values, self._width)
         self._kept: list[list[_Tile]] | None = None
         if count * (count + 1) // 2 * 8 <= _HELD:
@@ -121,6 +132,21 @@ class PooledKernel:
     def _sums(self, few: np.ndarray, many: np.ndarray | None) -> np.ndarray:
         """(3, labellings): within the smaller side, within the larger one (None: all the rest), across."""
         weight = self._rows.weight.astype(np.float64)
+        first, second, third = (
+            self._tiled_forms(few, many, weight) if self._there is None else self._there.forms(few, many)
+        )
+        if many is None:  # second: few' K weight, third: weight' K weight
+            first, second, third = first, third - 2 * second + first, second - first
+        if not self._rows.all_different:
+            few = few.astype(np.float64)
+            rest = weight - few if many is None else many.astype(np.float64)
+            first += np.einsum("ij,ij->i", few, few - 1)
+            second += np.einsum("ij,ij->i", rest, rest - 1)
+            third += np.einsum("ij,ij->i", few, rest)
+        return np.stack([first, second, third])
+
+    def _tiled_forms(self, few: np.ndarray, many: np.ndarray | None, weight: np.ndarray) -> np.ndarray:
+        """(3, labellings): the quadratic forms that `DevicePooledKernel.forms` has, from tiles on all cores."""
         strips = len(self._strips)
         groups = blocks(len(few), max(1, _CELLS // min(self._width, len(weight))))
         sums = np.zeros((3, strips, len(few)))
@@ -145,16 +171,7 @@ class PooledKernel:
                         sums[:, strip, group] += np.broadcast_arrays(*_forms(tile, *sides))
 
         run_tiles(add, work, "kernel sums")
-        first, second, third = sums.sum(axis=1)
-        if many is None:  # second: few' K weight, third: weight' K weight
-            first, second, third = first, third - 2 * second + first, second - first
-        if not self._rows.all_different:
-            few = few.astype(np.float64)
-            rest = weight - few if many is None else many.astype(np.float64)
-            first += np.einsum("ij,ij->i", few, few - 1)
-            second += np.einsum("ij,ij->i", rest, rest - 1)
-            third += np.einsum("ij,ij->i", few, rest)
-        return np.stack([first, second, third])
+        return np.asarray(sums.sum(axis=1))
 
 
 def _split(part: slice, cut: int) -> list[tuple[slice, int]]:

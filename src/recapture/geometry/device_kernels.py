@@ -1,0 +1,196 @@
+"""The sums of `kernels` and `pooled_kernel` on a device, in float64 and tile by tile.
+
+A tile of squared distances is one product of rows with two more columns,
+
+    (-2 a, |a|^2, 1) . (b, 1, |b|^2) = |a - b|^2;
+
+pairs so close that it lost their digits are computed from differences. Sums differ from the processor's by the order
+of their terms alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .device_memory import within_memory
+from .device_spheres import exact_squared
+from .distinct import DistinctRows
+from .parallel import blocks
+from .products import all_whole
+
+_TILES = (8192, 4096, 2048, 1024, 256)
+"""Rows and columns of a tile: the next smaller one where memory is short."""
+_STRIPS = (1 << 27, 1 << 25, 1 << 23, 1 << 20)
+"""Numbers in a strip of the pooled kernel, and in the labels that are multiplied with it at once."""
+_HELD = 1 << 25
+"""Numbers of a pooled kernel that torch keeps on a processor; a device keeps what fills half of its free memory."""
+_CLOSE = 1e-9
+"""Share of both squared lengths below which a squared distance comes from differences, as in `kernels`."""
+
+
+class _There:
+    """Rows on a device, some of which at a time are made float64 around a centre."""
+
+    def __init__(self, values: np.ndarray, device: str) -> None:
+        import torch
+
+        given = values if values.dtype.kind == "f" else values.astype(np.float64)
+        self.values = torch.as_tensor(np.ascontiguousarray(given)).to(device)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def part(self, rows: slice, centre: Any) -> tuple[Any, Any]:
+        """Centred rows and their squared lengths."""
+        centred = self.values[rows].double() - centre
+        return centred, centred.square().sum(1)
+
+
+def _kernel(left: tuple[Any, Any], right: tuple[Any, Any], bandwidth: float, diagonal: int | None = None) -> Any:
+    """(rows, columns) of the kernel. diagonal: the column that is the first row, where rows are among the columns:
+    nobody is paired with itself.
+    """
+    import torch
+
+    (a, of_a), (b, of_b) = left, right
+    one_a, one_b = torch.ones_like(of_a), torch.ones_like(of_b)
+    wide_a = torch.cat([-2 * a, of_a[:, None], one_a[:, None]], dim=1)
+    wide_b = torch.cat([b, one_b[:, None], of_b[:, None]], dim=1)
+    squared = wide_a @ wide_b.T
+    if diagonal is not None:
+        squared.diagonal(diagonal).fill_(torch.inf)
+    # Most tiles have no close pair, which the smallest distance tells without another table.
+    if bool(squared.min() < _CLOSE * (of_a.max() + of_b.max())):
+        i, j = (squared < _CLOSE * of_a[:, None] + _CLOSE * of_b).nonzero(as_tuple=True)
+        squared[i, j] = exact_squared(a, i, b, j)
+    # Divided twice: the square of a narrow width would vanish.
+    return squared.div_(-2 * bandwidth).div_(bandwidth).exp_()
+
+
+def _around(device: str, centre: np.ndarray, *sets: np.ndarray) -> Any:
+    """The centre there; a whole one where all numbers are whole, so that distances are exact."""
+    import torch
+
+    return torch.as_tensor(np.rint(centre) if all(all_whole(rows) for rows in sets) else centre).to(device)
+
+
+def row_sums_on(device: str, rows: DistinctRows, centre: np.ndarray, bandwidth: float) -> np.ndarray:
+    """(different rows) the sum of the kernel with all samples of all other rows."""
+    import torch
+
+    values = np.asarray(rows.values)
+    there, weight = _There(values, device), torch.as_tensor(rows.weight).to(device).double()
+    around = _around(device, centre, values)
+
+    def add(tile: int) -> np.ndarray:
+        sums = torch.zeros_like(weight)
+        parts = blocks(len(there), tile)
+        for number, i in enumerate(parts):
+            left = there.part(i, around)
+            for j in parts[number:]:
+                kernel = _kernel(left, left if i == j else there.part(j, around), bandwidth, 0 if i == j else None)
+                sums[i] += kernel @ weight[j]
+                if i != j:
+                    sums[j] += weight[i] @ kernel
+        return np.asarray(sums.cpu().numpy())
+
+    return within_memory(add, _TILES)
+
+
+def cross_row_sums_on(
+    device: str, rows: DistinctRows, others: DistinctRows, centre: np.ndarray, bandwidth: float
+) -> np.ndarray:
+    """(different rows) the sum of the kernel with all samples of another set."""
+    import torch
+
+    values, other_values = np.asarray(rows.values), np.asarray(others.values)
+    there, columns = _There(values, device), _There(other_values, device)
+    weight = torch.as_tensor(others.weight).to(device).double()
+    around = _around(device, centre, values, other_values)
+
+    def add(tile: int) -> np.ndarray:
+        sums = torch.zeros(len(there), dtype=torch.float64, device=device)
+        for i in blocks(len(there), tile):
+            left = there.part(i, around)
+            for j in blocks(len(columns), tile):
+                sums[i] += _kernel(left, columns.part(j, around), bandwidth) @ weight[j]
+        return np.asarray(sums.cpu().numpy())
+
+    return within_memory(add, _TILES)
+
+
+class DevicePooledKernel:
+    """The kernel matrix of pooled different rows there, and its quadratic forms in many labellings."""
+
+    def __init__(
+        self, device: str, rows: DistinctRows, cut: int, centres: tuple[np.ndarray, ...], bandwidth: float
+    ) -> None:
+        """cut: rows before it are references. centres: of references, of candidates, of both."""
+        import torch
+
+        values = np.asarray(rows.values)
+        self._there, self._cut, self._bandwidth = _There(values, device), cut, bandwidth
+        whole = all_whole(values)
+        self._centres = [torch.as_tensor(np.rint(centres[2]) if whole else each).to(device) for each in centres]
+        self._weight = torch.as_tensor(rows.weight).to(device).double()
+        self._kept: list[Any] = []
+        count = len(values)
+        free = torch.cuda.mem_get_info(device)[0] // 16 if self._weight.device.type == "cuda" else _HELD
+        self._keep = count * count <= free
+
+    def forms(self, few: np.ndarray, many: np.ndarray | None) -> np.ndarray:
+        """(3, labellings). few, many: how often each labelling takes each row. With many: few' K few, many' K many and
+        few' K many; without: few' K few, few' K weight and weight' K weight. K has zeros on its diagonal.
+        """
+        return within_memory(lambda cells: self._forms(few, many, cells), _STRIPS)
+
+    def _forms(self, few: np.ndarray, many: np.ndarray | None, cells: int) -> np.ndarray:
+        import torch
+
+        weight = self._weight
+        found = torch.zeros((3, len(few)), dtype=torch.float64, device=weight.device)
+        for part in blocks(len(few), max(1, cells // len(weight))):
+            sides = [few[part]] if many is None else [few[part], many[part]]
+            mine, *rest = (torch.as_tensor(side).to(weight.device).double() for side in sides)
+            for rows, strip in self._strips(cells):
+                product = mine @ strip.T
+                found[0, part] += (product * mine[:, rows]).sum(1)
+                if not rest:
+                    found[1, part] += product @ weight[rows]
+                    found[2, part] += (strip @ weight) @ weight[rows]
+                else:
+                    found[2, part] += (product * rest[0][:, rows]).sum(1)
+                    product = rest[0] @ strip.T
+                    found[1, part] += (product * rest[0][:, rows]).sum(1)
+        return np.asarray(found.cpu().numpy())
+
+    def _strips(self, cells: int) -> Iterator[tuple[slice, Any]]:
+        """Some rows of the kernel at a time. Where memory is short they are not kept."""
+        self._keep = self._keep and cells == _STRIPS[0]
+        parts = blocks(len(self._there), max(1, cells // len(self._there)))
+        if not self._keep:
+            self._kept = []
+        elif not self._kept:
+            self._kept = [self._strip(rows) for rows in parts]
+        for number, rows in enumerate(parts):
+            yield rows, self._kept[number] if self._keep else self._strip(rows)
+
+    def _strip(self, rows: slice) -> Any:
+        import torch
+
+        strip = torch.empty((rows.stop - rows.start, len(self._there)), dtype=torch.float64, device=self._weight.device)
+        sides = slice(0, self._cut), slice(self._cut, len(self._there))
+        for mine, own in enumerate(sides):
+            i = slice(max(rows.start, own.start), min(rows.stop, own.stop))
+            for theirs, j in enumerate(sides):
+                if i.start < i.stop and j.start < j.stop:
+                    around = self._centres[2 if mine != theirs else mine]
+                    diagonal = i.start - j.start if mine == theirs else None
+                    kernel = _kernel(
+                        self._there.part(i, around), self._there.part(j, around), self._bandwidth, diagonal
+                    )
+                    strip[i.start - rows.start : i.stop - rows.start, j] = kernel
+        return strip

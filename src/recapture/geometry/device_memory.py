@@ -1,0 +1,23 @@
+"""Work on a device in pieces that fit into its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from ..errors import InputError
+
+Found = TypeVar("Found")
+
+
+def within_memory(work: Callable[[int], Found], sizes: Iterable[int]) -> Found:
+    """What `work` finds with the first of these sizes (the largest first) for which the device has memory enough."""
+    import torch
+
+    for size in sizes:
+        try:
+            return work(size)
+        except torch.OutOfMemoryError:
+            pass  # outside of this block nothing holds what was made on the way
+        torch.cuda.empty_cache()
+    raise InputError("the device has too little free memory for these sets: use another one, or the processor")
