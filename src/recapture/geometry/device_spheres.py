@@ -85,6 +85,23 @@ def find_radii(points: DeviceSet, k_max: int) -> None:
         points.radii = _kth(points, *_nearest_of_all(points, min(k_max, len(points) - 1)), k_max)
 
 
+def nearest_rows(points: DeviceSet, wanted: int) -> tuple[np.ndarray, np.ndarray]:
+    """(rows, wanted) the nearest other rows of every row, nearest first, and their squared distances; in the caller's
+    order, for different rows that count once each.
+    """
+    import torch
+
+    try:
+        owner, other, squared = _near(points, wanted)
+    except _CrowdedError:
+        owner, other, squared = _nearest_of_all(points, wanted)
+    order = squared.argsort()
+    order = order[owner[order].argsort(stable=True)]
+    begins = torch.searchsorted(owner[order], torch.arange(len(points), device=owner.device))
+    first = order[begins[:, None] + torch.arange(wanted, device=owner.device)]
+    return points.back(points.order[other[first]]), points.back(squared[first])
+
+
 def _near(points: DeviceSet, wanted: int) -> tuple[Any, Any, Any]:
     """(owner, other, squared distance) of all pairs that may be among the `wanted` nearest of their owner."""
     import torch

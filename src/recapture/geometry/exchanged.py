@@ -151,6 +151,12 @@ class _ExchangedTables(Tables):
         first, second = (table[column].reshape(-1) for table in (self.marked, self.marked_second))
         return [(first, candidate), (second, ~candidate)]
 
+    def all_marked(self) -> tuple[np.ndarray, ...]:
+        return self.marked, self.marked_second
+
+    def fixed_others(self) -> np.ndarray:
+        return self.people
+
 
 class _ExchangedCopies(CopiesMet):
     """Copies of a row that are references are inside the spheres of the others, and these mark them."""

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .distinct import distinct_rows
+from .devices import accelerator_for
+from .distinct import DistinctRows, distinct_rows
 from .overlap import SLACK
 from .parallel import blocks, run_tiles
 from .products import BoundedRows, Frame, exact
@@ -54,6 +55,8 @@ class PooledNeighbours:
     def __init__(self, values: Rows) -> None:
         self.rows = rows = distinct_rows(values)
         self.samples = len(values)
+        self.device = accelerator_for(len(values), len(values)) if isinstance(values, np.ndarray) else None
+        """What makes lists, and walks along them; None: the threads."""
         self.members = np.argsort(rows.inverse, kind="stable")
         """Samples in the order of their distinct rows; those of row i begin at first[i]."""
         self.first = np.cumsum(rows.weight) - rows.weight
@@ -88,6 +91,9 @@ class PooledNeighbours:
         kept = self.candidates_for(length)
         if kept == 0:  # all samples are equal
             return lists
+        if self.device is not None:
+            self._from_device(self.device, lists, kept)
+            return lists
         if kept > _LONG * len(self) and not self.bounded.is_exact:
             short = np.ones(len(self), bool)
         else:
@@ -121,6 +127,21 @@ class PooledNeighbours:
 
         run_tiles(order, blocks(len(self), max(1, _ENTRIES_AT_ONCE // kept)), "ordering neighbours")
         return short
+
+    def _from_device(self, device: str, lists: Lists, kept: int) -> None:
+        """Fill lists from the exact distances of the nearest few."""
+        from .device_spheres import DeviceSet, nearest_rows
+
+        alone = DistinctRows(self.rows.values, np.ones(len(self), np.int64), np.arange(len(self)))
+        neighbour, squared = nearest_rows(DeviceSet(alone, device), kept)
+
+        def order(part: slice) -> None:
+            near = squared[part]
+            cut = near[:, -1] if kept < len(self) - 1 else np.full(len(near), np.inf)
+            row = np.arange(part.start, part.stop)
+            self.fill(lists, row, row, neighbour[part], near, near, cut)
+
+        run_tiles(order, blocks(len(self), max(1, _ENTRIES_AT_ONCE // kept)), "ordering neighbours")
 
     def fill(
         self,

@@ -16,12 +16,14 @@ from .pooled import Lists, PooledNeighbours, WideSearch
 from .walks import Tables, Walks
 
 # Words in all tables of one batch of labellings.
-_TABLE_WORDS = 1 << 22
+_TABLE_WORDS, _TABLE_WORDS_THERE = 1 << 22, 1 << 26
 # Walks (of one sample under one word of labellings) side by side: enough to keep NumPy busy, and no more than fit.
 _FEW_WALKS, _MANY_WALKS = 1 << 12, 1 << 16
 # Lists are made so long that about this share of samples would need longer ones, were labels random.
 _UNFINISHED = 0.02
 _FEWEST_LABELLINGS = 256
+# On a device a longer list costs less than to start again here, so that happens more rarely by this factor.
+_RARER_THERE = 100
 _LONGER = 4
 
 
@@ -62,12 +64,14 @@ def _counts(tables: Tables) -> np.ndarray:
 def lists_for(pooled: PooledNeighbours, labels: Labels, ks: tuple[int, ...]) -> Lists:
     """So long that few walks under such labellings need longer ones. ks: in rising order."""
     share = min(labels.smallest) / pooled.samples
-    return pooled.lists(first_length(share, ks[-1], max(len(labels), _FEWEST_LABELLINGS), pooled.samples - 1))
+    labellings = max(len(labels), _FEWEST_LABELLINGS) * (1 if pooled.device is None else _RARER_THERE)
+    return pooled.lists(first_length(share, ks[-1], labellings, pooled.samples - 1))
 
 
 def batches(pooled: PooledNeighbours, labels: Labels, ks: tuple[int, ...]) -> list[slice]:
     """So many labellings as fit into memory together."""
-    words = max(1, _TABLE_WORDS // (pooled.samples * (4 + len(ks) + ks[-1])))
+    room = _TABLE_WORDS if pooled.device is None else _TABLE_WORDS_THERE
+    words = max(1, room // (pooled.samples * (4 + len(ks) + ks[-1])))
     return blocks(len(labels), bits.WORD * words)
 
 
@@ -104,10 +108,22 @@ class LabelledWalks:
             owner = pooled.rows.inverse[self.first :]
             self.unfinished[words, self.first :] = walks.run(lists, owner, None, contextlib.nullcontext())
 
-        run_tiles(walk, blocks(len(self.tables), max(1, _FEW_WALKS // pooled.samples)), "relabelling")
+        if pooled.device is None:
+            run_tiles(walk, blocks(len(self.tables), max(1, _FEW_WALKS // pooled.samples)), "relabelling")
+        else:
+            self._walk_there(pooled.device, lists, everybody)
         rows = np.unique(pooled.rows.inverse[self.unfinished.any(axis=0)])
         parts = [rows[part] for part in blocks(len(rows), pooled.wide_rows)]
         run_tiles(lambda part: self._walk_on(part, _LONGER * lists.length), parts, "relabelling, longer lists")
+
+    def _walk_there(self, device: str, lists: Lists, everybody: np.ndarray) -> None:
+        from .device_walks import walk_on
+
+        words = slice(0, len(self.tables))
+        self.repeats.find(words)
+        owner = self.pooled.rows.inverse[self.first :]
+        met = self.repeats.met(everybody, words)
+        self.unfinished[:, self.first :] = walk_on(device, self.tables, lists, owner, *met)
 
     def _walk_on(self, rows: np.ndarray, length: int) -> None:
         """Start again with longer lists, until they are long enough."""

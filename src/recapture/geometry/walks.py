@@ -63,6 +63,14 @@ class Tables:
         """
         return [(self.marked[column].reshape(-1), None)]
 
+    def all_marked(self) -> tuple[np.ndarray, ...]:
+        """All tables of marks."""
+        return (self.marked,)
+
+    def fixed_others(self) -> np.ndarray | None:
+        """Who is of the other label for every walker, where that is the same in all labellings."""
+        return None
+
 
 class Walks:
     """The walks of some samples under the labellings of some words: words x samples of them.
