@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .device_memory import within_memory
+from .device_memory import to_device, within_memory
 from .device_spheres import exact_squared
 from .distinct import DistinctRows
 from .parallel import blocks
@@ -35,10 +35,9 @@ class _There:
     """Rows on a device, some of which at a time are made float64 around a centre."""
 
     def __init__(self, values: np.ndarray, device: str) -> None:
-        import torch
 
         given = values if values.dtype.kind == "f" else values.astype(np.float64)
-        self.values = torch.as_tensor(np.ascontiguousarray(given)).to(device)
+        self.values = to_device(np.ascontiguousarray(given), device)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -53,6 +52,12 @@ def _kernel(left: tuple[Any, Any], right: tuple[Any, Any], bandwidth: float, dia
     """(rows, columns) of the kernel. diagonal: the column that is the first row, where rows are among the columns:
     nobody is paired with itself.
     """
+    squared = _squared(left, right, diagonal)
+    # Divided twice: the square of a narrow width would vanish.
+    return squared.div_(-2 * bandwidth).div_(bandwidth).exp_()
+
+
+def _squared(left: tuple[Any, Any], right: tuple[Any, Any], diagonal: int | None) -> Any:
     import torch
 
     (a, of_a), (b, of_b) = left, right
@@ -66,15 +71,13 @@ def _kernel(left: tuple[Any, Any], right: tuple[Any, Any], bandwidth: float, dia
     if bool(squared.min() < _CLOSE * (of_a.max() + of_b.max())):
         i, j = (squared < _CLOSE * of_a[:, None] + _CLOSE * of_b).nonzero(as_tuple=True)
         squared[i, j] = exact_squared(a, i, b, j)
-    # Divided twice: the square of a narrow width would vanish.
-    return squared.div_(-2 * bandwidth).div_(bandwidth).exp_()
+    return squared
 
 
 def _around(device: str, centre: np.ndarray, *sets: np.ndarray) -> Any:
     """The centre there; a whole one where all numbers are whole, so that distances are exact."""
-    import torch
 
-    return torch.as_tensor(np.rint(centre) if all(all_whole(rows) for rows in sets) else centre).to(device)
+    return to_device(np.rint(centre) if all(all_whole(rows) for rows in sets) else centre, device)
 
 
 def row_sums_on(device: str, rows: DistinctRows, centre: np.ndarray, bandwidth: float) -> np.ndarray:
@@ -82,7 +85,7 @@ def row_sums_on(device: str, rows: DistinctRows, centre: np.ndarray, bandwidth: 
     import torch
 
     values = np.asarray(rows.values)
-    there, weight = _There(values, device), torch.as_tensor(rows.weight).to(device).double()
+    there, weight = _There(values, device), to_device(rows.weight, device).double()
     around = _around(device, centre, values)
 
     def add(tile: int) -> np.ndarray:
@@ -108,7 +111,7 @@ def cross_row_sums_on(
 
     values, other_values = np.asarray(rows.values), np.asarray(others.values)
     there, columns = _There(values, device), _There(other_values, device)
-    weight = torch.as_tensor(others.weight).to(device).double()
+    weight = to_device(others.weight, device).double()
     around = _around(device, centre, values, other_values)
 
     def add(tile: int) -> np.ndarray:
@@ -120,6 +123,28 @@ def cross_row_sums_on(
         return np.asarray(sums.cpu().numpy())
 
     return within_memory(add, _TILES)
+
+
+def middle_distances_on(device: str, rows: DistinctRows) -> tuple[float, float | None]:
+    """The median distance of all pairs of samples, and of pairs whose rows differ, if there are. For some thousand."""
+    import torch
+
+    if len(rows.weight) == 1:
+        return 0.0, None
+    there, weight = _There(np.asarray(rows.values), device), to_device(rows.weight, device)
+    everybody = there.part(slice(None), 0.0)
+    upper = torch.triu_indices(len(there), len(there), 1, device=device)
+    squared, order = _squared(everybody, everybody, 0)[upper[0], upper[1]].sort()
+    reached = (weight[upper[0]] * weight[upper[1]])[order].cumsum(0)
+
+    def middle(zeros: int) -> float:
+        """With so many more pairs at distance 0."""
+        count = zeros + int(reached[-1])
+        places = torch.tensor([(count - 1) // 2, count // 2], device=device) - zeros
+        found = squared[torch.searchsorted(reached, places.clamp(min=0), right=True)]
+        return float(torch.where(places < 0, 0.0, found).sqrt().mean())
+
+    return middle(int((rows.weight * (rows.weight - 1) // 2).sum())), middle(0)
 
 
 class DevicePooledKernel:
@@ -134,8 +159,8 @@ class DevicePooledKernel:
         values = np.asarray(rows.values)
         self._there, self._cut, self._bandwidth = _There(values, device), cut, bandwidth
         whole = all_whole(values)
-        self._centres = [torch.as_tensor(np.rint(centres[2]) if whole else each).to(device) for each in centres]
-        self._weight = torch.as_tensor(rows.weight).to(device).double()
+        self._centres = [to_device(np.rint(centres[2]) if whole else each, device) for each in centres]
+        self._weight = to_device(rows.weight, device).double()
         self._kept: list[Any] = []
         count = len(values)
         free = torch.cuda.mem_get_info(device)[0] // 16 if self._weight.device.type == "cuda" else _HELD
@@ -154,7 +179,7 @@ class DevicePooledKernel:
         found = torch.zeros((3, len(few)), dtype=torch.float64, device=weight.device)
         for part in blocks(len(few), max(1, cells // len(weight))):
             sides = [few[part]] if many is None else [few[part], many[part]]
-            mine, *rest = (torch.as_tensor(side).to(weight.device).double() for side in sides)
+            mine, *rest = (to_device(side, weight.device).double() for side in sides)
             for rows, strip in self._strips(cells):
                 product = mine @ strip.T
                 found[0, part] += (product * mine[:, rows]).sum(1)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import numpy as np
 
 from ..errors import InputError
 
@@ -21,3 +23,11 @@ def within_memory(work: Callable[[int], Found], sizes: Iterable[int]) -> Found:
             pass  # outside of this block nothing holds what was made on the way
         torch.cuda.empty_cache()
     raise InputError("the device has too little free memory for these sets: use another one, or the processor")
+
+
+def to_device(values: np.ndarray, device: Any) -> Any:
+    """An array as a tensor there."""
+    import torch
+
+    # torch warns of arrays that must not be written to, such as files that are read where they lie.
+    return torch.as_tensor(values if values.flags.writeable else values.copy()).to(device)

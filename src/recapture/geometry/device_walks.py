@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import bits
-from .device_memory import within_memory
+from .device_memory import to_device, within_memory
 from .parallel import blocks
 from .pooled import Lists
 from .walks import Tables
@@ -57,11 +57,11 @@ class _DeviceWalks:
         people = tables.fixed_others()
         self.people = None if people is None else self._there(people)
         neighbour, nearer = lists.neighbour[:, owner], lists.nearer[:, owner]
-        self.neighbour, self.nearer = (torch.as_tensor(each).to(device).long() for each in (neighbour, nearer))
-        self.complete = torch.as_tensor(lists.complete[owner]).to(device)
+        self.neighbour, self.nearer = (to_device(each, device).long() for each in (neighbour, nearer))
+        self.complete = to_device(lists.complete[owner], device)
         # Of every step the walkers for whom it ties with an earlier one: they look back at the state before the ties.
         tied = [np.flatnonzero(nearer[step] != step) for step in range(self.length + 1)]
-        self.tied = [torch.as_tensor(each).to(device) if len(each) else None for each in tied]
+        self.tied = [to_device(each, device) if len(each) else None for each in tied]
         self.looks_back = any(each is not None for each in self.tied)
         target = self.neighbour[:-1].reshape(-1)
         self.order = target.argsort()
@@ -69,9 +69,8 @@ class _DeviceWalks:
         self.most = int(torch.bincount(target, minlength=1).max()) if len(target) else 0
 
     def _there(self, words: np.ndarray) -> Any:
-        import torch
 
-        return torch.as_tensor(words.view(np.int64)).to(self.device)
+        return to_device(words.view(np.int64), self.device)
 
     def run(
         self, words: slice, met_own: np.ndarray, met_other: np.ndarray

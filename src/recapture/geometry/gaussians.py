@@ -16,6 +16,7 @@ from contextlib import nullcontext
 import numpy as np
 
 from ..progress import Progress
+from .devices import accelerator_for
 from .sparse_rows import Rows, SparseRows
 
 _BLOCK = 4096
@@ -64,8 +65,23 @@ class CentredRows:
         return factor
 
 
+def device_for(rows: int, dimensions: int) -> str | None:
+    """Where covariances of so many rows in all, and the roots of their products, are made; None: here.
+
+    In pairs of vectors with 384 numbers, which take as long. A root takes as long as some rows of each dimension.
+    """
+    return accelerator_for(rows + 16 * dimensions, dimensions * dimensions // 384)
+
+
 def covariance_distance(a: CentredRows, b: CentredRows) -> float:
     """tr C + tr C' - 2 tr (C C')^(1/2), never below 0."""
+    device = device_for(a.count + b.count, a.dimensions)
+    if device is not None and isinstance(a.values, np.ndarray) and isinstance(b.values, np.ndarray):
+        from .device_gaussians import covariance_distance_on
+
+        found = covariance_distance_on(device, a, b)
+        if found is not None:
+            return found
     if a.count > a.dimensions and b.count > b.dimensions:
         c, c_other = a.covariance(), b.covariance()
         total = float(np.trace(c) + np.trace(c_other))

@@ -8,13 +8,17 @@ than the number of coordinates: covariances, of which the larger side's follows 
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .gaussians import CentredRows, lower_factor, root_trace, shared_spread
+from .gaussians import CentredRows, device_for, lower_factor, root_trace, shared_spread
 from .labels import Labels
 from .parallel import blocks, run_tiles
 from .sparse_rows import Rows, SparseRows
+
+if TYPE_CHECKING:
+    from .device_gaussians import DeviceGaussians
 
 # Share of the pooled variance in coordinates that are dropped: the distance is then right to about that share.
 _DROPPED = 1e-14
@@ -35,6 +39,7 @@ class PooledGaussians:
         and free to be overwritten.
         """
         self._points: Rows
+        self._there: DeviceGaussians | None = None
         if isinstance(values, SparseRows):
             # Whole numbers not far from 0: their sums are exact without centring, and columns are their coordinates.
             self._points, self._squares = values, values.squares()
@@ -65,10 +70,31 @@ class PooledGaussians:
         distances = np.zeros(len(labels))
         if not coordinates:
             return distances
-        if not labels.even:
-            for rows, part in labels.by_size():
-                distances[rows] = self.distances(part)
-            return distances
+        self._go_there(labels)
+        for rows, part in [(np.arange(len(labels)), labels)] if labels.even else labels.by_size():
+            if self._there is None:
+                distances[rows] = self._distances(part)
+                continue
+            distances[rows], shown = self._there.distances(part.reference, part.candidate)
+            if not shown.all():
+                distances[rows[~shown]] = self._distances(Labels(part.reference[~shown], part.candidate[~shown]))
+        return distances
+
+    def _go_there(self, labels: Labels) -> None:
+        """To a device, where that is worth while for so many labellings; the next ones follow."""
+        if self._there is not None or not isinstance(self._points, np.ndarray):
+            return
+        samples, coordinates = self._points.shape
+        device = device_for(len(labels) * (samples + 16 * coordinates), coordinates)
+        if device is not None:
+            from .device_gaussians import DeviceGaussians
+
+            self._there = DeviceGaussians(self._points, device)
+
+    def _distances(self, labels: Labels) -> np.ndarray:
+        """On all cores. All labellings have sides of the same sizes."""
+        coordinates = self._points.shape[1]
+        distances = np.zeros(len(labels))
         n, m = labels.sizes
         small = max(n, m) - 1 <= max(coordinates, _SMALL)
         # Before the threads start: otherwise each would make its own.

@@ -27,7 +27,8 @@ import numpy as np
 from ...checks import check_number, is_one_of
 from ...errors import InputError, nearest_names, shown
 from ...geometry.content_order import content_order
-from ...geometry.distinct import distinct_rows
+from ...geometry.devices import accelerator_for
+from ...geometry.distinct import DistinctRows, distinct_rows
 from ...geometry.kernels import Centres, SquaredDistances, cross_row_sums, cross_sum, off_diagonal_sum, row_sums
 from ...geometry.labels import Labels
 from ...geometry.parallel import blocks
@@ -185,6 +186,22 @@ def median_bandwidth(reference: Rows, candidate: Rows, centre: np.ndarray) -> tu
     pooled = together([reference, candidate])
     # Whole numbers have exact distances where they are.
     rows = distinct_rows(pooled if all_whole(pooled) else pooled - centre)
+    device = accelerator_for(total // 2, total // 2) if isinstance(pooled, np.ndarray) else None
+    if device is None:
+        median, of_different = _middle_distances(rows)
+    else:
+        from ...geometry.device_kernels import middle_distances_on
+
+        median, of_different = middle_distances_on(device, rows)
+    if median == 0 and of_different is not None:
+        rule = rule.replace("median", "median non-zero")
+        median = of_different
+    # All points equal: any width gives the kernel 1 everywhere.
+    return median / 2 or 1.0, rule
+
+
+def _middle_distances(rows: DistinctRows) -> tuple[float, float]:
+    """The median distance of all pairs of samples; where that is 0, of pairs whose rows differ, too (0: there are none)."""
     # Equal rows are at distance exactly 0; a difference of products would only be near 0.
     apart = _pair_distances(rows.values)
     weight = rows.weight
@@ -193,11 +210,7 @@ def median_bandwidth(reference: Rows, candidate: Rows, centre: np.ndarray) -> tu
         apart = np.repeat(apart, weight[upper[0]] * weight[upper[1]])
     repeats = int(np.sum(weight * (weight - 1) // 2))
     median = float(np.median(np.concatenate([np.zeros(repeats), apart]) if repeats else apart))
-    if median == 0 and len(apart):
-        rule = rule.replace("median", "median non-zero")
-        median = float(np.median(apart))
-    # All points equal: any width gives the kernel 1 everywhere.
-    return median / 2 or 1.0, rule
+    return median, float(np.median(apart)) if median == 0 and len(apart) else None
 
 
 def _pair_distances(values: Rows) -> np.ndarray:
