@@ -187,6 +187,7 @@ def median_bandwidth(reference: Rows, candidate: Rows, centre: np.ndarray) -> tu
     # Whole numbers have exact distances where they are.
     rows = distinct_rows(pooled if all_whole(pooled) else pooled - centre)
     device = accelerator_for(total // 2, total // 2) if isinstance(pooled, np.ndarray) else None
+    of_different: float | None
     if device is None:
         median, of_different = _middle_distances(rows)
     else:
@@ -200,8 +201,8 @@ def median_bandwidth(reference: Rows, candidate: Rows, centre: np.ndarray) -> tu
     return median / 2 or 1.0, rule
 
 
-def _middle_distances(rows: DistinctRows) -> tuple[float, float]:
-    """The median distance of all pairs of samples; where that is 0, of pairs whose rows differ, too (0: there are none)."""
+def _middle_distances(rows: DistinctRows) -> tuple[float, float | None]:
+    """The median distance of all pairs of samples; where that is 0 the one of pairs whose rows differ, if there are."""
     # Equal rows are at distance exactly 0; a difference of products would only be near 0.
     apart = _pair_distances(rows.values)
     weight = rows.weight
