@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .device_memory import to_device
 from .distinct import DistinctRows
 from .half_rows import HalfRows, half_rows
 from .near_pairs import Block, PairRoom, fused, near_pairs
@@ -40,7 +41,7 @@ class DeviceSet:
 
         given = np.asarray(rows.values)
         # Whole numbers are compared as float64 everywhere.
-        values = torch.as_tensor(given if given.dtype.kind == "f" else given.astype(np.float64)).to(device)
+        values = to_device(given if given.dtype.kind == "f" else given.astype(np.float64), device)
         self.order = torch.randperm(len(values), generator=torch.Generator().manual_seed(20)).to(device)
         """The place of each row among the caller's different rows."""
         self.values = values[self.order]
