@@ -103,7 +103,7 @@ def test_walks_on_a_device_are_finished_here(name, there, short_lists, monkeypat
     """Whose lists there are too short starts again; few words at a time, as where memory is short."""
     from recapture.geometry import device_walks
 
-    monkeypatch.setattr(device_walks, "_CELLS", (1,))
+    monkeypatch.setattr(device_walks, "_CELLS", 1)
     monkeypatch.setattr(relabelled, "_TABLE_WORDS_THERE", 1000)
     points = np.concatenate(INPUTS[name])
     labels = draw(130, len(points), len(points) // 3, len(points) // 3)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .device_memory import to_device, within_memory
+from .devices import to_device, within_memory
 from .parallel import blocks
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ _TOLERANCE = 1e-9
 """As in `gaussians`: the largest share of the total variance that Cholesky factors may be wrong by."""
 _FIRM = 1e-5
 """Smallest variance, in units of the pool's, of a side whose factor is taken by Cholesky."""
-_CELLS = (1 << 28, 1 << 26, 1 << 24, 1 << 20)
-"""Numbers held at once for some labellings, or in a block of rows: fewer where memory is short."""
+_CELLS, _FEWEST_CELLS = 1 << 28, 1 << 20
+"""Numbers held at once for some labellings, or in a block of rows."""
 
 
 @cache
@@ -82,7 +82,7 @@ def nuclear_norms(x: Any) -> tuple[Any, Any, Any]:
 
 def covariance_distance_on(device: str, a: CentredRows, b: CentredRows) -> float | None:
     """tr C + tr C' - 2 tr (C C')^(1/2), never below 0; None where that cannot be shown to be right."""
-    return within_memory(lambda cells: _covariance_distance(device, a, b, cells), _CELLS)
+    return within_memory(lambda cells: _covariance_distance(device, a, b, cells), _CELLS, _FEWEST_CELLS)
 
 
 def _covariance_distance(device: str, a: CentredRows, b: CentredRows, cells: int) -> float | None:
@@ -157,6 +157,7 @@ class DeviceGaussians:
 
     def __init__(self, points: np.ndarray, device: str) -> None:
         """points: (samples, coordinates) along the pool's principal axes, around 0."""
+        self.device = device
         self._points = to_device(points, device)
         self._variance = self._points.square().mean(0)
         self._scaled = self._points / self._variance.sqrt()
@@ -164,7 +165,7 @@ class DeviceGaussians:
 
     def distances(self, reference: np.ndarray, candidate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """One squared distance per labelling, and whether it is shown to be right. All have equally many samples."""
-        return within_memory(lambda cells: self._distances(reference, candidate, cells), _CELLS)
+        return within_memory(lambda cells: self._distances(reference, candidate, cells), _CELLS, _FEWEST_CELLS)
 
     def _distances(self, reference: np.ndarray, candidate: np.ndarray, cells: int) -> tuple[np.ndarray, np.ndarray]:
         import torch

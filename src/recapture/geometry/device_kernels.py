@@ -15,15 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from .device_memory import to_device, within_memory
 from .device_spheres import exact_squared
+from .devices import to_device, within_memory
 from .distinct import DistinctRows
 from .parallel import blocks
 from .products import all_whole
+from .sparse_rows import Rows
 
-_TILES = (8192, 4096, 2048, 1024, 256)
-"""Rows and columns of a tile: the next smaller one where memory is short."""
-_STRIPS = (1 << 27, 1 << 25, 1 << 23, 1 << 20)
+_TILE, _LEAST_TILE = 8192, 256
+"""Rows and columns of a tile."""
+_STRIP, _LEAST_STRIP = 1 << 27, 1 << 20
 """Numbers in a strip of the pooled kernel, and in the labels that are multiplied with it at once."""
 _HELD = 1 << 25
 """Numbers of a pooled kernel that torch keeps on a processor; a device keeps what fills half of its free memory."""
@@ -34,8 +35,8 @@ _CLOSE = 1e-9
 class _There:
     """Rows on a device, some of which at a time are made float64 around a centre."""
 
-    def __init__(self, values: np.ndarray, device: str) -> None:
-
+    def __init__(self, rows: Rows, device: str) -> None:
+        values = np.asarray(rows)
         given = values if values.dtype.kind == "f" else values.astype(np.float64)
         self.values = to_device(np.ascontiguousarray(given), device)
 
@@ -74,7 +75,7 @@ def _squared(left: tuple[Any, Any], right: tuple[Any, Any], diagonal: int | None
     return squared
 
 
-def _around(device: str, centre: np.ndarray, *sets: np.ndarray) -> Any:
+def _around(device: str, centre: np.ndarray, *sets: Rows) -> Any:
     """The centre there; a whole one where all numbers are whole, so that distances are exact."""
 
     return to_device(np.rint(centre) if all(all_whole(rows) for rows in sets) else centre, device)
@@ -84,11 +85,9 @@ def row_sums_on(device: str, rows: DistinctRows, centre: np.ndarray, bandwidth: 
     """(different rows) the sum of the kernel with all samples of all other rows."""
     import torch
 
-    values = np.asarray(rows.values)
-    there, weight = _There(values, device), to_device(rows.weight, device).double()
-    around = _around(device, centre, values)
-
     def add(tile: int) -> np.ndarray:
+        there, weight = _There(rows.values, device), to_device(rows.weight, device).double()
+        around = _around(device, centre, rows.values)
         sums = torch.zeros_like(weight)
         parts = blocks(len(there), tile)
         for number, i in enumerate(parts):
@@ -100,7 +99,7 @@ def row_sums_on(device: str, rows: DistinctRows, centre: np.ndarray, bandwidth: 
                     sums[j] += weight[i] @ kernel
         return np.asarray(sums.cpu().numpy())
 
-    return within_memory(add, _TILES)
+    return within_memory(add, _TILE, _LEAST_TILE)
 
 
 def cross_row_sums_on(
@@ -109,12 +108,10 @@ def cross_row_sums_on(
     """(different rows) the sum of the kernel with all samples of another set."""
     import torch
 
-    values, other_values = np.asarray(rows.values), np.asarray(others.values)
-    there, columns = _There(values, device), _There(other_values, device)
-    weight = to_device(others.weight, device).double()
-    around = _around(device, centre, values, other_values)
-
     def add(tile: int) -> np.ndarray:
+        there, columns = _There(rows.values, device), _There(others.values, device)
+        weight = to_device(others.weight, device).double()
+        around = _around(device, centre, rows.values, others.values)
         sums = torch.zeros(len(there), dtype=torch.float64, device=device)
         for i in blocks(len(there), tile):
             left = there.part(i, around)
@@ -122,16 +119,20 @@ def cross_row_sums_on(
                 sums[i] += _kernel(left, columns.part(j, around), bandwidth) @ weight[j]
         return np.asarray(sums.cpu().numpy())
 
-    return within_memory(add, _TILES)
+    return within_memory(add, _TILE, _LEAST_TILE)
 
 
 def middle_distances_on(device: str, rows: DistinctRows) -> tuple[float, float | None]:
     """The median distance of all pairs of samples, and of pairs whose rows differ, if there are. For some thousand."""
-    import torch
-
     if len(rows.weight) == 1:
         return 0.0, None
-    there, weight = _There(np.asarray(rows.values), device), to_device(rows.weight, device)
+    return within_memory(lambda _: _middle_distances(device, rows), 1, 1)
+
+
+def _middle_distances(device: str, rows: DistinctRows) -> tuple[float, float]:
+    import torch
+
+    there, weight = _There(rows.values, device), to_device(rows.weight, device)
     everybody = there.part(slice(None), 0.0)
     upper = torch.triu_indices(len(there), len(there), 1, device=device)
     squared, order = _squared(everybody, everybody, 0)[upper[0], upper[1]].sort()
@@ -157,6 +158,7 @@ class DevicePooledKernel:
         import torch
 
         values = np.asarray(rows.values)
+        self.device = device
         self._there, self._cut, self._bandwidth = _There(values, device), cut, bandwidth
         whole = all_whole(values)
         self._centres = [to_device(np.rint(centres[2]) if whole else each, device) for each in centres]
@@ -167,10 +169,8 @@ class DevicePooledKernel:
         self._keep = count * count <= free
 
     def forms(self, few: np.ndarray, many: np.ndarray | None) -> np.ndarray:
-        """(3, labellings). few, many: how often each labelling takes each row. With many: few' K few, many' K many and
-        few' K many; without: few' K few, few' K weight and weight' K weight. K has zeros on its diagonal.
-        """
-        return within_memory(lambda cells: self._forms(few, many, cells), _STRIPS)
+        """As `PooledKernel._forms`. few, many: how often each labelling takes each row."""
+        return within_memory(lambda cells: self._forms(few, many, cells), _STRIP, _LEAST_STRIP)
 
     def _forms(self, few: np.ndarray, many: np.ndarray | None, cells: int) -> np.ndarray:
         import torch
@@ -194,7 +194,7 @@ class DevicePooledKernel:
 
     def _strips(self, cells: int) -> Iterator[tuple[slice, Any]]:
         """Some rows of the kernel at a time. Where memory is short they are not kept."""
-        self._keep = self._keep and cells == _STRIPS[0]
+        self._keep = self._keep and cells == _STRIP
         parts = blocks(len(self._there), max(1, cells // len(self._there)))
         if not self._keep:
             self._kept = []

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from . import bits
-from .device_memory import to_device, within_memory
+from .devices import to_device, within_memory
 from .parallel import blocks
 from .pooled import Lists
 from .walks import Tables
 
-_CELLS = (1 << 26, 1 << 24, 1 << 21, 1 << 16)
-"""Words that are held for all steps of some walks: fewer where memory is short."""
+_CELLS, _FEWEST_CELLS = 1 << 26, 1 << 16
+"""Words that are held for all steps of some walks."""
 
 
 def walk_on(
@@ -27,7 +27,7 @@ def walk_on(
 
     owner: the list of each of the last samples; samples before these do not walk. met_own, met_other: as for `Walks`.
     """
-    walks = _DeviceWalks(device, tables, lists, owner)
+    walks = within_memory(lambda _: _DeviceWalks(device, tables, lists, owner), 1, 1)
 
     def run(cells: int) -> list[tuple[slice, list[np.ndarray], np.ndarray, np.ndarray]]:
         size = max(1, cells // (max(1, len(owner)) * (lists.length + 1) * len(tables.ks)))
@@ -35,7 +35,7 @@ def walk_on(
         return [(part, *walks.run(part, met_own[:, part], met_other[part])) for part in parts]
 
     unfinished = np.zeros((len(tables), len(owner)), bool)
-    for part, marks, totals, over in within_memory(run, _CELLS):
+    for part, marks, totals, over in within_memory(run, _CELLS, _FEWEST_CELLS):
         for marked, found in zip(tables.all_marked(), marks, strict=True):
             marked[:, part] |= found
         tables.totals[:, :, part] += totals

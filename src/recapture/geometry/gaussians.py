@@ -16,7 +16,7 @@ from contextlib import nullcontext
 import numpy as np
 
 from ..progress import Progress
-from .devices import accelerator_for
+from .devices import accelerator_for, tried_on
 from .sparse_rows import Rows, SparseRows
 
 _BLOCK = 4096
@@ -73,15 +73,18 @@ def device_for(rows: int, dimensions: int) -> str | None:
     return accelerator_for(rows + 16 * dimensions, dimensions * dimensions // 384)
 
 
+def _made_there(device: str, a: CentredRows, b: CentredRows) -> float | None:
+    from .device_gaussians import covariance_distance_on
+
+    return covariance_distance_on(device, a, b)
+
+
 def covariance_distance(a: CentredRows, b: CentredRows) -> float:
     """tr C + tr C' - 2 tr (C C')^(1/2), never below 0."""
-    device = device_for(a.count + b.count, a.dimensions)
-    if device is not None and isinstance(a.values, np.ndarray) and isinstance(b.values, np.ndarray):
-        from .device_gaussians import covariance_distance_on
-
-        found = covariance_distance_on(device, a, b)
-        if found is not None:
-            return found
+    if isinstance(a.values, np.ndarray) and isinstance(b.values, np.ndarray):
+        there = tried_on(device_for(a.count + b.count, a.dimensions), lambda device: _made_there(device, a, b))
+        if there is not None:
+            return there
     if a.count > a.dimensions and b.count > b.dimensions:
         c, c_other = a.covariance(), b.covariance()
         total = float(np.trace(c) + np.trace(c_other))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .devices import accelerator_for
+from .devices import accelerator_for, tried_on
 from .distinct import DistinctRows
 from .parallel import blocks, engine_options, run_tiles
 from .products import exact, whole_products
@@ -65,18 +65,30 @@ def gaussian(squared: np.ndarray, bandwidth: float) -> np.ndarray:
     return kernel
 
 
-def _device_for(rows: DistinctRows, columns: DistinctRows) -> str | None:
-    """Where sums over these pairs are made; None: here. Word counts stay here, where their zeros cost nothing."""
+def _sums_there(rows: DistinctRows, columns: DistinctRows, centre: np.ndarray, bandwidth: float) -> np.ndarray | None:
+    """(different rows) sums of the kernel with all samples of different rows, made on a device; None: make them here.
+
+    Word counts stay here, where their zeros cost nothing.
+    """
     if not (isinstance(rows.values, np.ndarray) and isinstance(columns.values, np.ndarray)):
         return None
-    return accelerator_for(len(rows.weight), len(columns.weight))
+
+    def made(device: str) -> np.ndarray:
+        from .device_kernels import cross_row_sums_on, row_sums_on
+
+        if rows is columns:
+            return row_sums_on(device, rows, centre, bandwidth)
+        return cross_row_sums_on(device, rows, columns, centre, bandwidth)
+
+    return tried_on(accelerator_for(len(rows.weight), len(columns.weight)), made)
 
 
 def off_diagonal_sum(rows: DistinctRows, centre: np.ndarray, bandwidth: float) -> float:
     """Sum of k(v_i, v_j) over samples i != j; each unordered pair of different rows is computed once."""
-    if _device_for(rows, rows) is not None:
-        return math.fsum(rows.weight * row_sums(rows, centre, bandwidth))
     weight = rows.weight.astype(np.float64)
+    there = _sums_there(rows, rows, centre, bandwidth)
+    if there is not None:
+        return math.fsum(weight * (weight - 1)) + math.fsum(weight * there)
     parts = blocks(len(weight), engine_options().tile)
     tiles = [(i, j) for i in range(len(parts)) for j in range(i, len(parts))]
     squared = SquaredDistances(rows.values, rows.values, centre)
@@ -93,8 +105,9 @@ def off_diagonal_sum(rows: DistinctRows, centre: np.ndarray, bandwidth: float) -
 
 def cross_sum(reference: DistinctRows, candidate: DistinctRows, centre: np.ndarray, bandwidth: float) -> float:
     """Sum of k(r_i, c_j) over all samples."""
-    if _device_for(reference, candidate) is not None:
-        return math.fsum(reference.weight * cross_row_sums(reference, candidate, centre, bandwidth))
+    there = _sums_there(reference, candidate, centre, bandwidth)
+    if there is not None:
+        return math.fsum(reference.weight * there)
     size = engine_options().tile
     tiles = [(i, j) for i in blocks(len(reference.weight), size) for j in blocks(len(candidate.weight), size)]
     squared = SquaredDistances(reference.values, candidate.values, centre)
@@ -110,11 +123,9 @@ def cross_sum(reference: DistinctRows, candidate: DistinctRows, centre: np.ndarr
 def row_sums(rows: DistinctRows, centre: np.ndarray, bandwidth: float) -> np.ndarray:
     """(different rows) the sum of k(v_i, v_j) over all other samples j, for a sample i of each row."""
     weight = rows.weight.astype(np.float64)
-    device = _device_for(rows, rows)
-    if device is not None:
-        from .device_kernels import row_sums_on
-
-        return row_sums_on(device, rows, centre, bandwidth) + (weight - 1)
+    there = _sums_there(rows, rows, centre, bandwidth)
+    if there is not None:
+        return there + (weight - 1)
     parts = blocks(len(weight), engine_options().tile)
     squared = SquaredDistances(rows.values, rows.values, centre)
     # A strip each, added up in their order, however they were shared out.
@@ -136,11 +147,9 @@ def row_sums(rows: DistinctRows, centre: np.ndarray, bandwidth: float) -> np.nda
 
 def cross_row_sums(rows: DistinctRows, others: DistinctRows, centre: np.ndarray, bandwidth: float) -> np.ndarray:
     """(different rows) the sum of k(v_i, u_j) over all samples j of another set."""
-    device = _device_for(rows, others)
-    if device is not None:
-        from .device_kernels import cross_row_sums_on
-
-        return cross_row_sums_on(device, rows, others, centre, bandwidth)
+    there = _sums_there(rows, others, centre, bandwidth)
+    if there is not None:
+        return there
     size = engine_options().tile
     columns, weight = blocks(len(others.weight), size), others.weight.astype(np.float64)
     squared = SquaredDistances(rows.values, others.values, centre)

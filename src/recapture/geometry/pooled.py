@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .devices import accelerator_for
+from .devices import accelerator_for, tried_on, within_memory
 from .distinct import DistinctRows, distinct_rows
 from .overlap import SLACK
 from .parallel import blocks, run_tiles
@@ -91,9 +91,9 @@ class PooledNeighbours:
         kept = self.candidates_for(length)
         if kept == 0:  # all samples are equal
             return lists
-        if self.device is not None:
-            self._from_device(self.device, lists, kept)
+        if tried_on(self.device, lambda device: self._from_device(device, lists, kept)):
             return lists
+        self.device = None
         if kept > _LONG * len(self) and not self.bounded.is_exact:
             short = np.ones(len(self), bool)
         else:
@@ -128,12 +128,12 @@ class PooledNeighbours:
         run_tiles(order, blocks(len(self), max(1, _ENTRIES_AT_ONCE // kept)), "ordering neighbours")
         return short
 
-    def _from_device(self, device: str, lists: Lists, kept: int) -> None:
+    def _from_device(self, device: str, lists: Lists, kept: int) -> bool:
         """Fill lists from the exact distances of the nearest few."""
         from .device_spheres import DeviceSet, nearest_rows
 
         alone = DistinctRows(self.rows.values, np.ones(len(self), np.int64), np.arange(len(self)))
-        neighbour, squared = nearest_rows(DeviceSet(alone, device), kept)
+        neighbour, squared = nearest_rows(within_memory(lambda _: DeviceSet(alone, device), 1, 1), kept)
 
         def order(part: slice) -> None:
             near = squared[part]
@@ -142,6 +142,7 @@ class PooledNeighbours:
             self.fill(lists, row, row, neighbour[part], near, near, cut)
 
         run_tiles(order, blocks(len(self), max(1, _ENTRIES_AT_ONCE // kept)), "ordering neighbours")
+        return True
 
     def fill(
         self,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .devices import tried_on, within_memory
 from .gaussians import CentredRows, device_for, lower_factor, root_trace, shared_spread
 from .labels import Labels
 from .parallel import blocks, run_tiles
@@ -40,6 +41,7 @@ class PooledGaussians:
         """
         self._points: Rows
         self._there: DeviceGaussians | None = None
+        self._stays = False
         if isinstance(values, SparseRows):
             # Whole numbers not far from 0: their sums are exact without centring, and columns are their coordinates.
             self._points, self._squares = values, values.squares()
@@ -72,24 +74,38 @@ class PooledGaussians:
             return distances
         self._go_there(labels)
         for rows, part in [(np.arange(len(labels)), labels)] if labels.even else labels.by_size():
-            if self._there is None:
-                distances[rows] = self._distances(part)
-                continue
-            distances[rows], shown = self._there.distances(part.reference, part.candidate)
-            if not shown.all():
-                distances[rows[~shown]] = self._distances(Labels(part.reference[~shown], part.candidate[~shown]))
+            found = self._made_there(part)
+            distances[rows] = self._distances(part) if found is None else found
         return distances
 
     def _go_there(self, labels: Labels) -> None:
         """To a device, where that is worth while for so many labellings; the next ones follow."""
-        if self._there is not None or not isinstance(self._points, np.ndarray):
+        if self._there is not None or self._stays or not isinstance(self._points, np.ndarray):
             return
-        samples, coordinates = self._points.shape
-        device = device_for(len(labels) * (samples + 16 * coordinates), coordinates)
-        if device is not None:
+        points, (samples, coordinates) = self._points, self._points.shape
+
+        def go(device: str) -> DeviceGaussians:
             from .device_gaussians import DeviceGaussians
 
-            self._there = DeviceGaussians(self._points, device)
+            return within_memory(lambda _: DeviceGaussians(points, device), 1, 1)
+
+        device = device_for(len(labels) * (samples + 16 * coordinates), coordinates)
+        self._there = tried_on(device, go)
+        self._stays = device is not None and self._there is None
+
+    def _made_there(self, labels: Labels) -> np.ndarray | None:
+        """What a device makes; None: it is to be made here."""
+        there = self._there
+        if there is None:
+            return None
+        found = tried_on(there.device, lambda _: there.distances(labels.reference, labels.candidate))
+        if found is None:
+            self._there, self._stays = None, True
+            return None
+        distances, shown = found
+        if not shown.all():
+            distances[~shown] = self._distances(Labels(labels.reference[~shown], labels.candidate[~shown]))
+        return distances
 
     def _distances(self, labels: Labels) -> np.ndarray:
         """On all cores. All labellings have sides of the same sizes."""

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import bits
+from .devices import tried_on
 from .labels import Labels
 from .parallel import blocks, run_tiles
 from .pooled import Lists, PooledNeighbours, WideSearch
@@ -96,34 +97,37 @@ class LabelledWalks:
         self.tables, self.repeats = tables, repeats
         self.unfinished = np.zeros((len(self.tables), pooled.samples), bool)
         self.lock = threading.Lock()
+        self.copies_found = False
 
     def run(self, lists: Lists) -> None:
         pooled = self.pooled
         everybody = np.arange(self.first, pooled.samples)
 
         def walk(words: slice) -> None:
-            self.repeats.find(words)
+            if not self.copies_found:
+                self.repeats.find(words)
             walks = Walks(self.tables, everybody, words, *self.repeats.met(everybody, words))
             # No other thread has these words.
             owner = pooled.rows.inverse[self.first :]
             self.unfinished[words, self.first :] = walks.run(lists, owner, None, contextlib.nullcontext())
 
-        if pooled.device is None:
+        if not tried_on(pooled.device, lambda device: self._walk_there(device, lists, everybody)):
+            pooled.device = None
             run_tiles(walk, blocks(len(self.tables), max(1, _FEW_WALKS // pooled.samples)), "relabelling")
-        else:
-            self._walk_there(pooled.device, lists, everybody)
         rows = np.unique(pooled.rows.inverse[self.unfinished.any(axis=0)])
         parts = [rows[part] for part in blocks(len(rows), pooled.wide_rows)]
         run_tiles(lambda part: self._walk_on(part, _LONGER * lists.length), parts, "relabelling, longer lists")
 
-    def _walk_there(self, device: str, lists: Lists, everybody: np.ndarray) -> None:
+    def _walk_there(self, device: str, lists: Lists, everybody: np.ndarray) -> bool:
         from .device_walks import walk_on
 
         words = slice(0, len(self.tables))
         self.repeats.find(words)
+        self.copies_found = True
         owner = self.pooled.rows.inverse[self.first :]
         met = self.repeats.met(everybody, words)
         self.unfinished[:, self.first :] = walk_on(device, self.tables, lists, owner, *met)
+        return True
 
     def _walk_on(self, rows: np.ndarray, length: int) -> None:
         """Start again with longer lists, until they are long enough."""

@@ -27,7 +27,7 @@ import numpy as np
 from ...checks import check_number, is_one_of
 from ...errors import InputError, nearest_names, shown
 from ...geometry.content_order import content_order
-from ...geometry.devices import accelerator_for
+from ...geometry.devices import accelerator_for, tried_on
 from ...geometry.distinct import DistinctRows, distinct_rows
 from ...geometry.kernels import Centres, SquaredDistances, cross_row_sums, cross_sum, off_diagonal_sum, row_sums
 from ...geometry.labels import Labels
@@ -187,18 +187,18 @@ def median_bandwidth(reference: Rows, candidate: Rows, centre: np.ndarray) -> tu
     # Whole numbers have exact distances where they are.
     rows = distinct_rows(pooled if all_whole(pooled) else pooled - centre)
     device = accelerator_for(total // 2, total // 2) if isinstance(pooled, np.ndarray) else None
-    of_different: float | None
-    if device is None:
-        median, of_different = _middle_distances(rows)
-    else:
-        from ...geometry.device_kernels import middle_distances_on
-
-        median, of_different = middle_distances_on(device, rows)
+    median, of_different = tried_on(device, lambda there: _middle_there(there, rows)) or _middle_distances(rows)
     if median == 0 and of_different is not None:
         rule = rule.replace("median", "median non-zero")
         median = of_different
     # All points equal: any width gives the kernel 1 everywhere.
     return median / 2 or 1.0, rule
+
+
+def _middle_there(device: str, rows: DistinctRows) -> tuple[float, float | None]:
+    from ...geometry.device_kernels import middle_distances_on
+
+    return middle_distances_on(device, rows)
 
 
 def _middle_distances(rows: DistinctRows) -> tuple[float, float | None]:
