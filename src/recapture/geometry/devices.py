@@ -1,4 +1,4 @@
-"""Which device looks for neighbours: the processor's threads, or one of torch's that counts the same integers."""
+"""Which device measures sets: the processor's threads, or one of torch's that counts the same integers."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from .parallel import blocks, run_tiles
 from .products import BoundedRows, Frame, exact
 from .search import NearestSearch
 from .sparse_rows import Rows
+
+if TYPE_CHECKING:
+    from .device_walks import ListsThere
 
 # Entries (rows x neighbours) worth keeping; longer lists are made where needed and thrown away.
 _ENTRIES_KEPT = 1 << 22
@@ -57,6 +60,7 @@ class PooledNeighbours:
         self.samples = len(values)
         self.device = accelerator_for(len(values), len(values)) if isinstance(values, np.ndarray) else None
         """What makes lists, and walks along them; None: the threads."""
+        self.there: ListsThere | None = None
         self.members = np.argsort(rows.inverse, kind="stable")
         """Samples in the order of their distinct rows; those of row i begin at first[i]."""
         self.first = np.cumsum(rows.weight) - rows.weight

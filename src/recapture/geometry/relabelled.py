@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import bits
-from .devices import tried_on
+from .devices import tried_on, within_memory
 from .labels import Labels
 from .parallel import blocks, run_tiles
 from .pooled import Lists, PooledNeighbours, WideSearch
@@ -119,14 +119,17 @@ class LabelledWalks:
         run_tiles(lambda part: self._walk_on(part, _LONGER * lists.length), parts, "relabelling, longer lists")
 
     def _walk_there(self, device: str, lists: Lists, everybody: np.ndarray) -> bool:
-        from .device_walks import walk_on
+        from .device_walks import ListsThere, walk_on
 
-        words = slice(0, len(self.tables))
-        self.repeats.find(words)
-        self.copies_found = True
-        owner = self.pooled.rows.inverse[self.first :]
+        pooled, words = self.pooled, slice(0, len(self.tables))
+        owner, known = pooled.rows.inverse[self.first :], pooled.there
+        if known is None or known.lists is not lists or known.walkers != len(owner):
+            pooled.there = known = within_memory(lambda _: ListsThere(device, lists, owner), 1, 1)
+        if not self.copies_found:
+            self.repeats.find(words)
+            self.copies_found = True
         met = self.repeats.met(everybody, words)
-        self.unfinished[:, self.first :] = walk_on(device, self.tables, lists, owner, *met)
+        self.unfinished[:, self.first :] = walk_on(known, self.tables, *met)
         return True
 
     def _walk_on(self, rows: np.ndarray, length: int) -> None:
