@@ -11,7 +11,7 @@ of their terms alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,9 @@ from .devices import to_device, within_memory
 from .distinct import DistinctRows
 from .parallel import blocks
 from .products import all_whole
-from .sparse_rows import Rows
+
+if TYPE_CHECKING:
+    from .kernels import Centres
 
 _TILE, _LEAST_TILE = 8192, 256
 """Rows and columns of a tile."""
@@ -35,13 +37,20 @@ _CLOSE = 1e-9
 class _There:
     """Rows on a device, some of which at a time are made float64 around a centre."""
 
-    def __init__(self, rows: Rows, device: str) -> None:
-        values = np.asarray(rows)
+    def __init__(self, rows: DistinctRows, device: str) -> None:
+        values = np.asarray(rows.values)
         given = values if values.dtype.kind == "f" else values.astype(np.float64)
         self.values = to_device(np.ascontiguousarray(given), device)
+        self.weight = to_device(rows.weight, device).double()
+        self.whole = all_whole(values)
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def around(self, centre: np.ndarray, other: _There | None = None) -> Any:
+        """The centre there; a whole one where all numbers are whole, so that distances are exact."""
+        whole = self.whole and (other is None or other.whole)
+        return to_device(np.rint(centre) if whole else centre, self.weight.device)
 
     def part(self, rows: slice, centre: Any) -> tuple[Any, Any]:
         """Centred rows and their squared lengths."""
@@ -75,51 +84,62 @@ def _squared(left: tuple[Any, Any], right: tuple[Any, Any], diagonal: int | None
     return squared
 
 
-def _around(device: str, centre: np.ndarray, *sets: Rows) -> Any:
-    """The centre there; a whole one where all numbers are whole, so that distances are exact."""
+def sums_on(
+    device: str, reference: DistinctRows, candidate: DistinctRows, centres: Centres, bandwidth: float
+) -> tuple[float, float, float]:
+    """Sums of the kernel over pairs of samples of different rows: within either set, and across."""
 
-    return to_device(np.rint(centre) if all(all_whole(rows) for rows in sets) else centre, device)
-
-
-def row_sums_on(device: str, rows: DistinctRows, centre: np.ndarray, bandwidth: float) -> np.ndarray:
-    """(different rows) the sum of the kernel with all samples of all other rows."""
-    import torch
-
-    def add(tile: int) -> np.ndarray:
-        there, weight = _There(rows.values, device), to_device(rows.weight, device).double()
-        around = _around(device, centre, rows.values)
-        sums = torch.zeros_like(weight)
-        parts = blocks(len(there), tile)
-        for number, i in enumerate(parts):
-            left = there.part(i, around)
-            for j in parts[number:]:
-                kernel = _kernel(left, left if i == j else there.part(j, around), bandwidth, 0 if i == j else None)
-                sums[i] += kernel @ weight[j]
-                if i != j:
-                    sums[j] += weight[i] @ kernel
-        return np.asarray(sums.cpu().numpy())
+    def add(tile: int) -> tuple[float, float, float]:
+        r, c = _There(reference, device), _There(candidate, device)
+        within = [
+            float(each.weight @ _own_sums(each, centre, bandwidth, tile))
+            for each, centre in ((r, centres.reference), (c, centres.candidate))
+        ]
+        return within[0], within[1], float(r.weight @ _cross_sums(r, c, centres.both, bandwidth, tile))
 
     return within_memory(add, _TILE, _LEAST_TILE)
 
 
-def cross_row_sums_on(
-    device: str, rows: DistinctRows, others: DistinctRows, centre: np.ndarray, bandwidth: float
+def row_sums_on(
+    device: str, rows: DistinctRows, others: DistinctRows | None, centre: np.ndarray, bandwidth: float
 ) -> np.ndarray:
-    """(different rows) the sum of the kernel with all samples of another set."""
-    import torch
+    """(different rows) the sum of the kernel with all samples of another set; None: of the other rows of this one."""
 
     def add(tile: int) -> np.ndarray:
-        there, columns = _There(rows.values, device), _There(others.values, device)
-        weight = to_device(others.weight, device).double()
-        around = _around(device, centre, rows.values, others.values)
-        sums = torch.zeros(len(there), dtype=torch.float64, device=device)
-        for i in blocks(len(there), tile):
-            left = there.part(i, around)
-            for j in blocks(len(columns), tile):
-                sums[i] += _kernel(left, columns.part(j, around), bandwidth) @ weight[j]
+        there = _There(rows, device)
+        if others is None:
+            sums = _own_sums(there, centre, bandwidth, tile)
+        else:
+            sums = _cross_sums(there, _There(others, device), centre, bandwidth, tile)
         return np.asarray(sums.cpu().numpy())
 
     return within_memory(add, _TILE, _LEAST_TILE)
+
+
+def _own_sums(rows: _There, centre: np.ndarray, bandwidth: float, tile: int) -> Any:
+    import torch
+
+    sums, around, weight = torch.zeros_like(rows.weight), rows.around(centre), rows.weight
+    parts = blocks(len(rows), tile)
+    for number, i in enumerate(parts):
+        left = rows.part(i, around)
+        for j in parts[number:]:
+            kernel = _kernel(left, left if i == j else rows.part(j, around), bandwidth, 0 if i == j else None)
+            sums[i] += kernel @ weight[j]
+            if i != j:
+                sums[j] += weight[i] @ kernel
+    return sums
+
+
+def _cross_sums(rows: _There, columns: _There, centre: np.ndarray, bandwidth: float, tile: int) -> Any:
+    import torch
+
+    sums, around = torch.zeros_like(rows.weight), rows.around(centre, columns)
+    for i in blocks(len(rows), tile):
+        left = rows.part(i, around)
+        for j in blocks(len(columns), tile):
+            sums[i] += _kernel(left, columns.part(j, around), bandwidth) @ columns.weight[j]
+    return sums
 
 
 def middle_distances_on(device: str, rows: DistinctRows) -> tuple[float, float | None]:
@@ -132,7 +152,7 @@ def middle_distances_on(device: str, rows: DistinctRows) -> tuple[float, float |
 def _middle_distances(device: str, rows: DistinctRows) -> tuple[float, float]:
     import torch
 
-    there, weight = _There(rows.values, device), to_device(rows.weight, device)
+    there, weight = _There(rows, device), to_device(rows.weight, device)
     everybody = there.part(slice(None), 0.0)
     upper = torch.triu_indices(len(there), len(there), 1, device=device)
     squared, order = _squared(everybody, everybody, 0)[upper[0], upper[1]].sort()
@@ -151,20 +171,16 @@ def _middle_distances(device: str, rows: DistinctRows) -> tuple[float, float]:
 class DevicePooledKernel:
     """The kernel matrix of pooled different rows there, and its quadratic forms in many labellings."""
 
-    def __init__(
-        self, device: str, rows: DistinctRows, cut: int, centres: tuple[np.ndarray, ...], bandwidth: float
-    ) -> None:
-        """cut: rows before it are references. centres: of references, of candidates, of both."""
+    def __init__(self, device: str, rows: DistinctRows, cut: int, centres: Centres, bandwidth: float) -> None:
+        """cut: rows before it are references."""
         import torch
 
-        values = np.asarray(rows.values)
         self.device = device
-        self._there, self._cut, self._bandwidth = _There(values, device), cut, bandwidth
-        whole = all_whole(values)
-        self._centres = [to_device(np.rint(centres[2]) if whole else each, device) for each in centres]
-        self._weight = to_device(rows.weight, device).double()
+        self._there, self._cut, self._bandwidth = _There(rows, device), cut, bandwidth
+        self._centres = [self._there.around(each) for each in centres]
+        self._weight = self._there.weight
         self._kept: list[Any] = []
-        count = len(values)
+        count = len(self._there)
         free = torch.cuda.mem_get_info(device)[0] // 16 if self._weight.device.type == "cuda" else _HELD
         self._keep = count * count <= free
 

@@ -65,30 +65,43 @@ def gaussian(squared: np.ndarray, bandwidth: float) -> np.ndarray:
     return kernel
 
 
-def _sums_there(rows: DistinctRows, columns: DistinctRows, centre: np.ndarray, bandwidth: float) -> np.ndarray | None:
-    """(different rows) sums of the kernel with all samples of different rows, made on a device; None: make them here.
+class KernelSums(NamedTuple):
+    """Over ordered pairs of different samples."""
 
-    Word counts stay here, where their zeros cost nothing.
-    """
+    within_reference: float
+    within_candidate: float
+    across: float
+
+
+def kernel_sums(reference: DistinctRows, candidate: DistinctRows, centres: Centres, bandwidth: float) -> KernelSums:
+    """Of two sets; on a device where that pays."""
+
+    def made(device: str) -> tuple[float, float, float]:
+        from .device_kernels import sums_on
+
+        return sums_on(device, reference, candidate, centres, bandwidth)
+
+    there = tried_on(_device_for(reference, candidate), made)
+    if there is not None:
+        repeats = [math.fsum(rows.weight * (rows.weight - 1.0)) for rows in (reference, candidate)]
+        return KernelSums(repeats[0] + there[0], repeats[1] + there[1], there[2])
+    return KernelSums(
+        off_diagonal_sum(reference, centres.reference, bandwidth),
+        off_diagonal_sum(candidate, centres.candidate, bandwidth),
+        cross_sum(reference, candidate, centres.both, bandwidth),
+    )
+
+
+def _device_for(rows: DistinctRows, columns: DistinctRows) -> str | None:
+    """Where sums over these pairs are made; None: here. Word counts stay here, where their zeros cost nothing."""
     if not (isinstance(rows.values, np.ndarray) and isinstance(columns.values, np.ndarray)):
         return None
-
-    def made(device: str) -> np.ndarray:
-        from .device_kernels import cross_row_sums_on, row_sums_on
-
-        if rows is columns:
-            return row_sums_on(device, rows, centre, bandwidth)
-        return cross_row_sums_on(device, rows, columns, centre, bandwidth)
-
-    return tried_on(accelerator_for(len(rows.weight), len(columns.weight)), made)
+    return accelerator_for(len(rows.weight), len(columns.weight))
 
 
 def off_diagonal_sum(rows: DistinctRows, centre: np.ndarray, bandwidth: float) -> float:
     """Sum of k(v_i, v_j) over samples i != j; each unordered pair of different rows is computed once."""
     weight = rows.weight.astype(np.float64)
-    there = _sums_there(rows, rows, centre, bandwidth)
-    if there is not None:
-        return math.fsum(weight * (weight - 1)) + math.fsum(weight * there)
     parts = blocks(len(weight), engine_options().tile)
     tiles = [(i, j) for i in range(len(parts)) for j in range(i, len(parts))]
     squared = SquaredDistances(rows.values, rows.values, centre)
@@ -105,9 +118,6 @@ def off_diagonal_sum(rows: DistinctRows, centre: np.ndarray, bandwidth: float) -
 
 def cross_sum(reference: DistinctRows, candidate: DistinctRows, centre: np.ndarray, bandwidth: float) -> float:
     """Sum of k(r_i, c_j) over all samples."""
-    there = _sums_there(reference, candidate, centre, bandwidth)
-    if there is not None:
-        return math.fsum(reference.weight * there)
     size = engine_options().tile
     tiles = [(i, j) for i in blocks(len(reference.weight), size) for j in blocks(len(candidate.weight), size)]
     squared = SquaredDistances(reference.values, candidate.values, centre)
@@ -123,7 +133,7 @@ def cross_sum(reference: DistinctRows, candidate: DistinctRows, centre: np.ndarr
 def row_sums(rows: DistinctRows, centre: np.ndarray, bandwidth: float) -> np.ndarray:
     """(different rows) the sum of k(v_i, v_j) over all other samples j, for a sample i of each row."""
     weight = rows.weight.astype(np.float64)
-    there = _sums_there(rows, rows, centre, bandwidth)
+    there = _row_sums_there(rows, None, centre, bandwidth)
     if there is not None:
         return there + (weight - 1)
     parts = blocks(len(weight), engine_options().tile)
@@ -147,7 +157,7 @@ def row_sums(rows: DistinctRows, centre: np.ndarray, bandwidth: float) -> np.nda
 
 def cross_row_sums(rows: DistinctRows, others: DistinctRows, centre: np.ndarray, bandwidth: float) -> np.ndarray:
     """(different rows) the sum of k(v_i, u_j) over all samples j of another set."""
-    there = _sums_there(rows, others, centre, bandwidth)
+    there = _row_sums_there(rows, others, centre, bandwidth)
     if there is not None:
         return there
     size = engine_options().tile
@@ -161,6 +171,19 @@ def cross_row_sums(rows: DistinctRows, others: DistinctRows, centre: np.ndarray,
 
     run_tiles(add, blocks(len(rows.weight), size), "kernel")
     return sums
+
+
+def _row_sums_there(
+    rows: DistinctRows, others: DistinctRows | None, centre: np.ndarray, bandwidth: float
+) -> np.ndarray | None:
+    """Made on a device; None: make them here. others: None for the other rows of the same set."""
+
+    def made(device: str) -> np.ndarray:
+        from .device_kernels import row_sums_on
+
+        return row_sums_on(device, rows, others, centre, bandwidth)
+
+    return tried_on(_device_for(rows, others or rows), made)
 
 
 def _sum_over(tiles: list[Any], total: Callable[[Any], float]) -> float:

@@ -29,7 +29,7 @@ from ...errors import InputError, nearest_names, shown
 from ...geometry.content_order import content_order
 from ...geometry.devices import accelerator_for, tried_on
 from ...geometry.distinct import DistinctRows, distinct_rows
-from ...geometry.kernels import Centres, SquaredDistances, cross_row_sums, cross_sum, off_diagonal_sum, row_sums
+from ...geometry.kernels import Centres, SquaredDistances, cross_row_sums, kernel_sums, row_sums
 from ...geometry.labels import Labels
 from ...geometry.parallel import blocks
 from ...geometry.points import PointSet
@@ -98,9 +98,7 @@ def _measure(pair: Pair, bandwidth: float | None, form: Form) -> Measurement:
     bandwidth, rule = _choose_bandwidth(pair, bandwidth, centres)
     reference, candidate = pair.reference.distinct, pair.candidate.distinct
     n, m = len(pair.reference), len(pair.candidate)
-    within_r = off_diagonal_sum(reference, centres.reference, bandwidth)
-    within_c = off_diagonal_sum(candidate, centres.candidate, bandwidth)
-    summed = cross_sum(reference, candidate, centres.both, bandwidth)
+    within_r, within_c, summed = kernel_sums(reference, candidate, centres, bandwidth)
     across = 2 * summed / (n * m)
     value = within_r / (n * (n - 1)) + within_c / (m * (m - 1)) - across
     return Measurement(
