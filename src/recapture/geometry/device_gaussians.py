@@ -87,8 +87,9 @@ def covariance_distance_on(device: str, a: CentredRows, b: CentredRows) -> float
 
 def _covariance_distance(device: str, a: CentredRows, b: CentredRows, cells: int) -> float | None:
     squared = max(a.count - a.dimensions, b.count - b.dimensions) > 0
+    sides = _CentredThere(device, a, cells), _CentredThere(device, b, cells)
     for careful in (False, True):
-        factors = [_factor(device, side, cells, careful) for side in (a, b)]
+        factors = [side.factor(careful) for side in sides]
         if any(factor is None for factor in factors):
             continue
         x = (factors[0] @ factors[1].mT)[None]
@@ -97,34 +98,44 @@ def _covariance_distance(device: str, a: CentredRows, b: CentredRows, cells: int
             return None
         total = float(sum((factor**2).sum() for factor in factors))
         if not squared or careful or _lost(x[0], u[0], *factors) <= _TOLERANCE * total:
+            a.mean, b.mean = (np.asarray(side.mean.cpu().numpy()) for side in sides)
             return max(0.0, total - 2 * float(norms[0]))
     return None
 
 
-def _blocks(device: str, side: CentredRows, cells: int) -> Iterator[Any]:
-    """Centred rows over sqrt(count - 1), some at a time."""
-    mean = to_device(side.mean, device)
-    for part in blocks(side.count, max(side.dimensions, cells // side.dimensions)):
-        block = to_device(np.asarray(side.values[part]), device).double() * side.scale
-        yield block.sub_(mean).div_((side.count - 1) ** 0.5)
+class _CentredThere:
+    """`CentredRows` on a device, where the rows are kept if they are not too many."""
 
+    def __init__(self, device: str, side: CentredRows, cells: int) -> None:
+        self._device, self._side = device, side
+        self._parts = blocks(side.count, max(side.dimensions, cells // side.dimensions))
+        kept = side.count * side.dimensions <= 4 * cells
+        self._kept = [self._uploaded(part) for part in self._parts] if kept else None
+        self.mean = sum(part.double().sum(0) for part in self._given()) * (side.scale / side.count)
 
-def _factor(device: str, side: CentredRows, cells: int, careful: bool) -> Any:
-    """F with F'F = C and at most `dimensions` rows. None: C is singular, which only the careful way can do with."""
-    import torch
+    def _uploaded(self, part: slice) -> Any:
+        return to_device(np.asarray(self._side.values[part]), self._device)
 
-    if side.count <= side.dimensions:
-        return _contrasts(torch.cat(list(_blocks(device, side, cells)))[None])[0]
-    if not careful:
-        covariance = 0
-        for block in _blocks(device, side, cells):
-            covariance = block.T @ block + covariance
-        lower, wrong = torch.linalg.cholesky_ex(covariance)
-        return None if wrong else lower.T
-    factor = to_device(np.empty((0, side.dimensions)), device)
-    for block in _blocks(device, side, cells):
-        factor = torch.linalg.qr(torch.cat([factor, block]), mode="r")[1]
-    return factor
+    def _given(self) -> Iterator[Any]:
+        yield from (self._uploaded(part) for part in self._parts) if self._kept is None else self._kept
+
+    def _centred(self) -> Iterator[Any]:
+        for part in self._given():
+            yield (part.double() * self._side.scale).sub_(self.mean).div_((self._side.count - 1) ** 0.5)
+
+    def factor(self, careful: bool) -> Any:
+        """F with F'F = C and at most `dimensions` rows. None: C is singular, which only the careful way can do with."""
+        import torch
+
+        if self._side.count <= self._side.dimensions:
+            return _contrasts(torch.cat(list(self._centred()))[None])[0]
+        if not careful:
+            lower, wrong = torch.linalg.cholesky_ex(sum(part.T @ part for part in self._centred()))
+            return None if wrong else lower.T
+        factor = self.mean.new_empty((0, self._side.dimensions))
+        for part in self._centred():
+            factor = torch.linalg.qr(torch.cat([factor, part]), mode="r")[1]
+        return factor
 
 
 def _lost(x: Any, u: Any, left: Any, right: Any) -> float:

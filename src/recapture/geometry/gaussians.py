@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import nullcontext
+from functools import cached_property
 
 import numpy as np
 
@@ -30,7 +31,11 @@ class CentredRows:
     def __init__(self, values: Rows, scale: float = 1.0) -> None:
         self.values, self.scale = values, scale
         self.count, self.dimensions = values.shape
-        self.mean = values.mean(axis=0, dtype=np.float64) * scale
+
+    @cached_property
+    def mean(self) -> np.ndarray:
+        """Unless a device has found it."""
+        return np.asarray(self.values.mean(axis=0, dtype=np.float64) * self.scale)
 
     def _blocks(self) -> Iterator[np.ndarray]:
         size = max(_BLOCK, 2 * self.dimensions)
