@@ -127,8 +127,8 @@ def pieces(device: str, small: bool) -> None:
         timed(f"{count} sums of singular values by products {size}", lambda c=c: nuclear_norms(c))
 
 
-def main(small: bool = False) -> None:
-    """small: a few rows on torch's processor tensors, to see that the whole runs."""
+def main(small: bool = False, only: str = "") -> None:
+    """small: a few rows on torch's processor tensors, to see that the whole runs. only: lines that name this."""
     try:
         import torch
 
@@ -150,14 +150,16 @@ def main(small: bool = False) -> None:
         )
 
     with engine(accelerator="cpu" if small else None):
-        a, b = sets(50_000)
-        both(f"MMD, {len(a):,} v {len(b):,} x {a.shape[1]}", lambda: _numbers(rc.mmd(a, b)), device)
-        both("  the same, bandwidth given", lambda: _numbers(rc.mmd(a, b, bandwidth=0.7)), device)
-        for rows, dimensions in ((20_000, 4096), (50_000, 2048), (1000, 4096)):
-            c, d = sets(rows, dimensions)
-            what = f"Fréchet distance, {len(c):,} v {len(d):,} x {c.shape[1]}"
-            both(what, lambda c=c, d=d: _numbers(rc.frechet(c, d)), device)  # type: ignore[misc]
-        del c, d
+        for metric, rows, dimensions in (
+            (rc.mmd, 50_000, 384),
+            (rc.frechet, 20_000, 4096),
+            (rc.frechet, 50_000, 2048),
+            (rc.frechet, 100_000, 2048),
+        ):
+            if only in metric.__name__:
+                a, b = sets(rows, dimensions)
+                what = f"{metric.__name__}, {len(a):,} v {len(b):,} x {a.shape[1]}"
+                both(what, lambda a=a, b=b, metric=metric: _numbers(metric(a, b)), device)  # type: ignore[misc]
         for names, rows, dimensions, count in (
             (["mmd"], 5_000, 384, 10_000),
             (["mmd"], 25_000, 384, 1_000),
@@ -166,15 +168,18 @@ def main(small: bool = False) -> None:
             (THREE, 50_000, 384, 1_000),
             (THREE, 5_000, 384, 10_000),
         ):
-            a, b = sets(rows, dimensions)
-            labels = shuffled(len(a), len(b), count // less + 5, device)
-            both(
-                f"{', '.join(names)}, {len(labels):,} labellings of {len(a):,} + {len(b):,} x {a.shape[1]}",
-                lambda a=a, b=b, labels=labels, names=names: relabel(a, b, labels, names),  # type: ignore[misc]
-                device,
-                times=2,
-            )
-    pieces(device, small)
+            what = f"{', '.join(names)} labelled"
+            if only in what:
+                a, b = sets(rows, dimensions)
+                labels = shuffled(len(a), len(b), count // less + 5, device)
+                both(
+                    f"{what} {len(labels):,} times, {len(a):,} + {len(b):,} x {a.shape[1]}",
+                    lambda a=a, b=b, labels=labels, names=names: relabel(a, b, labels, names),  # type: ignore[misc]
+                    device,
+                    times=2,
+                )
+    if only in "pieces":
+        pieces(device, small)
 
 
 def _numbers(result: rc.Result) -> dict[str, float]:

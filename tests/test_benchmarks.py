@@ -43,7 +43,7 @@ def test_device_sets_run(capsys):
 
     device_sets.main(small=True)
     said = capsys.readouterr().out
-    assert said.count("(bar: 10x)") == 11 and "MORE THAN ALLOWED" not in said
+    assert said.count("(bar: 10x)") == 10 and "MORE THAN ALLOWED" not in said
 
 
 @pytest.mark.slow

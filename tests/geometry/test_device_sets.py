@@ -269,10 +269,11 @@ def test_where_memory_never_suffices(metric, monkeypatch):
 
 def test_a_device_is_taken_where_it_pays(monkeypatch):
     monkeypatch.setattr(devices, "_cuda_is_there", lambda: True)
-    assert gaussians.device_for(20_000, 384) is None  # some hundredths of a second
-    assert gaussians.device_for(1024 * (10_000 + 16 * 384), 384) == "cuda"  # a thousand labellings
-    assert gaussians.device_for(40_000, 4096) == "cuda"
+    assert gaussians.device_for(10_000, 10_000, 384) is None  # some hundredths of a second
+    assert gaussians.device_for(5_000, 5_000, 384, labellings=1000) == "cuda"
+    assert gaussians.device_for(1_000, 1_000, 4096) is None
+    assert gaussians.device_for(20_000, 20_000, 4096) == "cuda"
     with engine(device="cpu"):
-        assert gaussians.device_for(40_000, 4096) is None
+        assert gaussians.device_for(20_000, 20_000, 4096) is None
     with engine(device="cuda"):
-        assert gaussians.device_for(10, 2) == "cuda"
+        assert gaussians.device_for(5, 5, 2) == "cuda"

@@ -51,7 +51,10 @@ def _to_numpy(values: Any, name: str) -> np.ndarray:
     return matrix
 
 
-def _check_finite(matrix: np.ndarray, name: str) -> None:
+def bounds(matrix: Rows) -> tuple[float, float]:
+    """Smallest and largest number; not numbers where any is none."""
+    if isinstance(matrix, SparseRows):
+        return matrix.min(), matrix.max()
     # min and max propagate NaN: two passes without a temporary the size of the data.
     parts = blocks(len(matrix), max(1, _CHECKED_AT_ONCE // matrix.shape[1]))
     ends = np.empty((len(parts), 2))
@@ -64,7 +67,11 @@ def _check_finite(matrix: np.ndarray, name: str) -> None:
         look(0)
     else:
         run_tiles(look, range(len(parts)), "looking at numbers")
-    low, high = float(ends[:, 0].min()), float(ends[:, 1].max())
+    return float(ends[:, 0].min()), float(ends[:, 1].max())
+
+
+def _check_finite(matrix: np.ndarray, name: str) -> None:
+    low, high = bounds(matrix)
     if np.isfinite(low) and np.isfinite(high):
         if max(-low, high) > LARGEST_VALUE:
             raise InputError(f"{name} holds values beyond {LARGEST_VALUE:g}, whose squared distances overflow")

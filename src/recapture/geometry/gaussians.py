@@ -70,12 +70,14 @@ class CentredRows:
         return factor
 
 
-def device_for(rows: int, dimensions: int) -> str | None:
-    """Where covariances of so many rows in all, and the roots of their products, are made; None: here.
+def device_for(n: int, m: int, dimensions: int, labellings: int = 1) -> str | None:
+    """Where the distance of so many rows from so many others is made, for so many labellings; None: here.
 
-    In pairs of vectors with 384 numbers, which take as long. A root takes as long as some rows of each dimension.
+    In pairs of vectors with 384 numbers, which take as long. Each row is multiplied by as many others, or coordinates,
+    as the root has rows; the root itself takes as long as 16 rows for each of its own.
     """
-    return accelerator_for(rows + 16 * dimensions, dimensions * dimensions // 384)
+    root = min(n, m, dimensions)
+    return accelerator_for(labellings * (n + m + 16 * root), dimensions * root // 384)
 
 
 def _made_there(device: str, a: CentredRows, b: CentredRows) -> float | None:
@@ -87,7 +89,7 @@ def _made_there(device: str, a: CentredRows, b: CentredRows) -> float | None:
 def covariance_distance(a: CentredRows, b: CentredRows) -> float:
     """tr C + tr C' - 2 tr (C C')^(1/2), never below 0."""
     if isinstance(a.values, np.ndarray) and isinstance(b.values, np.ndarray):
-        there = tried_on(device_for(a.count + b.count, a.dimensions), lambda device: _made_there(device, a, b))
+        there = tried_on(device_for(a.count, b.count, a.dimensions), lambda device: _made_there(device, a, b))
         if there is not None:
             return there
     if a.count > a.dimensions and b.count > b.dimensions:

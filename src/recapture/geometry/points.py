@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arrays import as_matrix
+from .arrays import as_matrix, bounds
 from .content_order import content_order, content_ranks
 from .devices import DeviceMemoryError, accelerator_for, may_be_left, within_memory
 from .distinct import DistinctRows, Folding, distinct_rows, fold_rows, occurring_in, row_hashes
@@ -68,10 +68,10 @@ class PointSet:
         """`in_order`, kept: one reference serves many candidates."""
         return self.in_order()
 
-    @property
+    @cached_property
     def bounds(self) -> tuple[float, float]:
         """Smallest and largest number in the set."""
-        return float(self.values.min()), float(self.values.max())
+        return bounds(self.values)
 
     @property
     def duplicates(self) -> int:

@@ -82,14 +82,14 @@ class PooledGaussians:
         """To a device, where that is worth while for so many labellings; the next ones follow."""
         if self._there is not None or self._stays or not isinstance(self._points, np.ndarray):
             return
-        points, (samples, coordinates) = self._points, self._points.shape
+        points = self._points
 
         def go(device: str) -> DeviceGaussians:
             from .device_gaussians import DeviceGaussians
 
             return within_memory(lambda _: DeviceGaussians(points, device), 1, 1)
 
-        device = device_for(len(labels) * (samples + 16 * coordinates), coordinates)
+        device = device_for(*labels.smallest, points.shape[1], len(labels))
         self._there = tried_on(device, go)
         self._stays = device is not None and self._there is None
 
