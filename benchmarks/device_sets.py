@@ -156,7 +156,7 @@ def main(small: bool = False, only: str = "") -> None:
             (rc.frechet, 50_000, 2048),
             (rc.frechet, 100_000, 2048),
         ):
-            if only in metric.__name__:
+            if only in f"{metric.__name__}, two sets":
                 a, b = sets(rows, dimensions)
                 what = f"{metric.__name__}, {len(a):,} v {len(b):,} x {a.shape[1]}"
                 both(what, lambda a=a, b=b, metric=metric: _numbers(metric(a, b)), device)  # type: ignore[misc]
