@@ -238,3 +238,10 @@ def test_packed_answers_add_up(answers):
     np.testing.assert_array_equal(bits.sums(numbers), counted.sum(axis=0))
     packed = bits.unpack(bits.pack(flags))
     np.testing.assert_array_equal(np.moveaxis(packed, -1, 1).reshape(-1, 77, 3)[:answers], flags)
+
+
+def test_long_rows_of_labels_are_counted():
+    flags = np.random.default_rng(3).random((5, 5000)) < np.linspace(0, 1, 5)[:, None]
+    labels = Labels(flags, ~flags)
+    np.testing.assert_array_equal(labels.counts[0], [sum(row) for row in flags.tolist()])
+    np.testing.assert_array_equal(labels.counts[0] + labels.counts[1], 5000)

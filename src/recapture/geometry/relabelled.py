@@ -58,7 +58,7 @@ def relabelled_counts(pooled: PooledNeighbours, labels: Labels, ks: Sequence[int
 
 def _counts(tables: Tables) -> np.ndarray:
     """(ks, 5, labellings): x, y, a, b, covered."""
-    inside = [bits.sums([np.moveaxis(tables.marked & side, -1, 0)]) for side in (tables.candidate, tables.reference)]
+    inside = [tables.inside(tables.marked, side) for side in (tables.candidate, tables.reference)]
     return np.stack([*inside, *np.moveaxis(tables.totals, 1, 0)], axis=1).reshape(len(tables.ks), 5, -1)
 
 
