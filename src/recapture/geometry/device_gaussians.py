@@ -189,15 +189,20 @@ class DeviceGaussians:
         found = []
         # Twice the rows of both sides, and half a dozen square matrices.
         for part in blocks(len(few), max(1, cells // (2 * (n + m) * coordinates + 6 * coordinates**2))):
-            rows, others = (_places(side[part], self._points.device) for side in (few, many))
+            rows = self._places(few[part])
             mean, factor, total, sure = self._side(rows)
-            other = self._rest(rows, mean) if whole and m - 1 > coordinates else self._side(others)
+            follows = whole and m - 1 > coordinates
+            other = self._rest(rows, mean) if follows else self._side(self._places(many[part]))
             other_mean, other_factor, other_total, other_sure = other
             norms, shown, _ = nuclear_norms(factor @ other_factor.mT)
             distance = (mean - other_mean).square().sum(1) + (total + other_total - 2 * norms).clamp(min=0)
             found.append((distance, sure & other_sure & shown))
         distances, shown = (torch.cat(each).cpu().numpy() for each in zip(*found, strict=True))
         return np.asarray(distances), np.asarray(shown)
+
+    def _places(self, flags: np.ndarray) -> Any:
+        """(labellings, samples) of every labelling the places of its samples."""
+        return to_device(flags, self.device).nonzero()[:, 1].reshape(len(flags), -1)
 
     def _side(self, rows: Any) -> tuple[Any, Any, Any, Any]:
         """Means, factors F with F'F = C, traces of C, and whether all digits are there. rows: (labellings, samples)."""
@@ -232,8 +237,3 @@ class DeviceGaussians:
         scaled.diagonal(dim1=1, dim2=2).sub_(_FIRM)
         still_wrong = torch.linalg.cholesky_ex(scaled)[1]
         return lower.mT * self._variance.sqrt(), trace, (wrong == 0) & (still_wrong == 0)
-
-
-def _places(flags: np.ndarray, device: Any) -> Any:
-    """(labellings, samples) of every labelling the places of its samples."""
-    return to_device(flags, device).nonzero()[:, 1].reshape(len(flags), -1)
