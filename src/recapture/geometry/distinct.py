@@ -123,11 +123,10 @@ def occurring_in(known: Rows, rows: Rows, hashes: tuple[np.ndarray, np.ndarray] 
         # Equal numbers of different types have different bits.
         hashes = row_hashes(known, np.dtype(np.float64)), row_hashes(rows, np.dtype(np.float64))
     found = np.zeros(len(rows), bool)
-    both = np.sort(np.concatenate([np.unique(each) for each in hashes]))
-    if (both[1:] != both[:-1]).all():  # as usual; to look for every row would take several times as long
-        return found
+    ordered, sought = np.sort(hashes[0]), np.sort(hashes[1])
+    if not (ordered[np.searchsorted(ordered[:-1], sought)] == sought).any():
+        return found  # as usual; to look for every row takes several times as long
     order = np.argsort(hashes[0])
-    ordered = hashes[0][order]
     first, behind = (np.searchsorted(ordered, hashes[1], side) for side in ("left", "right"))
     # Once, but for different rows with the same hash.
     while len(left := np.flatnonzero(~found & (first < behind))):
