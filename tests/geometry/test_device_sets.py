@@ -66,6 +66,16 @@ def test_mmd_to_the_last_digits(name, tile, there, monkeypatch):
         assert found == pytest.approx(rc.mmd(reference, candidate, bandwidth=1.3).value, rel=1e-9, abs=1e-15)
 
 
+def test_mmd_of_pairs_much_closer_than_others(there):
+    """A width of 1e-6 sees nothing but how far two almost equal rows are apart, which no product of rows tells."""
+    a, b = clouds(12, 12, 3, seed=11)
+    a[6:] = a[:6] + 1e-6 * clouds(6, 6, 3, seed=12)[0]
+    b[:4] = a[:4] + 1e-6 * clouds(4, 4, 3, seed=13)[0]
+    expected = mmd_by_fractions(a, b, 1e-6)
+    assert abs(expected) > 1e-3
+    assert rc.mmd(a, b, bandwidth=1e-6).value == pytest.approx(expected, rel=1e-8)
+
+
 @pytest.mark.parametrize("name", SETS)
 def test_bandwidths_are_those_of_the_processor(name, there):
     reference, candidate = SETS[name]
@@ -183,6 +193,18 @@ def test_frechet_of_ill_conditioned_sets(there):
     expected = np.sum(points.mean(axis=0) ** 2) + np.trace(np.cov(points, rowvar=False))
     assert rc.frechet(points, 2 * points).value == pytest.approx(expected, rel=1e-11)
     assert rc.frechet(points, points).value == pytest.approx(0, abs=1e-12 * expected)
+
+
+def test_frechet_of_sets_that_are_wide_where_the_other_is_narrow(there):
+    """Where one has variance 1e-14 and the other 1, squares of rows lose what their roots are made of."""
+    rng = np.random.default_rng(28)
+    turned = np.linalg.qr(rng.standard_normal((10, 10)))[0]
+    a, b = (rng.standard_normal((300, 10)) * np.logspace(*ends, 10) @ turned for ends in ((0, -7), (-7, 0)))
+    left, right = ((side - side.mean(axis=0)) / math.sqrt(299) for side in (a, b))
+    shared = np.linalg.svd(np.linalg.qr(left)[1] @ np.linalg.qr(right)[1].T, compute_uv=False).sum()
+    gap = np.sum((a.mean(axis=0) - b.mean(axis=0)) ** 2)
+    expected = gap + np.sum(left**2) + np.sum(right**2) - 2 * shared
+    assert rc.frechet(a, b).value == pytest.approx(expected, rel=1e-12)
 
 
 def test_frechet_of_singular_sets(there):
