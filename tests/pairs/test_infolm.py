@@ -704,6 +704,19 @@ def test_the_device_way_gives_way_where_half_precision_overflows(
     assert len(calls) > 1
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_cuda_equals_the_processor(tiny_bert: Path, dtype: str) -> None:
+    """Equal to the rounding of the number type, and to the last digit where all vectors come from one place."""
+    references, candidates = texts(40, 90), texts(40, 91)
+    options: dict[str, Any] = {"measure": list(MEASURES), "alpha": [0.6, 2], "beta": 0.7, "temperature": [0.5, 1]}
+    ours = infolm(references, candidates, model=tiny_bert, device="cuda", dtype=dtype, cache=False, **options)
+    exact = infolm(references, candidates, model=tiny_bert, device="cpu", cache=False, **options)
+    near = {"float32": 1e-4, "float16": 0.02, "bfloat16": 0.15}[dtype]
+    for name, scores in exact.arrays.items():
+        np.testing.assert_allclose(ours.arrays[name], scores, rtol=near, atol=near, err_msg=name)
+
+
 # Number types
 
 
