@@ -166,7 +166,7 @@ def main(pairs: int = 0, rounds: int = 3) -> None:
     import torch
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    pairs = pairs or (1000 if device == "cuda" else 8)
+    pairs = pairs or (6000 if device == "cuda" else 8)
     with tempfile.TemporaryDirectory() as folder:
         model: str | None = None
         try:
