@@ -98,6 +98,20 @@ def may_be_left() -> bool:
     return options.accelerator is None and options.device == "auto"
 
 
+def tried_on(device: str | None, work: Callable[[str], Found]) -> Found | None:
+    """What `work` makes on a device. None: it is left to the threads, as there is no device, or not enough memory on
+    one that nobody asked for.
+    """
+    if device is None:
+        return None
+    try:
+        return work(device)
+    except DeviceMemoryError:
+        if not may_be_left():
+            raise
+        return None
+
+
 def accelerator_for(rows: int, columns: int) -> str | None:
     """torch's name of the device for sets of these sizes; None: the threads."""
     options = engine_options()
