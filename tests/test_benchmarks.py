@@ -58,6 +58,24 @@ def test_words_run(capsys, monkeypatch):
 
 
 @pytest.mark.slow
+def test_words_on_a_device_are_checked(capsys, monkeypatch, tmp_path):
+    pytest.importorskip("transformers", reason="needs recapture[models]")
+    from benchmarks import device_words
+
+    from recapture.geometry.parallel import engine
+
+    monkeypatch.delenv("RECAPTURE_DATA", raising=False)
+    shape = {"vocab_size": 4000, "hidden_size": 48, "intermediate_size": 48}
+    monkeypatch.setattr(device_words, "SHAPE", {**device_words.SHAPE, **shape})
+    references, outputs, _ = device_words.translations(4)
+    folder = device_words.encoder(tmp_path, references)
+    with engine(accelerator="cpu"):
+        loading = {"encoder": str(folder), "device": "cpu", "offline": True}
+        device_words._check(references, outputs, ["me-words", "pr-words", "bertscore"], loading)
+    assert "equal the processor's: True" in capsys.readouterr().out
+
+
+@pytest.mark.slow
 def test_pages_run(capsys):
     from benchmarks import pages
 

@@ -133,6 +133,14 @@ def accelerator_for(rows: int, columns: int) -> str | None:
     return options.device if _CUDA.fullmatch(options.device) else None
 
 
+def accelerator_beside(device: str) -> str | None:
+    """torch's name of the device that compares what a model makes on `device`; None: the threads."""
+    accelerator = engine_options().accelerator
+    if accelerator is not None:
+        return accelerator
+    return device if _CUDA.fullmatch(device) else None
+
+
 @functools.lru_cache(maxsize=1)
 def _cuda_is_there() -> bool:
     if importlib.util.find_spec("torch") is None:
