@@ -10,7 +10,9 @@ NAMES = (
     "triangles", "relabelling", "permutations", "mauve", "meteor", "cider",
     "small", "words", "bertscore", "transport", "infolm", "which_texts", "pages",
 )  # fmt: skip
-CHECKS = ("agreement", "device_clusters", "device_sets", "device_words", "gpu", "infolm_device", "plans")
+CHECKS = (
+    "agreement", "device_clusters", "device_sets", "device_words", "gpu", "infolm_device", "plans",
+)  # fmt: skip
 """Simulations whose figures stand in docs, and what needs a GPU or many cores: they run by name alone."""
 
 if __name__ == "__main__":

@@ -184,7 +184,7 @@ class EncodingAhead:
         from ..representations.encoder import resolve_encoder
         from ..representations.vector_cache import VectorCache
 
-        options = {name: encoding[name] for name in ("pooling", "device", "offline", "truncate") if name in encoding}
+        options = {name: encoding[name] for name in encoding if name not in ("batch_size", "cache")}
         self.encoder = resolve_encoder(encoder, **options)
         self.counts = getattr(self.encoder, "encode_counts", None) is not None or self.encoder.fit([""]) is not (
             self.encoder
@@ -387,7 +387,7 @@ class SetWork:
         begun = clock()
         self._encoding: EncodingAhead | None = None
         if call.has_texts:
-            names = ("pooling", "device", "batch_size", "offline", "truncate", "cache")
+            names = ("pooling", "device", "dtype", "batch_size", "offline", "truncate", "cache")
             given = {name: call.arguments[name] for name in names if call.arguments.get(name) not in (None, False)}
             if call.arguments.get("cache") is False:
                 given["cache"] = False
@@ -464,8 +464,9 @@ class SetWork:
             return self._call.cut(size, **self._asked[name])
         counts = [min(size, count) for count in self._call.counts]
         made = [self._encoding.made(count, seed) for seed, count in enumerate(counts)]
-        plain = {"encoder": None, "pooling": None, "batch_size": None, "truncate": False}
-        return self._call.cut(size, made, **self._asked[name], **plain)
+        plain = {"encoder": None, "pooling": None, "dtype": None, "batch_size": None, "truncate": False}
+        known = {option: value for option, value in plain.items() if option in self._call.arguments}
+        return self._call.cut(size, made, **self._asked[name], **known)
 
     def _run(self, name: str, size: int) -> None:
         result = self._call.function(**self._arguments(name, size))
