@@ -1,0 +1,203 @@
+"""What the first call in a process spends, piece by piece, each in processes of their own.
+
+    python -m benchmarks startup   # on the best device here, or on the one that RECAPTURE_DEVICE names
+
+Every row is measured several times: the first time files may come from a slow disk, the least shows the work itself.
+"The model's own" is the least that any program does with that model: torch, a context on the device, transformers' class of
+the model, tokenizer, weights, one forward pass.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+
+from .made_encoder import folder, sentences
+
+ROUNDS = 3
+BAR = 3.0
+_HEAD = """
+import json, sys, time
+import os
+os.environ["TQDM_DISABLE"] = "1"
+model, device, texts = sys.argv[1], sys.argv[2], json.load(open(sys.argv[3]))
+steps, since = [], time.perf_counter()
+def lap(name):
+    global since
+    if device.startswith("cuda") and "torch" in sys.modules and sys.modules["torch"].cuda.is_initialized():
+        sys.modules["torch"].cuda.synchronize()
+    now = time.perf_counter()
+    steps.append((name, now - since))
+    since = time.perf_counter()
+"""
+_TAIL = """
+print("steps " + json.dumps(steps))
+"""
+_TORCH = """
+import torch
+lap("import torch")
+torch.zeros(1, device=device).item()
+lap("context on the device")
+"""
+_VECTORS = """
+import numpy as np
+import recapture as rc
+rng = np.random.default_rng(0)
+rows = [rng.standard_normal((400, 384), np.float32) for _ in range(2)]
+lap("import of NumPy and recapture")
+rc.evaluate(rows[0], {"c": rows[1]}, ceiling=False%s)
+lap("rc.evaluate of vectors%s, first")
+rc.evaluate(rows[0], {"c": rows[1]}, ceiling=False%s)
+lap("rc.evaluate of vectors%s, second")
+"""
+CHILDREN = {
+    "the model's own": _TORCH
+    + """
+from transformers.models.bert.modeling_bert import BertModel
+lap("import of transformers' model class")
+from tokenizers import Tokenizer
+tokenizer = Tokenizer.from_file(model + "/tokenizer.json")
+tokenizer.enable_truncation(256)
+tokenizer.enable_padding()
+lap("tokenizer")
+from transformers.utils import logging
+logging.set_verbosity_error()
+loaded = BertModel.from_pretrained(model, local_files_only=True).float().eval()
+lap("weights")
+loaded.to(device)
+lap("to the device")
+rows = tokenizer.encode_batch(texts[:32])
+ids = torch.tensor([row.ids for row in rows]).to(device)
+mask = torch.tensor([row.attention_mask for row in rows]).to(device)
+with torch.inference_mode():
+    loaded(input_ids=ids, attention_mask=mask).last_hidden_state.sum().item()
+    lap("first forward")
+    loaded(input_ids=ids, attention_mask=mask).last_hidden_state.sum().item()
+    lap("(second forward)")
+""",
+    "sentence-transformers' own": _TORCH
+    + """
+import sentence_transformers
+lap("import sentence_transformers")
+loaded = sentence_transformers.SentenceTransformer(model, device=device, local_files_only=True)
+lap("model")
+loaded.encode(texts[:32], show_progress_bar=False)
+lap("first encode")
+loaded.encode(texts[:32], show_progress_bar=False)
+lap("(second encode)")
+""",
+    "rc.encode": """
+import recapture as rc
+lap("import recapture")
+rc.encode(texts[:32], model, cache=False, device=device)
+lap("rc.encode, first")
+rc.encode(texts[:32], model, cache=False, device=device)
+lap("(another encoder of the same name)")
+""",
+    "rc.evaluate of texts": """
+import recapture as rc
+lap("import recapture")
+rc.evaluate(texts[:16], {"c": texts[16:32]}, encoder=model, cache=False, device=device, ceiling=False)
+lap("rc.evaluate of texts, first")
+rc.evaluate(texts[:16], {"c": texts[16:32]}, encoder=model, cache=False, device=device, ceiling=False)
+lap("(the same again)")
+""",
+    "after libraries, context and classes": _TORCH
+    + """
+from transformers.models.bert.modeling_bert import BertModel
+lap("import of transformers' model class")
+import recapture as rc
+from recapture.representations.encoder import resolve_encoder
+lap("import of recapture's encoders")
+encoder = resolve_encoder(model, device=device)
+lap("find the encoder")
+encoder.identity()
+lap("hash its files")
+encoder._load()
+lap("load it")
+encoder.encode_batch(texts[:32])
+lap("first batch")
+encoder.encode_batch(texts[:32])
+lap("(second batch)")
+encoder.facts(texts[:32])
+lap("facts about texts")
+""",
+    "rc.evaluate of vectors, device named": _VECTORS
+    % (", device=device", ", device named", ", device=device", ", device named"),
+    "rc.evaluate of vectors": _VECTORS % ("", "", "", ""),
+}
+_PROFILED = """
+import cProfile, pstats
+watched = cProfile.Profile()
+import recapture as rc
+watched.enable()
+rc.evaluate(texts[:16], {"c": texts[16:32]}, encoder=model, cache=False, device=device, ceiling=False)
+watched.disable()
+pstats.Stats(watched, stream=sys.stdout).sort_stats("tottime").print_stats(25)
+"""
+
+
+def child(program: str, arguments: list[str], *flags: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *flags, "-c", _HEAD + program + _TAIL, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        print(done.stderr[-2000:], flush=True)
+    return done
+
+
+def steps_of(output: str) -> dict[str, float]:
+    line = next((line for line in output.splitlines() if line.startswith("steps ")), "steps []")
+    return {name: spent for name, spent in json.loads(line[6:])}
+
+
+def measure(name: str, program: str, arguments: list[str]) -> tuple[float, float]:
+    """Prints each step's first and least time; returns the first and the least sum of steps without brackets."""
+    runs = [steps_of(child(program, arguments).stdout) for _ in range(ROUNDS)]
+    print(f"{name}: seconds the first time, and at least")
+    for step in runs[0]:
+        print(f"  {step:<60} {runs[0][step]:8.2f} {min(run.get(step, 0.0) for run in runs):8.2f}")
+    sums = [sum(spent for step, spent in run.items() if not step.startswith("(")) for run in runs]
+    print(f"  {'together':<60} {sums[0]:8.2f} {min(sums):8.2f}", flush=True)
+    return sums[0], min(sums)
+
+
+def by_package(arguments: list[str], statement: str) -> None:
+    """Which packages' own lines take the time of an import."""
+    done = child(statement, arguments, "-X", "importtime")
+    own: Counter[str] = Counter()
+    for line in done.stderr.splitlines():
+        if line.startswith("import time:") and "[us]" not in line:
+            alone, _, module = line.removeprefix("import time:").split("|")
+            parts = module.strip().split(".")
+            own[".".join(parts[:2]) if parts[0] in ("torch", "transformers") else parts[0]] += int(alone)
+    listed = ", ".join(f"{name} {spent / 1e6:.2f}" for name, spent in own.most_common(25))
+    print(f"`{statement.strip().splitlines()[-1]}`, {sum(own.values()) / 1e6:.2f} s by package: {listed}", flush=True)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as place:
+        device = os.environ.get("RECAPTURE_DEVICE") or best_device()
+        model, what = folder(place)
+        texts = f"{place}/texts.json"
+        with open(texts, "w", encoding="utf-8") as file:
+            json.dump(sentences(model, 200), file)
+        print(f"start-up, device {device}, {what}, {ROUNDS} processes each")
+        arguments = [model, device, texts]
+        sums = {name: measure(name, program, arguments) for name, program in CHILDREN.items()}
+        for which, place_of in (("first time", 0), ("least", 1)):
+            own = sums["the model's own"][place_of]
+            for name in ("sentence-transformers' own", "rc.encode", "rc.evaluate of texts"):
+                beyond = sums[name][place_of] - own
+                print(f"  {f'{name}, beyond the model itself, {which}':<60} {beyond:8.2f} s   (bar: below {BAR:g})")
+        by_package(arguments, "import torch\nfrom transformers.models.bert.modeling_bert import BertModel")
+        by_package(arguments, "import sentence_transformers")
+        print(child(_PROFILED, arguments).stdout)
+
+
+def best_device() -> str:
+    answer = "import torch; print('cuda' if torch.cuda.is_available() else 'cpu')"
+    return subprocess.run([sys.executable, "-c", answer], capture_output=True, text=True, check=True).stdout.strip()
