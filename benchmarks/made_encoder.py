@@ -12,7 +12,6 @@ import json
 import random
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +86,6 @@ def sentences(model: str, count: int, words: tuple[int, int] = (5, 60), seed: in
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None)
-    with tempfile.TemporaryDirectory() as place:
-        print(
-            f"{sys.argv[1]}: {sum(file.stat().st_size for file in Path(sys.argv[1]).rglob('*') if file.is_file()):,} bytes"
-        )
+    written = Path(sys.argv[1])
+    write(written, sys.argv[2] if len(sys.argv) > 2 else None)
+    print(f"{written}: {sum(file.stat().st_size for file in written.rglob('*') if file.is_file()):,} bytes")

@@ -3,8 +3,8 @@
     python -m benchmarks startup   # on the best device here, or on the one that RECAPTURE_DEVICE names
 
 Every row is measured several times: the first time files may come from a slow disk, the least shows the work itself.
-"The model's own" is the least that any program does with that model: torch, a context on the device, transformers' class of
-the model, tokenizer, weights, one forward pass.
+"The model's own" is the least that any program does with that model: torch, a context on the device, transformers'
+class of the model, tokenizer, weights, one forward pass.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from pathlib import Path
 
 from .made_encoder import folder, sentences
 
@@ -151,7 +152,7 @@ def child(program: str, arguments: list[str], *flags: str) -> subprocess.Complet
 
 def steps_of(output: str) -> dict[str, float]:
     line = next((line for line in output.splitlines() if line.startswith("steps ")), "steps []")
-    return {name: spent for name, spent in json.loads(line[6:])}
+    return dict(json.loads(line[6:]))
 
 
 def measure(name: str, program: str, arguments: list[str]) -> tuple[float, float]:
@@ -183,8 +184,7 @@ def main() -> None:
         device = os.environ.get("RECAPTURE_DEVICE") or best_device()
         model, what = folder(place)
         texts = f"{place}/texts.json"
-        with open(texts, "w", encoding="utf-8") as file:
-            json.dump(sentences(model, 200), file)
+        Path(texts).write_text(json.dumps(sentences(model, 200)), encoding="utf-8")
         print(f"start-up, device {device}, {what}, {ROUNDS} processes each")
         arguments = [model, device, texts]
         sums = {name: measure(name, program, arguments) for name, program in CHILDREN.items()}
