@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .devices import within_memory
 from .distinct import DistinctRows
 from .half_rows import HalfRows, half_rows
 from .near_pairs import Block, PairRoom, fused, near_pairs
@@ -22,14 +23,12 @@ _SAMPLE = 1 << 15
 _GROUPS = 128
 """Parts of the sample, of which each gives one near row."""
 _ROOM = 1 << 27
-"""Pairs that are held at once."""
+"""Pairs that are held at once; fewer where the device's memory does not suffice."""
+_LEAST_ROOM = 1 << 20
 _PAIRS = 1 << 20
 """Pairs whose distances are computed at once."""
-_STRIP = 1 << 15
 _FEW_ROWS = 1 << 10
 """Rows so few that, where their near pairs do not fit, all of their distances are computed."""
-_CELLS = 1 << 25
-"""Distances computed at once there."""
 
 
 class DeviceSet:
@@ -79,40 +78,47 @@ def find_radii(points: DeviceSet, k_max: int) -> None:
     if len(points) == 1:
         points.radii = points.radii.new_zeros((1, k_max))
         return
+    points.radii = within_memory(lambda room: _radii(points, k_max, room), _ROOM, _LEAST_ROOM)
+
+
+def _radii(points: DeviceSet, k_max: int, room: int) -> Any:
+    wanted = min(k_max, len(points) - 1)
     try:
-        points.radii = _kth(points, *_near(points, min(k_max, len(points) - 1)), k_max)
+        found = _near(points, wanted, room)
     except _CrowdedError:
-        points.radii = _kth(points, *_nearest_of_all(points, min(k_max, len(points) - 1)), k_max)
+        found = _nearest_of_all(points, wanted, room)
+    return _kth(points, *found, k_max)
 
 
-def _near(points: DeviceSet, wanted: int) -> tuple[Any, Any, Any]:
+def _near(points: DeviceSet, wanted: int, room: int) -> tuple[Any, Any, Any]:
     """(owner, other, squared distance) of all pairs that may be among the `wanted` nearest of their owner."""
     import torch
 
     count, half = len(points), points.half()
-    limit = _sampled_limits(points, half, wanted)
+    limit = _sampled_limits(points, half, wanted, room)
     threshold = half.threshold(limit)
     if count <= 4 * _sampled(wanted):
-        return _both_ways(points, Block(half, threshold, half, threshold, count))
+        return _both_ways(points, Block(half, threshold, half, threshold, count), room)
     # A quarter of the columns first: what is near there gives everybody a threshold that lets little through later.
     quarter = count // 4
     part = HalfRows(half.half[:quarter], half.term[:quarter], half.scale)
-    first = _both_ways(points, Block(half, threshold, part, threshold[:quarter], quarter))
+    first = _both_ways(points, Block(half, threshold, part, threshold[:quarter], quarter), room)
     limit = _kth(points, *first, wanted)[:, -1]
     first = _within(first, limit)
     rest = HalfRows(half.half[quarter:], half.term[quarter:], half.scale)
     threshold = half.threshold(limit)[quarter:]
-    second = _within(_both_ways(points, Block(rest, threshold, rest, threshold, count - quarter), quarter), limit)
+    block = Block(rest, threshold, rest, threshold, count - quarter)
+    second = _within(_both_ways(points, block, room, quarter), limit)
     owner, other, squared = (torch.cat(two) for two in zip(first, second, strict=True))
     return owner, other, squared
 
 
-def _nearest_of_all(points: DeviceSet, wanted: int) -> tuple[Any, Any, Any]:
+def _nearest_of_all(points: DeviceSet, wanted: int, room: int) -> tuple[Any, Any, Any]:
     """The `wanted` nearest of every row, from all distances: where nearly everybody is nearly equally far."""
     import torch
 
     owners, others, distances = [], [], []
-    step = max(1, _CELLS // len(points))
+    step = max(1, room // 4 // len(points))
     for start in range(0, len(points), step):
         rows = torch.arange(start, min(start + step, len(points)), device=points.values.device)
         squared = all_squared(points.values[rows], points.values)
@@ -134,7 +140,7 @@ def _sampled(wanted: int) -> int:
     return _SAMPLE * min(4, 1 + wanted // 8)
 
 
-def _sampled_limits(points: DeviceSet, half: HalfRows, wanted: int) -> Any:
+def _sampled_limits(points: DeviceSet, half: HalfRows, wanted: int, room: int) -> Any:
     """For every row a distance within which there are `wanted` other rows at least, from a sample of them."""
     import torch
 
@@ -146,7 +152,7 @@ def _sampled_limits(points: DeviceSet, half: HalfRows, wanted: int) -> Any:
         return torch.full((len(points),), torch.inf, dtype=torch.float64, device=device)
     limit = torch.empty(len(points), dtype=torch.float64, device=device)
     chosen, term = half.half[:sample], half.term[:sample]
-    step = max(1, _STRIP * _SAMPLE // sample)
+    step = max(1, 8 * room // sample)
     for start in range(0, len(points), step):
         rows = slice(start, min(start + step, len(points)))
         nearness = (half.half[rows] @ chosen.T) - term.to(chosen.dtype)
@@ -162,12 +168,12 @@ def _sampled_limits(points: DeviceSet, half: HalfRows, wanted: int) -> Any:
     return limit * (1 + SLACK)
 
 
-def _both_ways(points: DeviceSet, block: Block, shift: int = 0) -> tuple[Any, Any, Any]:
+def _both_ways(points: DeviceSet, block: Block, room: int, shift: int = 0) -> tuple[Any, Any, Any]:
     """(owner, other, squared distance) of all near pairs, each under the name of either row."""
     import torch
 
     parts = []
-    for start, stop, keys in listed(block):
+    for start, stop, keys in listed(block, room):
         if keys is None:
             raise _CrowdedError(f"rows {start} to {stop}")
         row, column = (keys >> 32) + shift, (keys & 0xFFFFFFFF) + shift
@@ -181,12 +187,12 @@ class _CrowdedError(Exception):
     """Nearly everybody may be among the nearest."""
 
 
-def listed(block: Block) -> Iterator[tuple[int, int, Any]]:
-    """First row, last row and all near pairs of the rows between, in parts that fit; None for rows so few that have
-    more near pairs than fit.
+def listed(block: Block, most: int) -> Iterator[tuple[int, int, Any]]:
+    """First row, last row and all near pairs of the rows between, at most so many at once; None for rows so few that
+    have more near pairs than that.
     """
     count = len(block.rows.half)
-    room = PairRoom(block, min(_ROOM, count * len(block.columns.half)))
+    room = PairRoom(block, min(most, count * len(block.columns.half)))
     todo = [(0, count)]
     while todo:
         start, stop = todo.pop()
@@ -244,9 +250,20 @@ def all_squared(left: Any, right: Any) -> Any:
 
 def overlap_on(device: str, reference: PointSet, candidate: PointSet, ks: tuple[int, ...]) -> Overlap:
     """The counts of `overlap`, made on a device."""
-    of_reference, of_candidate = (points.on_device(device) for points in (reference, candidate))
-    for points in (of_reference, of_candidate):
+    both = within_memory(lambda _: (reference.on_device(device), candidate.on_device(device)), 1, 1)
+    for points in both:
         find_radii(points, ks[-1])
+    in_reference, in_candidate = within_memory(lambda room: _memberships(*both, ks, room), _ROOM, _LEAST_ROOM)
+    return Overlap(
+        ks,
+        in_reference.side(reference.distinct, candidate.distinct),
+        in_candidate.side(candidate.distinct, reference.distinct),
+    )
+
+
+def _memberships(
+    of_reference: DeviceSet, of_candidate: DeviceSet, ks: tuple[int, ...], room: int
+) -> tuple[_Members, _Members]:
     in_reference, in_candidate = _Members(of_reference, of_candidate, ks), _Members(of_candidate, of_reference, ks)
     rows, columns = of_reference.half(), of_candidate.half(of_reference)
     if rows.scale != columns.scale:  # the candidate reaches further
@@ -257,19 +274,15 @@ def overlap_on(device: str, reference: PointSet, candidate: PointSet, ks: tuple[
         columns,
         columns.threshold(in_candidate.limits[:, -1]),
     )
-    for start, stop, keys in listed(block):
-        for row, column, squared in _pairs(of_reference, of_candidate, start, stop, keys):
+    for start, stop, keys in listed(block, room):
+        for row, column, squared in _pairs(of_reference, of_candidate, start, stop, keys, room // 4):
             in_reference.add(row, column, squared)
             in_candidate.add(column, row, squared)
-    return Overlap(
-        ks,
-        in_reference.side(reference.distinct, candidate.distinct),
-        in_candidate.side(candidate.distinct, reference.distinct),
-    )
+    return in_reference, in_candidate
 
 
 def _pairs(
-    reference: DeviceSet, candidate: DeviceSet, start: int, stop: int, keys: Any
+    reference: DeviceSet, candidate: DeviceSet, start: int, stop: int, keys: Any, most: int
 ) -> Iterator[tuple[Any, Any, Any]]:
     import torch
 
@@ -278,8 +291,9 @@ def _pairs(
         yield row, column, exact_squared(reference.values, row, candidate.values, column)
         return
     device, count = reference.values.device, len(candidate)
-    for first in range(start, stop, max(1, _CELLS // count)):
-        rows = torch.arange(first, min(first + max(1, _CELLS // count), stop), device=device)
+    step = max(1, most // count)
+    for first in range(start, stop, step):
+        rows = torch.arange(first, min(first + step, stop), device=device)
         squared = all_squared(reference.values[rows], candidate.values).reshape(-1)
         yield rows.repeat_interleave(count), torch.arange(count, device=device).repeat(len(rows)), squared
 

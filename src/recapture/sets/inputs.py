@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..geometry.distinct import fold_rows, row_digests
 from ..geometry.points import PointSet
-from ..geometry.sparse_rows import Rows, equal_rows
+from ..geometry.sparse_rows import equal_rows
 from ..texts.copies import Copies, copies
 
 if TYPE_CHECKING:
@@ -45,15 +44,13 @@ def _of_texts(names: Sequence[str], sets: Sequence[Sequence[str]]) -> list[dict[
     return [{count: getattr(of_set, count) for count in _COUNTS} for of_set in by_set]
 
 
-def _of_rows(sets: Sequence[Rows]) -> list[dict[str, int | None]]:
+def _of_rows(sets: Sequence[PointSet]) -> list[dict[str, int | None]]:
     """Of ready vectors: equal rows. How near is near cannot be told."""
-    known = set(row_digests(sets[0]))
-    counted: list[dict[str, int | None]] = []
-    for place, rows in enumerate(sets):
-        repeated = len(rows) - len(fold_rows(rows).first)
-        copied = sum(digest in known for digest in row_digests(rows)) if place else 0
-        counted.append({"copied": copied, "near_copied": None, "repeated": repeated, "near_repeated": None})
-    return counted
+    copied = [0, *(int(sets[0].which_has(points).sum()) for points in sets[1:])]
+    return [
+        {"copied": found, "near_copied": None, "repeated": points.duplicates, "near_repeated": None}
+        for points, found in zip(sets, copied, strict=True)
+    ]
 
 
 def copies_note(inputs: Inputs, name: str, points: PointSet, reference: PointSet) -> list[str]:
