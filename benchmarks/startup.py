@@ -142,9 +142,9 @@ pstats.Stats(watched, stream=sys.stdout).sort_stats("tottime").print_stats(25)
 """
 
 
-def child(program: str, arguments: list[str], *flags: str) -> subprocess.CompletedProcess[str]:
+def child(program: str, arguments: list[str], *flags: str, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, *flags, "-c", _HEAD + program + _TAIL, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
     if done.returncode:
         print(done.stderr[-2000:], flush=True)
     return done
@@ -179,6 +179,27 @@ def by_package(arguments: list[str], statement: str) -> None:
     print(f"`{statement.strip().splitlines()[-1]}`, {sum(own.values()) / 1e6:.2f} s by package: {listed}", flush=True)
 
 
+def bytecode(arguments: list[str], place: str) -> None:
+    """Whether packages are compiled anew in every process, because nobody could keep what was compiled."""
+    program = """
+import torch
+from transformers.models.bert.modeling_bert import BertModel
+lap("import torch and transformers' model class")
+import pathlib
+files = [m.__spec__.cached for m in list(sys.modules.values()) if getattr(getattr(m, "__spec__", None), "cached", None)]
+steps.append(("files", len(files)))
+steps.append(("kept", sum(pathlib.Path(file).is_file() for file in files)))
+"""
+    usual = steps_of(child(program, arguments).stdout)
+    print(f"bytecode is kept of {usual.pop('kept')} of {usual.pop('files')} files; seconds of {next(iter(usual))}:")
+    for name, spent in usual.items():
+        own = {"PYTHONPYCACHEPREFIX": f"{place}/bytecode", "PYTHONDONTWRITEBYTECODE": ""}
+        first, second = (steps_of(child(program, arguments, **own).stdout)[name] for _ in range(2))
+        print(
+            f"  as it is {spent:.2f}; with an own folder of bytecode: first {first:.2f}, then {second:.2f}", flush=True
+        )
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         device = os.environ.get("RECAPTURE_DEVICE") or best_device()
@@ -187,6 +208,7 @@ def main() -> None:
         Path(texts).write_text(json.dumps(sentences(model, 200)), encoding="utf-8")
         print(f"start-up, device {device}, {what}, {ROUNDS} processes each")
         arguments = [model, device, texts]
+        bytecode(arguments, place)
         sums = {name: measure(name, program, arguments) for name, program in CHILDREN.items()}
         for which, place_of in (("first time", 0), ("least", 1)):
             own = sums["the model's own"][place_of]

@@ -235,8 +235,9 @@ class EncoderBatches:
                 return _Pending(batch.places, vectors.cpu(), None)
             there = torch.empty(vectors.shape, dtype=vectors.dtype, pin_memory=True)
             there.copy_(vectors, non_blocking=True)
-            ready = torch.cuda.Event()
-            ready.record(torch.cuda.current_stream(self._device))
+            cuda: Any = torch.cuda
+            ready = cuda.Event()
+            ready.record(cuda.current_stream(self._device))
             return _Pending(batch.places, there, ready)
 
 
