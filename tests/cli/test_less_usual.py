@@ -103,12 +103,12 @@ def test_a_full_disk_is_a_sentence(folder, capsys, monkeypatch):
 WRITTEN = {"output", "per_item", "per_text", "report"}
 NO_FILE = {
     "name", "metrics", "k", "field", "input_format", "reference_field", "reference_format", "pooling", "device",
-    "batch_size", "dtype", "offline", "truncate", "no_cache", "balance", "sample", "interval", "pvalue", "no_ceiling",
-    "group", "paired", "seed", "form", "arrays", "id_field", "over_references", "measure", "temperature", "alpha", "beta", "idf",
+    "batch_size", "offline", "truncate", "no_cache", "balance", "sample", "interval", "pvalue", "no_ceiling", "group",
+    "paired", "seed", "form", "arrays", "id_field", "over_references", "measure", "temperature", "alpha", "beta", "idf",
     "layer", "layers", "batch_tokens", "references_field", "candidates_field", "ties", "directed", "no_resume", "level",
     "coefficient", "lower_is_better", "higher_is_better", "over", "test", "accuracy", "soft_ties", "matrix",
     "system_field", "item_field", "where", "average", "resamples", "series", "every", "labelled",
-    "rows", "tables", "digits", "transpose", "intervals", "fail_if", "tolerance", "clusters", "context_group",
+    "rows", "tables", "digits", "transpose", "intervals", "fail_if", "tolerance", "clusters", "context_group", "dtype",
 }  # fmt: skip
 COMMANDS = ["score", "compare", "compare --pairs", "compare --contexts", "inspect", "baseline"]
 
