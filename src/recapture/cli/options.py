@@ -55,7 +55,9 @@ def encoding_options(command: Command) -> Command:
         click.option("--no-cache", is_flag=True, help="Neither read nor keep vectors on disk."),
         click.option("--truncate", is_flag=True, help="Cut texts too long for the encoder (default: windows)."),
         click.option("--offline", is_flag=True, help="Never touch the network."),
-        click.option("--dtype", metavar="NAME", help="The encoder's: float32, float16, bfloat16 (default: float32)."),
+        click.option(
+            "--dtype", metavar="NAME", help="Of the encoder: float32, float16, bfloat16, int8 (default: float32)."
+        ),
         click.option("--batch-size", type=click.IntRange(1), help="Most texts encoded at once (default: by tokens)."),
         click.option("--device", metavar="NAME", help="auto, cpu, cuda, cuda:1, mps (default: auto)."),
         click.option("--pooling", metavar="NAME", help="mean, max or cls (default: the model's own)."),

@@ -59,9 +59,9 @@ def encode(
     truncate : bool, default False
         Cut texts that are longer than a sentence encoder takes at once (all-MiniLM-L6-v2: 256 pieces), instead of using
         windows over all of them.
-    dtype : {"float32", "float16", "bfloat16"}, optional
-        The number type a model computes in (None: float32). bfloat16 is faster where the hardware has it, and its
-        vectors differ in the third digit; the cache keeps them apart.
+    dtype : {"float32", "float16", "bfloat16", "int8"}, optional
+        The number type a model computes in (None: float32). bfloat16 is faster where the hardware has it, int8 on
+        processors, and scores move a little; the cache keeps their vectors apart.
     cache : bool, str or path, default True
         Whether to keep vectors on disk, or the folder to keep them in (True: `cache_folder()`).
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -88,6 +90,8 @@ class SentenceEncoder:
         self._dtype = dtype or "float32"
         if self._dtype != "float32" and tower_folder(weights.folder) is None:
             raise InputError(f"the encoder {weights.name} has no transformer, so dtype cannot be {shown(dtype)}")
+        if device is not None and device != "auto":
+            self._check_int8(device)
         self._limit = token_limit(weights.folder)
         self._counter: PieceCounter | None = None
         self._long: LongTexts | None = None
@@ -224,6 +228,7 @@ class SentenceEncoder:
                 f"the encoder {self.name} needs PyTorch and sentence-transformers ({error}): {INSTALL_HINT}"
             ) from None
         device = usable_device(self._device)
+        self._check_int8(device)
         name = f"the encoder {self.name}"
         with in_one_sentence(f"{name} in {self._weights.folder} cannot be loaded"), loading(name) as loaded:
             self._weights.revision  # noqa: B018 - of the files before they are read
@@ -265,6 +270,10 @@ class SentenceEncoder:
                 _compute_in(model[0], self._dtype)
                 model.encode(list(_PROBES), show_progress_bar=False)
         self._model = model
+
+    def _check_int8(self, device: str) -> None:
+        if self._dtype == "int8" and not device.startswith("cpu"):
+            raise InputError(f"dtype int8 is for processors, not for device {shown(device)}: bfloat16 is fast there")
 
     def _by_tokens(self, model: Any, expected: np.ndarray) -> EncoderBatches | None:
         """The faster way; None where it would not give the probes the vectors that the library gives them."""
@@ -347,6 +356,10 @@ def _compute_in(tower: Any, dtype: str) -> None:
     """Let a transformer compute in another number type; steps behind it, such as pooling, get float32 from it."""
     import torch
 
+    if dtype == "int8":
+        _round_weights(tower)
+        return
+
     def in_float32(_: Any, __: Any, features: dict[str, Any]) -> dict[str, Any]:
         made = ("token_embeddings", "sentence_embedding")
         return {
@@ -356,6 +369,20 @@ def _compute_in(tower: Any, dtype: str) -> None:
 
     tower.to(getattr(torch, dtype))
     tower.register_forward_hook(in_float32)
+
+
+def _round_weights(tower: Any) -> None:
+    """Linear layers with weights of 8 bits, each output with its own scale; their inputs are rounded as they come."""
+    import torch
+
+    try:
+        quantization: Any = importlib.import_module("torch.ao.quantization")
+        round_layers, scales = quantization.quantize_dynamic, quantization.per_channel_dynamic_qconfig
+    except (ImportError, AttributeError):
+        raise InputError(f"this release of PyTorch ({torch.__version__}) can no longer compute in int8") from None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a later release will do without
+        round_layers(tower, {torch.nn.Linear: scales}, dtype=torch.qint8, inplace=True)
 
 
 def _pool_as_clip(model: Any, folder: Path) -> None:
