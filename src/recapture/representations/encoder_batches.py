@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import InputError
 from .batches import CHARACTERS, CPU_TOKENS, GPU_TOKENS, token_batches
 from .long_texts import LongTexts
-from .pieces import Pieces, parts
+from .pieces import Pieces, parts, plain_cutter
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
@@ -94,10 +94,7 @@ class EncoderBatches:
         self._budget = CPU_TOKENS if self._device.type == "cpu" else GPU_TOKENS
         tokenizer = model.tokenizer
         self._tokenizer = tokenizer
-        # A copy: the library sets limits on its own one with every call.
-        self._cutter = type(tokenizer.backend_tokenizer).from_str(tokenizer.backend_tokenizer.to_str())
-        self._cutter.no_truncation()
-        self._cutter.no_padding()
+        self._cutter = plain_cutter(tokenizer)
         self._segments = "token_type_ids" in tokenizer.model_input_names
         self._pad = tokenizer.pad_token_id or 0
         self._left = tokenizer.padding_side == "left"
