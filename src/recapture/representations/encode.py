@@ -184,12 +184,13 @@ class _Encoding:
         missing = sorted(self._recall(), key=lambda position: (-len(self._texts[position]), self._texts[position]))
         # By estimated tokens: the longest texts come first, so that counting texts would promise far too long a wait.
         effort: Callable[[str], int] = getattr(self._encoder, "effort", _effort)
+        efforts = [effort(self._texts[position]) for position in missing]
         new: list[int] = []
-        with Progress("encoding", sum(effort(self._texts[place]) for place in missing), "token") as progress:
+        with Progress("encoding", sum(efforts), "token") as progress:
             for places, vectors in self._batches(self._at(missing), batch_size):
                 batch = [missing[place] for place in places]
                 self._keep(batch, vectors)
-                progress.advance(sum(effort(self._texts[place]) for place in batch))
+                progress.advance(sum([efforts[place] for place in places]))
                 new += batch
                 if len(new) >= CHUNK:
                     self._remember(new)

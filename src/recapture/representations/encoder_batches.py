@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -23,7 +24,7 @@ Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 _BATCHES_AT_ONCE = 16
-"""Texts of about so many batches are cut together: enough to sort them by their pieces, few enough to begin soon."""
+"""Texts of at most about so many batches are cut together: enough to sort them by their pieces."""
 _IN_FLIGHT = 2
 """Batches that a GPU has been given while the vectors of an earlier one are fetched."""
 
@@ -143,11 +144,13 @@ class EncoderBatches:
 
     def _portions(self, texts: Sequence[str]) -> Iterator[range]:
         start = tokens = 0
+        batches = 1  # few at first, so that the model begins soon
         for place, text in enumerate(texts):
             tokens += len(text) // CHARACTERS + 1
-            if tokens >= _BATCHES_AT_ONCE * self._budget:
+            if tokens >= batches * self._budget:
                 yield range(start, place + 1)
                 start, tokens = place + 1, 0
+                batches = min(2 * batches, _BATCHES_AT_ONCE)
         if start < len(texts):
             yield range(start, len(texts))
 
@@ -180,7 +183,8 @@ class EncoderBatches:
         lengths = np.array([len(ids[at]) for at in chosen])
         width = int(lengths.max())
         filled = np.full((len(chosen), width), self._pad, np.int32)
-        filled[self._real(np.arange(width), lengths[:, None], width)] = [token for at in chosen for token in ids[at]]
+        tokens = np.fromiter(chain.from_iterable([ids[at] for at in chosen]), np.int32, int(lengths.sum()))
+        filled[self._real(np.arange(width), lengths[:, None], width)] = tokens
         tensors = [torch.from_numpy(array) for array in (filled, lengths)]
         if self._device.type == "cuda":  # memory that the GPU reads by itself, while the processor goes on
             tensors = [tensor.pin_memory() for tensor in tensors]
