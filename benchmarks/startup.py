@@ -19,7 +19,7 @@ from pathlib import Path
 
 from .made_encoder import folder, sentences
 
-ROUNDS = 3
+ROUNDS = 2
 BAR = 3.0
 _HEAD = """
 import json, sys, time
