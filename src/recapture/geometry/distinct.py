@@ -10,6 +10,9 @@ import numpy as np
 from .parallel import blocks, run_tiles
 from .sparse_rows import Rows, SparseRows, equal_rows
 
+_ROWS = 256
+"""Rows whose bits are looked at together."""
+
 
 @dataclass(frozen=True)
 class DistinctRows:
@@ -87,10 +90,15 @@ def row_hashes(values: Rows, dtype: np.dtype | None = None) -> np.ndarray:
     hashes = np.empty(len(values), np.uint64)
 
     def fill(part: slice) -> None:
-        block = values[part].astype(dtype, copy=False) + dtype.type(0)  # -0.0 becomes 0.0
-        hashes[part] = block.view(bits).astype(np.uint64) @ factors
+        # One small room for all rows of a part: cores that ask the system for memory wait for each other.
+        room = np.empty((min(_ROWS, part.stop - part.start), values.shape[1]), dtype)
+        for start in range(part.start, part.stop, _ROWS):
+            rows = slice(start, min(start + _ROWS, part.stop))
+            block = room[: rows.stop - rows.start]
+            np.add(values[rows], dtype.type(0), out=block)  # -0.0 becomes 0.0
+            hashes[rows] = np.einsum("ij,j->i", block.view(bits), factors)
 
-    run_tiles(fill, blocks(len(values), 512), "finding repeats")
+    run_tiles(fill, blocks(len(values), 16 * _ROWS), "finding repeats")
     return hashes
 
 
@@ -115,11 +123,10 @@ def occurring_in(known: Rows, rows: Rows, hashes: tuple[np.ndarray, np.ndarray] 
         # Equal numbers of different types have different bits.
         hashes = row_hashes(known, np.dtype(np.float64)), row_hashes(rows, np.dtype(np.float64))
     found = np.zeros(len(rows), bool)
-    both = np.sort(np.concatenate([np.unique(each) for each in hashes]))
-    if (both[1:] != both[:-1]).all():  # as usual; to look for every row would take several times as long
-        return found
+    ordered, sought = np.sort(hashes[0]), np.sort(hashes[1])
+    if not (ordered[np.searchsorted(ordered[:-1], sought)] == sought).any():
+        return found  # as usual; to look for every row takes several times as long
     order = np.argsort(hashes[0])
-    ordered = hashes[0][order]
     first, behind = (np.searchsorted(ordered, hashes[1], side) for side in ("left", "right"))
     # Once, but for different rows with the same hash.
     while len(left := np.flatnonzero(~found & (first < behind))):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arrays import as_matrix
+from .arrays import as_matrix, ends_of
 from .content_order import content_order, content_ranks
 from .devices import DeviceMemoryError, accelerator_for, may_be_left, within_memory
 from .distinct import DistinctRows, Folding, distinct_rows, fold_rows, occurring_in, row_hashes
@@ -71,7 +71,7 @@ class PointSet:
     @property
     def bounds(self) -> tuple[float, float]:
         """Smallest and largest number in the set."""
-        return float(self.values.min()), float(self.values.max())
+        return ends_of(self.values) if isinstance(self.values, np.ndarray) else (self.values.min(), self.values.max())
 
     @property
     def duplicates(self) -> int:
