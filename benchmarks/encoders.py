@@ -21,13 +21,14 @@ import numpy as np
 import torch
 
 import recapture as rc
+from recapture.representations.attention import ready_attention
 from recapture.representations.encoder import resolve_encoder
 
 from .made_encoder import folder, sentences
 from .startup import best_device
 from .timing import ratio, seconds
 
-COUNTS = {"cpu": 400, "cuda": 100_000}
+COUNTS = {"cpu": 400, "cuda": 60_000}
 
 
 def real_texts(count: int) -> list[str] | None:
@@ -67,15 +68,18 @@ def ready_batches(encoder: Any, texts: list[str]) -> tuple[list[dict[str, Any]],
 
 
 def bare(model: Any, ready: list[dict[str, Any]]) -> None:
-    with torch.inference_mode():
+    with torch.inference_mode(), ready_attention():
         for features in ready:
             model(**features)
 
 
 def compare(device: str, model: str, dtype: str, texts: list[str], rounds: int) -> np.ndarray:
+    print(f"{dtype}: {len(texts):,} texts", flush=True)
     encoder: Any = resolve_encoder(model, device=device, dtype=dtype)
-    encoder.encode_batch(texts[:50])
+    seconds("the model is loaded, and 50 texts are encoded", timed(lambda: encoder.encode_batch(texts[:50]))[0])
+    pieces(encoder, texts)
     ready, tokens = ready_batches(encoder, texts)
+    print(f"  {tokens:,} tokens in {len(ready)} batches", flush=True)
     tower = encoder._model[0].auto_model
     vectors: list[np.ndarray] = []
     jobs: dict[str, Callable[[], object]] = {
@@ -86,9 +90,10 @@ def compare(device: str, model: str, dtype: str, texts: list[str], rounds: int) 
     for turn in range(rounds + 1):
         for name, job in jobs.items():
             spent = timed(job)
-            if turn:  # the first one warms up
+            if not turn:  # the first one warms up
+                seconds(f"{name}, the first time", spent[0])
+            else:
                 best[name] = (min(best[name][0], spent[0]), min(best[name][1], spent[1]))
-    print(f"{dtype}: {len(texts):,} texts, {tokens:,} tokens in {len(ready)} batches")
     for name, (clock, _) in best.items():
         seconds(f"{name}, {tokens / clock:,.0f} tokens a second", clock)
     first, second = best.values()
@@ -96,7 +101,6 @@ def compare(device: str, model: str, dtype: str, texts: list[str], rounds: int) 
     ratio("throughput of rc.encode / bare model, by the clock", first[0] / second[0], bar)
     if device == "cpu":
         ratio("throughput of rc.encode / bare model, by work of all threads", first[1] / second[1], bar)
-    pieces(encoder, texts)
     return vectors[-1]
 
 
@@ -120,10 +124,11 @@ def library(device: str, model: str, texts: list[str]) -> None:
     from sentence_transformers import SentenceTransformer
 
     loaded = SentenceTransformer(model, device=device, local_files_only=True)
+    texts = texts[: len(texts) // 10] if device != "cpu" else texts
     for size in (32, 256):
         loaded.encode(texts[:size], batch_size=size, show_progress_bar=False)
         spent = timed(lambda size=size: loaded.encode(texts, batch_size=size, show_progress_bar=False))[0]
-        seconds(f"sentence-transformers' own encode, batches of {size} texts", spent)
+        seconds(f"sentence-transformers' own encode of {len(texts):,} texts, batches of {size}", spent)
 
 
 def with_cache(device: str, model: str, texts: list[str]) -> None:

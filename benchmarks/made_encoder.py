@@ -12,6 +12,7 @@ import json
 import random
 import shutil
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -77,12 +78,8 @@ def sentences(model: str, count: int, words: tuple[int, int] = (5, 60), seed: in
     low, high = words
     # Most texts are short and a few long.
     lengths = [low + int((high - low) * rng.random() ** 2) for _ in range(count)]
-    drawn = rng.choices(listed, common, k=sum(lengths))
-    texts = []
-    for length in lengths:
-        texts.append(" ".join(drawn[:length]).capitalize() + ".")
-        del drawn[:length]
-    return texts
+    drawn = iter(rng.choices(listed, common, k=sum(lengths)))
+    return [" ".join(islice(drawn, length)).capitalize() + "." for length in lengths]
 
 
 if __name__ == "__main__":

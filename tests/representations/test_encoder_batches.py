@@ -245,6 +245,20 @@ def test_dtype_is_said_and_refused(tiny_bert: Path, tmp_path: Path, capsys: pyte
     assert run(["score", *files, *options, "--dtype", "half"]) == 2
 
 
+def test_attention_needs_no_plan_for_every_shape(tiny_bert: Path) -> None:
+    import torch
+
+    encoder: Any = resolve_encoder(tiny_bert)
+    encode(["a"], encoder, cache=False)
+    before = torch.backends.cuda.cudnn_sdp_enabled()
+    seen: list[bool] = []
+    hook = encoder._model[0].register_forward_pre_hook(lambda *_: seen.append(torch.backends.cuda.cudnn_sdp_enabled()))
+    encode(["a cat", "the red cat sat " * 40], encoder, cache=False)  # the second in windows
+    hook.remove()
+    assert len(seen) >= 2 and not any(seen)
+    assert torch.backends.cuda.cudnn_sdp_enabled() == before
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_a_gpu_gives_the_processors_vectors(dtype: str, tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..errors import InputError
+from .attention import ready_attention
 from .batches import CHARACTERS, CPU_TOKENS, GPU_TOKENS, token_batches
 from .long_texts import LongTexts
 from .pieces import Pieces, parts, plain_cutter
@@ -220,7 +221,7 @@ class EncoderBatches:
     def _forward(self, batch: _Batch) -> _Pending:
         import torch
 
-        with torch.inference_mode():
+        with torch.inference_mode(), ready_attention():
             ids, lengths = (tensor.to(self._device, non_blocking=True) for tensor in (batch.ids, batch.lengths))
             width = ids.shape[1]
             real = self._real(torch.arange(width, device=self._device), lengths[:, None], width)

@@ -11,6 +11,7 @@ from ..checks import is_whole
 from ..declarations import installed_version
 from ..errors import InputError, shown
 from ..progress import Progress
+from .attention import ready_attention
 from .batches import CPU_TOKENS, GPU_TOKENS, token_batches
 from .encoder import DEFAULT_ENCODER
 from .kept import Kept
@@ -200,7 +201,7 @@ class WordStore:
         for place, row in enumerate(rows):
             ids[place, : len(row)] = row
             mask[place, : len(row)] = 1
-        with torch.inference_mode():
+        with torch.inference_mode(), ready_attention():
             tensors = [torch.from_numpy(array).to(self._model.device) for array in (ids, mask)]
             states = self._model(
                 input_ids=tensors[0], attention_mask=tensors[1], output_hidden_states=True

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...declarations import installed_version
 from ...errors import InputError, nearest_names, shown
+from ..attention import ready_attention
 from ..batches import CHARACTERS
 from ..encoder import DEFAULT_ENCODER, EncoderKind, EncoderOptions
 from ..encoder_batches import EncoderBatches, TextVectors
@@ -216,7 +217,7 @@ class SentenceEncoder:
         return long
 
     def _as_they_are(self, texts: list[str]) -> np.ndarray:
-        with quiet():
+        with quiet(), ready_attention():
             vectors = self._model.encode(texts, batch_size=len(texts), show_progress_bar=False, convert_to_numpy=True)
         return np.array(vectors, np.float32)
 
@@ -263,7 +264,7 @@ class SentenceEncoder:
             self._check_room(model.tokenizer)
             self._long = None if self._truncate else self._for_long_texts(model, self._limit)
         model.eval()
-        with in_one_sentence(f"{name} in {self._weights.folder} cannot encode a text"), quiet():
+        with in_one_sentence(f"{name} in {self._weights.folder} cannot encode a text"), quiet(), ready_attention():
             expected = np.asarray(model.encode(list(_PROBES), show_progress_bar=False, convert_to_numpy=True))
             self._batches = self._by_tokens(model, expected)
             if self._dtype != "float32":
