@@ -26,14 +26,13 @@ import json, sys, time
 import os
 os.environ["TQDM_DISABLE"] = "1"
 model, device, texts = sys.argv[1], sys.argv[2], json.load(open(sys.argv[3]))
-steps, since = [], time.perf_counter()
+steps, since, worked = [], time.perf_counter(), time.process_time()
 def lap(name):
-    global since
+    global since, worked
     if device.startswith("cuda") and "torch" in sys.modules and sys.modules["torch"].cuda.is_initialized():
         sys.modules["torch"].cuda.synchronize()
-    now = time.perf_counter()
-    steps.append((name, now - since))
-    since = time.perf_counter()
+    steps.append((name, (time.perf_counter() - since, time.process_time() - worked)))
+    since, worked = time.perf_counter(), time.process_time()
 """
 _TAIL = """
 print("steps " + json.dumps(steps))
@@ -150,20 +149,27 @@ def child(program: str, arguments: list[str], *flags: str, **environment: str) -
     return done
 
 
-def steps_of(output: str) -> dict[str, float]:
+def steps_of(output: str) -> dict[str, tuple[float, float]]:
+    """Seconds on the clock and seconds of work of each step."""
     line = next((line for line in output.splitlines() if line.startswith("steps ")), "steps []")
-    return dict(json.loads(line[6:]))
+    return {name: tuple(spent) for name, spent in json.loads(line[6:])}
 
 
-def measure(name: str, program: str, arguments: list[str]) -> tuple[float, float]:
-    """Prints each step's first and least time; returns the first and the least sum of steps without brackets."""
+def measure(name: str, program: str, arguments: list[str]) -> tuple[float, float, float]:
+    """Prints each step; returns the sums of steps without brackets: the first, the least, the least work."""
     runs = [steps_of(child(program, arguments).stdout) for _ in range(ROUNDS)]
-    print(f"{name}: seconds the first time, and at least")
-    for step in runs[0]:
-        print(f"  {step:<60} {runs[0][step]:8.2f} {min(run.get(step, 0.0) for run in runs):8.2f}")
-    sums = [sum(spent for step, spent in run.items() if not step.startswith("(")) for run in runs]
-    print(f"  {'together':<60} {sums[0]:8.2f} {min(sums):8.2f}", flush=True)
-    return sums[0], min(sums)
+    print(f"{name}: seconds the first time, at least, and at least of work (of all threads)")
+    steps = list(runs[0])
+    of_run = [[run.get(step, (0.0, 0.0)) for step in steps] for run in runs]
+    rows = [
+        (each[0][0], min(clock for clock, _ in each), min(work for _, work in each))
+        for each in zip(*of_run, strict=True)
+    ]
+    kept = [row for step, row in zip(steps, rows, strict=True) if not step.startswith("(")]
+    sums = (sum(row[0] for row in kept), sum(row[1] for row in kept), sum(row[2] for row in kept))
+    for step, row in (*zip(steps, rows, strict=True), ("together", sums)):
+        print(f"  {step:<60} " + " ".join(f"{number:8.2f}" for number in row), flush=True)
+    return sums
 
 
 def by_package(arguments: list[str], statement: str) -> None:
@@ -187,14 +193,15 @@ from transformers.models.bert.modeling_bert import BertModel
 lap("import torch and transformers' model class")
 import pathlib
 files = [m.__spec__.cached for m in list(sys.modules.values()) if getattr(getattr(m, "__spec__", None), "cached", None)]
-steps.append(("files", len(files)))
-steps.append(("kept", sum(pathlib.Path(file).is_file() for file in files)))
+steps.append(("files", (len(files), 0)))
+steps.append(("kept", (sum(pathlib.Path(file).is_file() for file in files), 0)))
 """
     usual = steps_of(child(program, arguments).stdout)
-    print(f"bytecode is kept of {usual.pop('kept')} of {usual.pop('files')} files; seconds of {next(iter(usual))}:")
-    for name, spent in usual.items():
+    kept, files = usual.pop("kept")[0], usual.pop("files")[0]
+    print(f"bytecode is kept of {kept} of {files} files; seconds of work of {next(iter(usual))}:")
+    for name, (_, spent) in usual.items():
         own = {"PYTHONPYCACHEPREFIX": f"{place}/bytecode", "PYTHONDONTWRITEBYTECODE": ""}
-        first, second = (steps_of(child(program, arguments, **own).stdout)[name] for _ in range(2))
+        first, second = (steps_of(child(program, arguments, **own).stdout)[name][1] for _ in range(2))
         print(
             f"  as it is {spent:.2f}; with an own folder of bytecode: first {first:.2f}, then {second:.2f}", flush=True
         )
@@ -210,7 +217,7 @@ def main() -> None:
         arguments = [model, device, texts]
         bytecode(arguments, place)
         sums = {name: measure(name, program, arguments) for name, program in CHILDREN.items()}
-        for which, place_of in (("first time", 0), ("least", 1)):
+        for place_of, which in enumerate(("first time", "least", "least work")):
             own = sums["the model's own"][place_of]
             for name in ("sentence-transformers' own", "rc.encode", "rc.evaluate of texts"):
                 beyond = sums[name][place_of] - own
