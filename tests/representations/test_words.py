@@ -170,6 +170,27 @@ def test_vectors_are_the_models_own(tiny_bert: Path, layers: list[int], batch_to
         np.testing.assert_array_equal(store.stacked(text, layers[-1:]), made.vectors[-1:, 1:-1])
 
 
+def test_half_precision_is_said_and_near(tiny_bert: Path) -> None:
+    """As the library computes it in bfloat16, one text at a time."""
+    import torch
+
+    store = WordStore(str(tiny_bert), dtype="bf16")
+    store.want([2])
+    store.ensure(TEXTS)
+    assert store.identity()["dtype"] == "bfloat16"
+    model = loaded(tiny_bert)[1].bfloat16()
+    try:
+        for text in TEXTS:
+            with torch.no_grad():
+                expected = model(torch.tensor([tokens(tiny_bert, text)])).last_hidden_state[0].float().numpy()
+            found = store[text].vectors[0]
+            assert found.dtype == np.float32
+            np.testing.assert_allclose(found, expected, atol=0.1)  # 8 bits of numbers up to 4, in another order
+    finally:
+        model.float()
+        loaded.cache_clear()  # rounded weights stay rounded
+
+
 def test_layers_may_be_wanted_later(tiny_bert: Path) -> None:
     """Also deeper ones, though the model was cut off above."""
     store = WordStore(str(tiny_bert))

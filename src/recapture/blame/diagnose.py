@@ -49,6 +49,7 @@ def diagnose(
     batch_size: int | None = None,
     offline: bool | None = None,
     truncate: bool = False,
+    dtype: str | None = None,
     cache: bool | str | os.PathLike[str] | VectorCache | None = None,
     reference_name: str = "reference",
     candidate_name: str = "candidate",
@@ -74,7 +75,7 @@ def diagnose(
         Whether text i of both sides answers one prompt.
     seed : int, default 0
         For all that is drawn at random: cuts, clusters, relabellings.
-    pooling, device, batch_size, offline, truncate, cache
+    pooling, device, batch_size, offline, truncate, dtype, cache
         For `encode`.
     reference_name, candidate_name : str
         What sentences and records call the sides.
@@ -112,7 +113,7 @@ def diagnose(
         candidate_groups=None if candidate_groups is None else {candidate_name: candidate_groups},
         paired=paired,
         reference_name=reference_name,
-        encoding=asked_encoding(pooling, device, batch_size, offline, cache, truncate),
+        encoding=asked_encoding(pooling, device, batch_size, offline, cache, truncate, dtype),
     )
     return diagnose_prepared(prepared, candidate_name, level, wanted, seed)
 

@@ -56,7 +56,10 @@ def encoding_options(command: Command) -> Command:
         click.option("--no-cache", is_flag=True, help="Neither read nor keep vectors on disk."),
         click.option("--truncate", is_flag=True, help="Cut texts too long for the encoder (default: windows)."),
         click.option("--offline", is_flag=True, help="Never touch the network."),
-        click.option("--batch-size", type=click.IntRange(1), help="Texts encoded at once (default: 32)."),
+        click.option(
+            "--dtype", metavar="NAME", help="Of the encoder: float32, float16, bfloat16, int8 (default: float32)."
+        ),
+        click.option("--batch-size", type=click.IntRange(1), help="Most texts encoded at once (default: by tokens)."),
         click.option("--device", metavar="NAME", help="auto, cpu, cuda, cuda:1, mps (default: auto)."),
         click.option("--pooling", metavar="NAME", help="mean, max or cls (default: the model's own)."),
         click.option(
@@ -184,10 +187,16 @@ def inference_options(command: Command) -> Command:
 
 
 def chosen_encoding(
-    pooling: str | None, device: str | None, batch_size: int | None, offline: bool, truncate: bool, no_cache: bool
+    pooling: str | None,
+    device: str | None,
+    batch_size: int | None,
+    dtype: str | None,
+    offline: bool,
+    truncate: bool,
+    no_cache: bool,
 ) -> dict[str, Any]:
     """Only what the user asked for: an option that does not apply to ready vectors would be refused."""
-    options: dict[str, Any] = {"pooling": pooling, "device": device, "batch_size": batch_size}
+    options: dict[str, Any] = {"pooling": pooling, "device": device, "batch_size": batch_size, "dtype": dtype}
     options |= {"offline": offline or None, "truncate": truncate or None, "cache": False if no_cache else None}
     return {name: value for name, value in options.items() if value is not None}
 

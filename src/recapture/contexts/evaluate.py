@@ -81,6 +81,7 @@ def evaluate_contexts(
     batch_tokens: int | None = None,
     offline: bool | None = None,
     truncate: bool = False,
+    dtype: str | None = None,
     cache: bool | str | os.PathLike[str] | VectorCache | None = None,
 ) -> ContextResults:
     """Scores of every context and their totals, by many metrics.
@@ -118,7 +119,7 @@ def evaluate_contexts(
         Keep finished contexts on disk until the run is complete; the same call, repeated, goes on from there.
     batch_tokens : int, optional
         How many tokens go at once through the models of BERTScore, MoverScore and InfoLM.
-    pooling, device, batch_size, offline, truncate, cache
+    pooling, device, batch_size, offline, truncate, dtype, cache
         For `encode`; on `device` triangles are ranked, too, where it is a GPU and there are many of them.
 
     Returns
@@ -142,7 +143,7 @@ def evaluate_contexts(
             warnings.warn(left_out, stacklevel=4)  # the caller's line: two frames are the decorators'
     else:
         chosen = METRICS.choose(metrics)
-    loading = {"pooling": pooling, "device": device, "offline": offline, "truncate": truncate or None}
+    loading = {"pooling": pooling, "device": device, "offline": offline, "truncate": truncate or None, "dtype": dtype}
     of_words = {"model": model, "batch_tokens": batch_tokens}
     encoding = {"batch_size": batch_size, "cache": cache}
     given = given_contexts(contexts)
@@ -270,7 +271,7 @@ class _Run:
         there = vectors or metrics or any(each.ranks_triangles for each in self.metrics)
         used = {"encoder": vectors or words, "device": there, "model": masked, "batch_tokens": metrics}
         asked = {"encoder": encoder, **given, **self._encoding}
-        for name in ("encoder", "pooling", "device", "truncate", "batch_size", "model", "batch_tokens"):
+        for name in ("encoder", "pooling", "device", "truncate", "dtype", "batch_size", "model", "batch_tokens"):
             if asked.get(name) is not None and not used.get(name, vectors):
                 what = {"encoder": "an encoder", "model": "a masked language model"}.get(name, name)
                 lacks = "has one" if name == "model" else "has vectors of whole texts" if metrics else "needs vectors"

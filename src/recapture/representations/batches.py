@@ -11,11 +11,14 @@ CHARACTERS = 4
 """Of a token, about: for estimates of time alone."""
 
 
-def token_batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Positions of rows, longest first, in batches whose padded size, rows x longest, stays within the budget."""
+def token_batches(lengths: Sequence[int], budget: int, most: int | None = None) -> Iterator[list[int]]:
+    """Positions of rows, longest first, in batches whose padded size, rows x longest, stays within the budget.
+
+    most: rows that a batch may have.
+    """
     batch: list[int] = []
     for position in sorted(range(len(lengths)), key=lambda at: -lengths[at]):
-        if batch and (len(batch) + 1) * lengths[batch[0]] > budget:
+        if batch and ((len(batch) + 1) * lengths[batch[0]] > budget or len(batch) == most):
             yield batch
             batch = []
         batch.append(position)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -21,6 +21,7 @@ from .vector_cache import VectorCache
 CHUNK = 256
 _LARGEST_ARRAY = 8 * 2**30
 _MOST_AT_ONCE = 100_000
+_USUAL_BATCH = 32
 
 
 @plain_arguments
@@ -30,9 +31,10 @@ def encode(
     *,
     pooling: str | None = None,
     device: str | None = None,
-    batch_size: int = 32,
+    batch_size: int | None = None,
     offline: bool | None = None,
     truncate: bool = False,
+    dtype: str | None = None,
     cache: bool | str | os.PathLike[str] | VectorCache = True,
 ) -> np.ndarray:
     """Vectors of texts.
@@ -49,13 +51,17 @@ def encode(
         How a sentence encoder makes one vector of those of its tokens (None: its own way).
     device : str, optional
         Where a model runs, such as "cpu" or "cuda" (None: the best there is).
-    batch_size : int, default 32
-        How many texts, or windows of long texts, go through a model together.
+    batch_size : int, optional
+        The most texts, or windows of long texts, that go through a model together (None: as many as make about 1,000
+        tokens on a processor and 65,536 on other devices; an encoder of your own gets 32 texts).
     offline : bool, optional
         Whether to leave the Hugging Face hub alone (None: as RECAPTURE_OFFLINE or HF_HUB_OFFLINE says).
     truncate : bool, default False
         Cut texts that are longer than a sentence encoder takes at once (all-MiniLM-L6-v2: 256 pieces), instead of using
         windows over all of them.
+    dtype : {"float32", "float16", "bfloat16", "int8"}, optional
+        The number type a model computes in (None: float32). bfloat16 is faster where the hardware has it, int8 on
+        processors, and scores move a little; the cache keeps their vectors apart.
     cache : bool, str or path, default True
         Whether to keep vectors on disk, or the folder to keep them in (True: `cache_folder()`).
 
@@ -83,6 +89,7 @@ def encode(
         batch_size=batch_size,
         offline=offline,
         truncate=truncate,
+        dtype=dtype,
         cache=cache,
     )
     return as_array(rows)
@@ -107,15 +114,16 @@ def encode_rows(
     *,
     pooling: str | None = None,
     device: str | None = None,
-    batch_size: int = 32,
+    batch_size: int | None = None,
     offline: bool | None = None,
     truncate: bool = False,
+    dtype: str | None = None,
     cache: bool | str | os.PathLike[str] | VectorCache = True,
 ) -> Rows:
     """As `encode`, but counts stay without their zeros: an encoder that has them gives them by `encode_counts`."""
     listed = checked_texts(texts)
     batch_size = check_batch_size(batch_size)
-    chosen = resolve_encoder(encoder, pooling=pooling, device=device, offline=offline, truncate=truncate)
+    chosen = resolve_encoder(encoder, pooling=pooling, device=device, offline=offline, truncate=truncate, dtype=dtype)
     if encoder is None or isinstance(encoder, (str, os.PathLike)):
         chosen = chosen.fit(listed)
     counts = getattr(chosen, "encode_counts", None)
@@ -127,8 +135,8 @@ def encode_rows(
     return _Encoding(listed, chosen, store).run(batch_size)
 
 
-def check_batch_size(batch_size: Any) -> int:
-    return check_count("the batch size", batch_size, 1, _MOST_AT_ONCE)
+def check_batch_size(batch_size: Any) -> int | None:
+    return None if batch_size is None else check_count("the batch size", batch_size, 1, _MOST_AT_ONCE)
 
 
 def checked_texts(texts: Iterable[str]) -> list[str]:
@@ -170,25 +178,35 @@ class _Encoding:
         self._first = list(first.values())
         self._vectors = np.empty((len(texts), 0), np.float32)  # as wide as the first vectors, once there are some
 
-    def run(self, batch_size: int) -> np.ndarray:
+    def run(self, batch_size: int | None) -> np.ndarray:
         # Longest first, ties by alphabet: batches are then the same in whatever order the texts came, and a batch
         # that is too large for the memory fails at once.
         missing = sorted(self._recall(), key=lambda position: (-len(self._texts[position]), self._texts[position]))
         # By estimated tokens: the longest texts come first, so that counting texts would promise far too long a wait.
         effort: Callable[[str], int] = getattr(self._encoder, "effort", _effort)
-        with Progress("encoding", sum(effort(self._texts[place]) for place in missing), "token") as progress:
-            for start in range(0, len(missing), CHUNK):
-                chunk = missing[start : start + CHUNK]
-                for inner in range(0, len(chunk), batch_size):
-                    batch = chunk[inner : inner + batch_size]
-                    self._keep(batch, self._encoded(self._at(batch), batch_size))
-                    progress.advance(sum(effort(self._texts[place]) for place in batch))
-                self._remember(chunk)
+        efforts = [effort(self._texts[position]) for position in missing]
+        new: list[int] = []
+        with Progress("encoding", sum(efforts), "token") as progress:
+            for places, vectors in self._batches(self._at(missing), batch_size):
+                batch = [missing[place] for place in places]
+                self._keep(batch, vectors)
+                progress.advance(sum([efforts[place] for place in places]))
+                new += batch
+                if len(new) >= CHUNK:
+                    self._remember(new)
+                    new = []
+            self._remember(new)
         return self._with_repeats()
 
-    def _encoded(self, texts: list[str], batch_size: int) -> Any:
-        within = getattr(self._encoder, "encode_within", None)
-        return within(texts, batch_size) if within is not None else self._encoder.encode_batch(texts)
+    def _batches(self, texts: list[str], batch_size: int | None) -> Iterator[tuple[Sequence[int], Any]]:
+        own = getattr(self._encoder, "encode_batches", None)
+        if own is not None and texts:  # nothing is loaded for nothing
+            yield from own(texts, batch_size)
+            return
+        size = batch_size or _USUAL_BATCH
+        for start in range(0, len(texts), size):
+            batch = texts[start : start + size]
+            yield range(start, start + len(batch)), self._encoder.encode_batch(batch)
 
     def _recall(self) -> list[int]:
         """Take what the cache has; returns the positions of the texts it does not have."""
@@ -200,7 +218,7 @@ class _Encoding:
         return [place for place, known in zip(self._first, is_known, strict=True) if not known]
 
     def _remember(self, positions: list[int]) -> None:
-        if self._store is not None:
+        if self._store is not None and positions:
             self._store.put(self._space, self._at(positions), self._vectors[positions])
 
     def _at(self, positions: list[int]) -> list[str]:

@@ -15,6 +15,7 @@ from ..declarations import declared, function_name
 from ..errors import InputError, shown
 from ..files import expanded
 from .facts import MadeFor
+from .precision import checked_dtype
 
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 
@@ -24,9 +25,9 @@ class Encoder(Protocol):
     """Turns texts into vectors. Any object with these members will do; inheriting is not needed.
 
     An encoder may also have `facts(texts)`, which gives `TextFacts`; `made_for`, a `MadeFor`; `notes(texts, name)`,
-    which gives sentences about a set's texts; `encode_within(texts, rows)`, as `encode_batch` but for a model that runs
-    on at most so many rows at once; `encode_counts(texts)`, all rows as `SparseRows`; and `effort(text)`, an estimate
-    of the work in tokens.
+    which gives sentences about a set's texts; `encode_batches(texts, rows)`, which chooses batches itself (of at most
+    so many rows; None: any number) and gives the places of some texts and their vectors until all are done;
+    `encode_counts(texts)`, all rows as `SparseRows`; and `effort(text)`, an estimate of the work in tokens.
     """
 
     name: str
@@ -62,6 +63,8 @@ class EncoderOptions:
     offline: bool | None = None
     truncate: bool = False
     """Whether to cut texts that are longer than the encoder takes at once; else windows go over all of them."""
+    dtype: str | None = None
+    """The number type a model computes in; its vectors are float32 in any case."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,7 @@ def resolve_encoder(
     device: str | None = None,
     offline: bool | None = None,
     truncate: bool = False,
+    dtype: str | None = None,
 ) -> Encoder:
     """The encoder that a name means, to use it several times or to ask what it is.
 
@@ -125,7 +129,7 @@ def resolve_encoder(
     ----------
     encoder : str, path, callable or Encoder, optional
         A name, a folder of weights, a file of word vectors, a function, or an encoder itself; None: all-MiniLM-L6-v2.
-    pooling, device, offline, truncate
+    pooling, device, offline, truncate, dtype
         As for `encode`.
 
     Returns
@@ -141,7 +145,7 @@ def resolve_encoder(
     >>> rc.encode(["a cat ran", "nothing known"], counts, cache=False).sum(axis=1).tolist()
     [3.0, 0.0]
     """
-    options = EncoderOptions(pooling, device, offline, bool(truncate))
+    options = EncoderOptions(pooling, device, offline, bool(truncate), _number_type(dtype))
     if encoder is None:
         encoder = DEFAULT_ENCODER
     if isinstance(encoder, os.PathLike):
@@ -150,11 +154,16 @@ def resolve_encoder(
         return _by_name(encoder, options)
     if isinstance(encoder, type) or not (isinstance(encoder, Encoder) or callable(encoder)):
         raise InputError(f"an encoder is a name, a folder, a function or an Encoder, not {shown(encoder)}")
-    if pooling is not None or device is not None or truncate:
+    if pooling is not None or device is not None or truncate or options.dtype is not None:
         raise InputError(
-            "pooling, device and truncate apply to encoders chosen by name; set them on the given encoder instead"
+            "pooling, device, truncate and dtype apply to encoders chosen by name: set them on a given one instead"
         )
     return encoder if isinstance(encoder, Encoder) else FunctionEncoder(encoder)
+
+
+def _number_type(wanted: Any) -> str | None:
+    """int8 is for encoders alone: it rounds more than masked language models bear."""
+    return "int8" if isinstance(wanted, str) and wanted == "int8" else checked_dtype(wanted)
 
 
 def _by_name(name: str, options: EncoderOptions) -> Encoder:

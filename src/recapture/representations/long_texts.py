@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .attention import ready_attention
 from .pieces import Pieces
 from .windows import windows
 
@@ -70,7 +71,7 @@ class LongTexts:
         seen = [_Pooled() for _ in texts]
         waiting: list[_WindowRow] = []
         steps = 0
-        with torch.inference_mode():
+        with torch.inference_mode(), ready_attention():
             for row in self._rows(texts):
                 waiting.append(row)
                 if len(waiting) == rows:

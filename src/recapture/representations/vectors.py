@@ -43,6 +43,7 @@ def asked_encoding(
     offline: bool | None,
     cache: bool | str | os.PathLike[str] | VectorCache | None,
     truncate: bool,
+    dtype: str | None = None,
 ) -> dict[str, Any]:
     """How to encode, for `vectors_of`: what was not asked for is not said, since ready vectors refuse what is."""
     every = {
@@ -52,6 +53,7 @@ def asked_encoding(
         "offline": offline,
         "cache": cache,
         "truncate": truncate or None,
+        "dtype": dtype,
     }
     return {name: value for name, value in every.items() if value is not None}
 
@@ -86,7 +88,9 @@ def vectors_of(
     from .encoder import resolve_encoder
 
     listed = [_checked(samples, name) for samples, name in zip(sets, names, strict=True)]
-    options = {key: encoding.pop(key) for key in ("pooling", "device", "offline", "truncate") if key in encoding}
+    options = {
+        key: encoding.pop(key) for key in ("pooling", "device", "offline", "truncate", "dtype") if key in encoding
+    }
     named = resolve_encoder(encoder, **options)
     resolved = named.fit([text for texts in listed for text in texts] if blind else listed[0])
     learnt = {} if resolved is named else {"learnt from": "all texts, blind to sides" if blind else "the reference"}

@@ -20,6 +20,7 @@ from .kept import Kept
 from .loading import check_device, in_one_sentence, load_pretrained, room_of, transformer_folder, usable_device
 from .locate import Wanted, find_weights
 from .pieces import Pieces, Tokenizer, room_for
+from .precision import checked_dtype
 from .weight_files import read_settings
 from .windows import windows
 
@@ -72,12 +73,14 @@ class WordStore:
         encoder: str | None = None,
         *,
         device: str | None = None,
+        dtype: str | None = None,
         batch_tokens: int | None = None,
         offline: bool | None = None,
     ) -> None:
         if encoder == "bag-of-words":
             raise InputError("bag-of-words has no vectors of single words: name a transformer")
         check_device(device)
+        self._dtype = checked_dtype(dtype) or "float32"
         self._weights = transformer_folder(find_weights(encoder or DEFAULT_ENCODER, offline, _WANTED))
         self.name = self._weights.name
         config = read_settings(self._weights.folder / "config.json")
@@ -105,7 +108,7 @@ class WordStore:
             "encoder": self.name,
             "kind": "word pieces",
             "revision": self._weights.revision,
-            "dtype": "float32",
+            "dtype": self._dtype,
             **{library: installed_version(library) for library in ("transformers", "torch")},
         }
 
@@ -276,6 +279,8 @@ class WordStore:
             return
         device = usable_device(self._device)
         model, missing = load_pretrained("AutoModel", self._weights, PURPOSE)
+        import torch  # the loader has said so where it is not there
+
         if missing:
             raise InputError(f"{PURPOSE} {self.name} has no weights for {missing[0]}; the library would make them up")
         name = f"{PURPOSE} {self.name}"
@@ -284,7 +289,7 @@ class WordStore:
             self._tokenizer.check_fits(model, name)
         with in_one_sentence(f"{name} in {self._weights.folder} cannot encode a text"):
             self._depth = _shorten(model, depth, self.layer_count)
-            self._model = model.float().eval().to(device)
+            self._model = model.float().eval().to(device, getattr(torch, self._dtype))
             self._on_cpu = device == "cpu"
             self._room = room_of(model)
             row = (*piece.before, *piece.own, *piece.behind) or (0,)

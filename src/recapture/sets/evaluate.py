@@ -78,6 +78,7 @@ def evaluate(
     batch_size: int | None = None,
     offline: bool | None = None,
     truncate: bool = False,
+    dtype: str | None = None,
     cache: bool | str | os.PathLike[str] | VectorCache | None = None,
     reference_name: str = "reference",
     budget: str | float | None = None,
@@ -124,7 +125,7 @@ def evaluate(
     options : mapping of str to mapping, optional
         Parameters of single metrics, by name, such as {"prd": {"clusters": 10}}; a seed there is that of the metric's
         own clusterings alone.
-    pooling, device, batch_size, offline, truncate, cache
+    pooling, device, batch_size, offline, truncate, dtype, cache
         For `encode`.
     reference_name : str
         What messages and `inputs` call the reference.
@@ -178,7 +179,7 @@ def evaluate(
         paired=paired,
         options=options,
         reference_name=reference_name,
-        encoding=asked_encoding(pooling, device, batch_size, offline, cache, truncate),
+        encoding=asked_encoding(pooling, device, batch_size, offline, cache, truncate, dtype),
     )
     results = evaluate_prepared(prepared, balance=balance, interval=interval, pvalue=pvalue, splits=splits, seed=seed)
     results.shown = ROWS if metrics is None else None

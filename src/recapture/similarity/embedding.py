@@ -87,9 +87,9 @@ def _whole_numbers(vectors: np.ndarray) -> np.ndarray:
 
 
 def _prepare(
-    encoder: Any, pooling: Any, device: Any, batch_size: Any, offline: Any, truncate: Any, cache: Any
+    encoder: Any, pooling: Any, device: Any, batch_size: Any, offline: Any, truncate: Any, dtype: Any, cache: Any
 ) -> EmbeddingScorer:
-    resolved = resolve_encoder(encoder, pooling=pooling, device=device, offline=offline, truncate=truncate)
+    resolved = resolve_encoder(encoder, pooling=pooling, device=device, offline=offline, truncate=truncate, dtype=dtype)
     named = encoder is None or isinstance(encoder, (str, os.PathLike))
     return EmbeddingScorer(resolved, named, batch_size=check_batch_size(batch_size), offline=offline, cache=cache)
 
@@ -99,8 +99,8 @@ def learning_from(references: Sequence[str], options: Mapping[str, Any]) -> dict
     every = {**METRIC.defaults, **options}
     if not references or not (every["encoder"] is None or isinstance(every["encoder"], (str, os.PathLike))):
         return dict(options)
-    loading = {name: every[name] for name in ("pooling", "device", "offline", "truncate")}
-    kept = {name: value for name, value in options.items() if name not in ("pooling", "device", "truncate")}
+    loading = {name: every[name] for name in ("pooling", "device", "offline", "truncate", "dtype")}
+    kept = {name: value for name, value in options.items() if name not in ("pooling", "device", "truncate", "dtype")}
     return {**kept, "encoder": resolve_encoder(every["encoder"], **loading).fit(references)}
 
 
@@ -113,9 +113,10 @@ METRIC = Similarity(
         "encoder": None,
         "pooling": None,
         "device": None,
-        "batch_size": 32,
+        "batch_size": None,
         "offline": None,
         "truncate": False,
+        "dtype": None,
         "cache": True,
     },
     reference_options=learning_from,

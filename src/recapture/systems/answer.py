@@ -62,6 +62,7 @@ def compare(
     batch_size: int | None = None,
     offline: bool | None = None,
     truncate: bool = False,
+    dtype: str | None = None,
     cache: bool | str | os.PathLike[str] | VectorCache | None = None,
     reference_name: str = "reference",
     baseline: str | os.PathLike[str] | None = None,
@@ -97,7 +98,7 @@ def compare(
         Metrics whose labellings are looked at (default: all but frechet, which would take minutes).
     seed : int, default 0
         For all that is drawn at random.
-    options, pooling, device, batch_size, offline, truncate, cache, reference_name
+    options, pooling, device, batch_size, offline, truncate, dtype, cache, reference_name
         As for `evaluate`.
     baseline : str or path, optional
         A file that `save_baseline` wrote: its people's texts are the reference, its system is one more system, under
@@ -130,7 +131,7 @@ def compare(
         raise InputError("systems must be a mapping with two systems or more, {name: texts}")
     if budget is not None:
         return _within_budget(given)
-    encoding = asked_encoding(pooling, device, batch_size, offline, cache, truncate)
+    encoding = asked_encoding(pooling, device, batch_size, offline, cache, truncate, dtype)
     usual = metrics is None
     if baseline is not None:
         from .stored_baseline import prepared_beside

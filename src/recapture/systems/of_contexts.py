@@ -53,6 +53,7 @@ def compare_contexts(
     batch_tokens: int | None = None,
     offline: bool | None = None,
     truncate: bool = False,
+    dtype: str | None = None,
     cache: bool | str | os.PathLike[str] | VectorCache | None = None,
 ) -> Comparison:
     """Several systems on the same contexts, against the contexts' references and against each other.
@@ -76,7 +77,7 @@ def compare_contexts(
         As for `evaluate_contexts`.
     seed : int, default 0
         Of the swaps, of the bootstrap, and of what metrics draw.
-    resume, pooling, device, batch_size, batch_tokens, offline, truncate, cache
+    resume, pooling, device, batch_size, batch_tokens, offline, truncate, dtype, cache
         As for `evaluate_contexts`.
 
     Returns
@@ -124,6 +125,7 @@ def compare_contexts(
             batch_tokens=batch_tokens,
             offline=offline,
             truncate=truncate,
+            dtype=dtype,
             cache=cache,
         )
     return _compared(contexts, results, chosen, labels, level, interval, seed, notes)

@@ -136,6 +136,7 @@ def save_baseline(
     batch_size: int | None = None,
     offline: bool | None = None,
     truncate: bool = False,
+    dtype: str | None = None,
     cache: bool | str | os.PathLike[str] | VectorCache | None = None,
     reference_name: str = "reference",
 ) -> Path:
@@ -155,7 +156,7 @@ def save_baseline(
         What later comparisons call the system.
     reference_groups, groups, paired
         As for `compare`.
-    pooling, device, batch_size, offline, truncate, cache, reference_name
+    pooling, device, batch_size, offline, truncate, dtype, cache, reference_name
         As for `evaluate`.
 
     Returns
@@ -185,7 +186,7 @@ def save_baseline(
     if not isinstance(name, str) or not name:
         raise InputError(f"the name of a baseline must be a text, not {shown(name)}")
     check_writable(target)
-    encoding = asked_encoding(pooling, device, batch_size, offline, cache, truncate)
+    encoding = asked_encoding(pooling, device, batch_size, offline, cache, truncate, dtype)
     systems: dict[str, Any] = {name: system}
     prepared = prepare_sets(
         reference,

@@ -108,6 +108,8 @@ def _make(name: str, options: EncoderOptions) -> BagOfWords:
         raise InputError("bag-of-words has no pooling; leave pooling out or choose a sentence encoder")
     if options.truncate:
         raise InputError("bag-of-words takes texts of any length; leave truncate out or choose a sentence encoder")
+    if options.dtype not in (None, "float32"):
+        raise InputError("bag-of-words counts words; leave dtype out or choose a sentence encoder")
     return BagOfWords()
 
 

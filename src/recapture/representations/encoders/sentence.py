@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import importlib
+import warnings
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,10 @@ import numpy as np
 
 from ...declarations import installed_version
 from ...errors import InputError, nearest_names, shown
+from ..attention import ready_attention
 from ..batches import CHARACTERS
 from ..encoder import DEFAULT_ENCODER, EncoderKind, EncoderOptions
+from ..encoder_batches import EncoderBatches, TextVectors
 from ..facts import MadeFor, TextFacts
 from ..folder import (
     card_languages,
@@ -49,6 +53,8 @@ _MEASURED = {"sentence-transformers/all-MiniLM-L6-v2": MINILM}
 _PROJECTION = "text_projection.weight"
 """Where CLIP's text tower keeps the step into the room that texts and pictures share."""
 _LIBRARIES = ("sentence-transformers", "transformers", "torch")
+_LIBRARY_BATCH = 32
+_PROBES = ("a", "a b", "The river rose twice, said Ann; 12 boats were lost.")
 
 
 class SentenceEncoder:
@@ -61,7 +67,12 @@ class SentenceEncoder:
     cacheable = True
 
     def __init__(
-        self, weights: Weights, pooling: str | None = None, device: str | None = None, truncate: bool = False
+        self,
+        weights: Weights,
+        pooling: str | None = None,
+        device: str | None = None,
+        truncate: bool = False,
+        dtype: str | None = None,
     ) -> None:
         check_device(device)
         own_pooling = pooling_mode(weights.folder)
@@ -77,9 +88,15 @@ class SentenceEncoder:
         self._replaces_pooling = pooling is not None or plain
         self._device = device
         self._truncate = truncate
+        self._dtype = dtype or "float32"
+        if self._dtype != "float32" and tower_folder(weights.folder) is None:
+            raise InputError(f"the encoder {weights.name} has no transformer, so dtype cannot be {shown(dtype)}")
+        if device is not None and device != "auto":
+            self._check_int8(device)
         self._limit = token_limit(weights.folder)
         self._counter: PieceCounter | None = None
         self._long: LongTexts | None = None
+        self._batches: EncoderBatches | None = None
         self._prompt = ""
         self._model: Any = None
         self._stand_in = ""
@@ -102,7 +119,7 @@ class SentenceEncoder:
             "revision": self._weights.revision,
             "pooling": self._pooling or "none",
             **long,
-            "dtype": "float32",
+            "dtype": self._dtype,
             **{library: installed_version(library) for library in _LIBRARIES},
         }
 
@@ -142,14 +159,28 @@ class SentenceEncoder:
         return self._limit if self._truncate else 2 * tokens
 
     def encode_batch(self, texts: list[str]) -> np.ndarray:
-        return self.encode_within(texts, len(texts))
+        made = list(self.encode_batches(texts))
+        places = [place for each in made for place in each.places]
+        return np.concatenate([each.vectors for each in made])[np.argsort(places)]
 
-    def encode_within(self, texts: list[str], rows: int) -> np.ndarray:
-        """Vectors of a batch of texts; at most `rows` windows of long ones go through the model together."""
+    def encode_batches(self, texts: Sequence[str], rows: int | None = None) -> Iterator[TextVectors]:
+        """Vectors of all texts, in the order in which they are made, in batches by tokens; texts of like length should
+        stand together. rows: the most texts, or windows of long ones, that go through the model together.
+        """
         if self._model is None:
             self._load()
         if self._stand_in:  # blanks count as nothing: some releases of the library strip them
             texts = [text if text.strip() else self._stand_in for text in texts]
+        if self._batches is not None:
+            yield from self._batches.run(texts, rows)
+            return
+        size = rows or _LIBRARY_BATCH
+        for start in range(0, len(texts), size):
+            batch = list(texts[start : start + size])
+            yield TextVectors(list(range(start, start + len(batch))), self._by_library(batch, size))
+
+    def _by_library(self, texts: list[str], rows: int) -> np.ndarray:
+        """Vectors of a batch of texts; at most `rows` windows of long ones go through the model together."""
         long = self._beyond(texts)
         if len(long) < len(texts):
             # The whole batch, so that a short text's vector does not depend, in its last digits, on what is done with
@@ -186,7 +217,7 @@ class SentenceEncoder:
         return long
 
     def _as_they_are(self, texts: list[str]) -> np.ndarray:
-        with quiet():
+        with quiet(), ready_attention():
             vectors = self._model.encode(texts, batch_size=len(texts), show_progress_bar=False, convert_to_numpy=True)
         return np.array(vectors, np.float32)
 
@@ -198,6 +229,7 @@ class SentenceEncoder:
                 f"the encoder {self.name} needs PyTorch and sentence-transformers ({error}): {INSTALL_HINT}"
             ) from None
         device = usable_device(self._device)
+        self._check_int8(device)
         name = f"the encoder {self.name}"
         with in_one_sentence(f"{name} in {self._weights.folder} cannot be loaded"), loading(name) as loaded:
             self._weights.revision  # noqa: B018 - of the files before they are read
@@ -232,9 +264,34 @@ class SentenceEncoder:
             self._check_room(model.tokenizer)
             self._long = None if self._truncate else self._for_long_texts(model, self._limit)
         model.eval()
-        with in_one_sentence(f"{name} in {self._weights.folder} cannot encode a text"), quiet():
-            model.encode(["a", "a b"], show_progress_bar=False)
+        with in_one_sentence(f"{name} in {self._weights.folder} cannot encode a text"), quiet(), ready_attention():
+            expected = np.asarray(model.encode(list(_PROBES), show_progress_bar=False, convert_to_numpy=True))
+            self._batches = self._by_tokens(model, expected)
+            if self._dtype != "float32":
+                _compute_in(model[0], self._dtype)
+                model.encode(list(_PROBES), show_progress_bar=False)
         self._model = model
+
+    def _check_int8(self, device: str) -> None:
+        if self._dtype == "int8" and not device.startswith("cpu"):
+            raise InputError(f"dtype int8 is for processors, not for device {shown(device)}: bfloat16 is fast there")
+
+    def _by_tokens(self, model: Any, expected: np.ndarray) -> EncoderBatches | None:
+        """The faster way; None where it would not give the probes the vectors that the library gives them."""
+        if not EncoderBatches.fits(model):
+            return None
+        prompt, tokens = _prompt_of(model)
+        marked = model.tokenizer("a", return_special_tokens_mask=True)
+        around = parts(marked["input_ids"], marked["special_tokens_mask"])
+        batches = EncoderBatches(
+            model,
+            self.name,
+            limit=self._limit,
+            long=self._long,
+            prompt=prompt,
+            prompt_tokens=tokens - len(around.behind) if prompt else 0,
+        )
+        return batches if batches.agrees(list(_PROBES), expected) else None
 
     def _check_whole(self, loaded: list[Loaded]) -> None:
         if not loaded and tower_folder(self._weights.folder) is not None:
@@ -257,11 +314,8 @@ class SentenceEncoder:
         room_for(around, self._limit or 0, f"the encoder {self.name}")
 
     def _for_long_texts(self, model: Any, limit: int) -> LongTexts:
-        tokenizer = model.tokenizer
-        prompts = getattr(model, "prompts", None) or {}
-        self._prompt = prompts.get(getattr(model, "default_prompt_name", None)) or ""
-        prompt = len(tokenizer(self._prompt)["input_ids"]) if self._prompt else 0
-        marked = tokenizer("a", return_special_tokens_mask=True)
+        self._prompt, prompt = _prompt_of(model)
+        marked = model.tokenizer("a", return_special_tokens_mask=True)
         around = parts(marked["input_ids"], marked["special_tokens_mask"])
         if limit - prompt - len(around.before) - len(around.behind) < 1:
             raise InputError(
@@ -290,6 +344,46 @@ class SentenceEncoder:
             raise InputError(f"the encoder {self.name} joins several poolings; {self._pooling!r} alone does not fit it")
         new.include_prompt = old.include_prompt
         model[places[0]] = new
+
+
+def _prompt_of(model: Any) -> tuple[str, int]:
+    """What the model puts before every text, and the number of its tokens with special ones around it."""
+    prompts = getattr(model, "prompts", None) or {}
+    prompt = prompts.get(getattr(model, "default_prompt_name", None)) or ""
+    return prompt, len(model.tokenizer(prompt)["input_ids"]) if prompt else 0
+
+
+def _compute_in(tower: Any, dtype: str) -> None:
+    """Let a transformer compute in another number type; steps behind it, such as pooling, get float32 from it."""
+    import torch
+
+    if dtype == "int8":
+        _round_weights(tower)
+        return
+
+    def in_float32(_: Any, __: Any, features: dict[str, Any]) -> dict[str, Any]:
+        made = ("token_embeddings", "sentence_embedding")
+        return {
+            name: value.float() if name in made and torch.is_tensor(value) else value
+            for name, value in features.items()
+        }
+
+    tower.to(getattr(torch, dtype))
+    tower.register_forward_hook(in_float32)
+
+
+def _round_weights(tower: Any) -> None:
+    """Linear layers with weights of 8 bits, each output with its own scale; their inputs are rounded as they come."""
+    import torch
+
+    try:
+        quantization: Any = importlib.import_module("torch.ao.quantization")
+        round_layers, scales = quantization.quantize_dynamic, quantization.per_channel_dynamic_qconfig
+    except (ImportError, AttributeError):
+        raise InputError(f"this release of PyTorch ({torch.__version__}) can no longer compute in int8") from None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a later release will do without
+        round_layers(tower, {torch.nn.Linear: scales}, dtype=torch.qint8, inplace=True)
 
 
 def _pool_as_clip(model: Any, folder: Path) -> None:
@@ -351,7 +445,8 @@ def _prepare_tokenizer(tokenizer: Any) -> str:
 def _make(name: str, options: EncoderOptions) -> SentenceEncoder:
     if options.pooling is not None and options.pooling not in POOLINGS:
         raise InputError(f"no pooling called {shown(options.pooling)}; {nearest_names(options.pooling, POOLINGS)}")
-    return SentenceEncoder(find_weights(name, options.offline), options.pooling, options.device, options.truncate)
+    weights = find_weights(name, options.offline)
+    return SentenceEncoder(weights, options.pooling, options.device, options.truncate, options.dtype)
 
 
 KIND = EncoderKind(

@@ -143,6 +143,8 @@ def _make(name: str, options: EncoderOptions) -> WordVectors:
         raise InputError(f"word vectors are always averaged, so pooling cannot be {shown(options.pooling)}")
     if options.truncate:
         raise InputError("word vectors take texts of any length; leave truncate out or choose a sentence encoder")
+    if options.dtype not in (None, "float32"):
+        raise InputError("word vectors are averaged as they are; leave dtype out or choose a sentence encoder")
     place = _place(name)
     if not _is_file(place):
         raise InputError(f"there is no file of word vectors at {name}: give the path of a GloVe or fastText text file")

@@ -1,0 +1,158 @@
+"""rc.encode beside the bare model: the transformer's forward alone, on the same batches, ready on the device.
+
+    python -m benchmarks encoders    # on the best device here, or on the one that RECAPTURE_DEVICE names
+
+Everything is warm and in one process, and the two take turns. On a processor that others use, too, seconds of work (all
+threads) say more than seconds on the clock. What is slow beside the model is timed apart.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+import recapture as rc
+from recapture.representations.attention import ready_attention
+from recapture.representations.encoder import resolve_encoder
+
+from .made_encoder import folder, sentences
+from .startup import best_device
+from .timing import ratio, seconds
+
+COUNTS = {"cpu": 400, "cuda": 60_000}
+
+
+def real_texts(count: int) -> list[str] | None:
+    """Different outputs of WMT17's systems, from all over the file."""
+    file = Path(os.environ.get("RECAPTURE_DATA") or "none") / "wmt17_to_english" / "outputs.jsonl.gz"
+    if not file.is_file():
+        return None
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        listed = [json.loads(line)["hyp"] for line in lines]
+    distinct = list(dict.fromkeys(listed))
+    return distinct[:: max(1, len(distinct) // count)][:count]
+
+
+def timed(work: Callable[[], object]) -> tuple[float, float]:
+    """Seconds on the clock, and seconds of work of all threads."""
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+    clock, work_before = time.perf_counter(), time.process_time()
+    work()
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+    return time.perf_counter() - clock, time.process_time() - work_before
+
+
+def ready_batches(encoder: Any, texts: list[str]) -> tuple[list[dict[str, Any]], int]:
+    """What the encoder gives its model for these texts, on the device, and how many tokens that is."""
+    batches = encoder._batches
+    ordered = sorted(dict.fromkeys(texts), key=lambda text: (-len(text), text))
+    ready, tokens = [], 0
+    for portion in batches._portions(ordered):
+        for batch in batches._cut(ordered, portion, None).batches:
+            ids, lengths = batch.ids.to(batches._device).long(), batch.lengths.to(batches._device)
+            mask = (torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]).long()
+            ready.append({"input_ids": ids, "attention_mask": mask, "token_type_ids": torch.zeros_like(ids)})
+            tokens += int(batch.lengths.sum())
+    return ready, tokens
+
+
+def bare(model: Any, ready: list[dict[str, Any]]) -> None:
+    with torch.inference_mode(), ready_attention():
+        for features in ready:
+            model(**features)
+
+
+def compare(device: str, model: str, dtype: str, texts: list[str], rounds: int) -> np.ndarray:
+    print(f"{dtype}: {len(texts):,} texts", flush=True)
+    encoder: Any = resolve_encoder(model, device=device, dtype=dtype)
+    seconds("the model is loaded, and 50 texts are encoded", timed(lambda: encoder.encode_batch(texts[:50]))[0])
+    pieces(encoder, texts)
+    ready, tokens = ready_batches(encoder, texts)
+    print(f"  {tokens:,} tokens in {len(ready)} batches", flush=True)
+    tower = encoder._model[0].auto_model
+    vectors: list[np.ndarray] = []
+    jobs: dict[str, Callable[[], object]] = {
+        "the bare model": lambda: bare(tower, ready),
+        "rc.encode, all of it": lambda: vectors.append(rc.encode(texts, encoder, cache=False)),
+    }
+    best = {name: (float("inf"), float("inf")) for name in jobs}
+    for turn in range(rounds + 1):
+        for name, job in jobs.items():
+            spent = timed(job)
+            if not turn:  # the first one warms up
+                seconds(f"{name}, the first time", spent[0])
+            else:
+                best[name] = (min(best[name][0], spent[0]), min(best[name][1], spent[1]))
+    for name, (clock, _) in best.items():
+        seconds(f"{name}, {tokens / clock:,.0f} tokens a second", clock)
+    first, second = best.values()
+    bar = "at least 0.95" if device == "cpu" else "at least 0.90"
+    ratio("throughput of rc.encode / bare model, by the clock", first[0] / second[0], bar)
+    if device == "cpu":
+        ratio("throughput of rc.encode / bare model, by work of all threads", first[1] / second[1], bar)
+    return vectors[-1]
+
+
+def pieces(encoder: Any, texts: list[str]) -> None:
+    """What is done beside the model, each alone."""
+    ordered: list[str] = []
+    batches = encoder._batches
+
+    def cut() -> None:
+        for portion in batches._portions(ordered):
+            batches._cut(ordered, portion, None)
+
+    def order() -> None:
+        ordered[:] = sorted(dict.fromkeys(texts), key=lambda text: (-len(text), text))
+
+    for name, job in {"sorting the texts": order, "cutting them into pieces and batches": cut}.items():
+        seconds(f"  beside it: {name}", timed(job)[0])
+
+
+def library(device: str, model: str, texts: list[str]) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    loaded = SentenceTransformer(model, device=device, local_files_only=True)
+    texts = texts[: len(texts) // 10] if device != "cpu" else texts
+    for size in (32, 256):
+        loaded.encode(texts[:size], batch_size=size, show_progress_bar=False)
+        spent = timed(lambda size=size: loaded.encode(texts, batch_size=size, show_progress_bar=False))[0]
+        seconds(f"sentence-transformers' own encode of {len(texts):,} texts, batches of {size}", spent)
+
+
+def with_cache(device: str, model: str, texts: list[str]) -> None:
+    encoder = resolve_encoder(model, device=device)
+    encoder.encode_batch(texts[:50])
+    with tempfile.TemporaryDirectory() as place:
+        seconds("rc.encode, float32, vectors kept on disk", timed(lambda: rc.encode(texts, encoder, cache=place))[0])
+
+
+def main(count: int | None = None, rounds: int = 3) -> None:
+    device = os.environ.get("RECAPTURE_DEVICE") or best_device()
+    with tempfile.TemporaryDirectory() as place:
+        model, what = folder(place)
+        count = count or COUNTS[device.partition(":")[0]]
+        texts = real_texts(count)
+        source = "WMT17 outputs" if texts else "made-up sentences"
+        texts = texts or sentences(model, count)
+        print(f"encoders: {what}, {device}, {torch.get_num_threads()} threads, {source}")
+        made = {dtype: compare(device, model, dtype, texts, rounds) for dtype in ("float32", "bfloat16")}
+        exact = made["float32"].astype(float)
+        near = made["bfloat16"].astype(float)
+        cosines = (exact * near).sum(1) / np.linalg.norm(exact, axis=1) / np.linalg.norm(near, axis=1)
+        print(
+            f"  cosine of vectors by bfloat16 to those by float32: mean {cosines.mean():.5f}, least {cosines.min():.5f}"
+        )
+        library(device, model, texts)
+        with_cache(device, model, texts)

@@ -1,0 +1,249 @@
+"""Texts through a loaded sentence encoder without gaps.
+
+A thread cuts the next texts into pieces while the model works on the last ones. Batches hold a number of tokens, not of
+texts, and rows of like length, so that little is filled up. A GPU is given the next batch before the vectors of the
+last one are fetched.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from ..errors import InputError
+from .attention import ready_attention
+from .batches import CHARACTERS, CPU_TOKENS, GPU_TOKENS, token_batches
+from .long_texts import LongTexts
+from .pieces import Pieces, parts, plain_cutter
+
+Given = TypeVar("Given")
+Made = TypeVar("Made")
+
+_BATCHES_AT_ONCE = 16
+"""Texts of at most about so many batches are cut together: enough to sort them by their pieces."""
+_IN_FLIGHT = 2
+"""Batches that a GPU has been given while the vectors of an earlier one are fetched."""
+
+
+class TextVectors(NamedTuple):
+    """Some of the texts, by place, and a row for each."""
+
+    places: list[int]
+    vectors: np.ndarray
+
+
+class _Batch(NamedTuple):
+    places: list[int]
+    ids: Any
+    """(rows, tokens of the longest), filled up."""
+    lengths: Any
+
+
+class _Cut(NamedTuple):
+    batches: list[_Batch]
+    long_places: list[int]
+    long: list[Pieces]
+
+
+class _Pending(NamedTuple):
+    """Vectors on their way from the device."""
+
+    places: list[int]
+    vectors: Any
+    ready: Any
+    """An event on a GPU, else None."""
+
+
+def made_ahead(make: Callable[[Given], Made], given: Iterable[Given]) -> Iterator[Made]:
+    """make(each), in order: a thread makes the next one while the caller uses the last."""
+    waiting: deque[Future[Made]] = deque()
+    with ThreadPoolExecutor(1) as thread:
+        try:
+            for each in given:
+                waiting.append(thread.submit(make, each))
+                if len(waiting) > 1:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for left in waiting:
+                left.cancel()
+
+
+class EncoderBatches:
+    """A sentence-transformers model whose first step is a transformer with a fast tokenizer.
+
+    limit: the most tokens of a text, special ones included; None: any number.
+    long: what makes vectors of longer texts; None: they are cut.
+    prompt, prompt_tokens: what stands before every text, and its tokens with the special ones before it.
+    """
+
+    def __init__(
+        self, model: Any, name: str, *, limit: int | None, long: LongTexts | None, prompt: str, prompt_tokens: int
+    ) -> None:
+        self._model = model
+        self._name = name
+        self._limit = limit
+        self._long = long
+        self._prompt = prompt
+        self._prompt_tokens = prompt_tokens
+        self._device = model.device
+        self._budget = CPU_TOKENS if self._device.type == "cpu" else GPU_TOKENS
+        tokenizer = model.tokenizer
+        self._tokenizer = tokenizer
+        self._cutter = plain_cutter(tokenizer)
+        self._segments = "token_type_ids" in tokenizer.model_input_names
+        self._pad = tokenizer.pad_token_id or 0
+        self._left = tokenizer.padding_side == "left"
+
+    @staticmethod
+    def fits(model: Any) -> bool:
+        """Whether all that the library does with a text is known here; `agrees` makes sure."""
+        first, tokenizer = model[0], getattr(model, "tokenizer", None)
+        return (
+            type(first).__name__ == "Transformer"
+            and set(getattr(first, "modality_config", {"text": {}})) == {"text"}
+            and bool(getattr(tokenizer, "is_fast", False))
+            and hasattr(tokenizer, "backend_tokenizer")
+        )
+
+    def agrees(self, texts: list[str], expected: np.ndarray) -> bool:
+        """Whether these texts get the vectors that the library gives them."""
+        vectors = self.all(texts)
+        if vectors.shape != expected.shape:
+            return False
+        return bool((np.abs(vectors - expected).max(axis=1) <= 1e-3 * np.abs(expected).max(axis=1)).all())
+
+    def all(self, texts: Sequence[str]) -> np.ndarray:
+        """One row per text."""
+        made = list(self.run(texts))
+        places = [place for each in made for place in each.places]
+        return np.concatenate([each.vectors for each in made])[np.argsort(places)]
+
+    def run(self, texts: Sequence[str], rows: int | None = None) -> Iterator[TextVectors]:
+        """Vectors of all texts, in the order in which they are made; texts of like length should stand together.
+
+        rows: the most texts, or windows of long texts, that go through the model together.
+        """
+        waiting: deque[_Pending] = deque()
+        in_flight = 0 if self._device.type == "cpu" else _IN_FLIGHT
+        for cut in made_ahead(lambda part: self._cut(texts, part, rows), self._portions(texts)):
+            if self._long is not None and cut.long:
+                windows = rows or max(1, self._budget // (self._limit or self._budget))
+                yield TextVectors(cut.long_places, self._long.vectors(cut.long, windows))
+            for batch in cut.batches:
+                waiting.extend(self._started(batch))
+                while len(waiting) > in_flight:
+                    yield _fetched(waiting.popleft())
+        while waiting:
+            yield _fetched(waiting.popleft())
+
+    def _portions(self, texts: Sequence[str]) -> Iterator[range]:
+        start = tokens = 0
+        batches = 1  # few at first, so that the model begins soon
+        for place, text in enumerate(texts):
+            tokens += len(text) // CHARACTERS + 1
+            if tokens >= batches * self._budget:
+                yield range(start, place + 1)
+                start, tokens = place + 1, 0
+                batches = min(2 * batches, _BATCHES_AT_ONCE)
+        if start < len(texts):
+            yield range(start, len(texts))
+
+    def _cut(self, texts: Sequence[str], portion: range, rows: int | None) -> _Cut:
+        given = [self._prompt + texts[place] for place in portion]
+        encodings = self._cutter.encode_batch_fast(given)
+        ids: list[list[int]] = [each.ids for each in encodings]
+        long = [at for at, own in enumerate(ids) if self._limit is not None and len(own) > self._limit]
+        apart = set(long)
+        groups = [[at for at in range(len(ids)) if at not in apart]]
+        pieces: list[Pieces] = []
+        if long and self._long is None:
+            cut = self._tokenizer([given[at] for at in long], truncation=True, max_length=self._limit, verbose=False)
+            for at, own in zip(long, cut["input_ids"], strict=True):
+                ids[at] = own
+            # Apart, so that the batches of short texts are the same whatever is done with long ones.
+            groups.insert(0, long)
+        elif long:
+            pieces = [parts(ids[at], encodings[at].special_tokens_mask) for at in long]
+        batches = [
+            self._batch([group[at] for at in batch], ids, portion.start)
+            for group in groups
+            for batch in token_batches([len(ids[at]) for at in group], self._budget, rows)
+        ]
+        return _Cut(batches, [portion.start + at for at in long] if pieces else [], pieces)
+
+    def _batch(self, chosen: list[int], ids: list[list[int]], start: int) -> _Batch:
+        import torch
+
+        lengths = np.array([len(ids[at]) for at in chosen])
+        width = int(lengths.max())
+        filled = np.full((len(chosen), width), self._pad, np.int32)
+        tokens = np.fromiter(chain.from_iterable([ids[at] for at in chosen]), np.int32, int(lengths.sum()))
+        filled[self._real(np.arange(width), lengths[:, None], width)] = tokens
+        tensors = [torch.from_numpy(array) for array in (filled, lengths)]
+        if self._device.type == "cuda":  # memory that the GPU reads by itself, while the processor goes on
+            tensors = [tensor.pin_memory() for tensor in tensors]
+        return _Batch([start + at for at in chosen], *tensors)
+
+    def _real(self, places: Any, lengths: Any, width: int) -> Any:
+        """Which places hold tokens, of arrays and of tensors."""
+        return places >= width - lengths if self._left else places < lengths
+
+    def _started(self, batch: _Batch) -> list[_Pending]:
+        """The batch's vectors, or those of its halves where the GPU has too little memory for the whole."""
+        import torch
+
+        try:
+            return [self._forward(batch)]
+        except torch.cuda.OutOfMemoryError:
+            pass
+        count = len(batch.places)
+        if count == 1:
+            raise InputError(
+                f"the encoder {self._name} needs more memory than {self._device} has for a text of "
+                f"{batch.ids.shape[1]} tokens: choose another device"
+            )
+        torch.cuda.empty_cache()
+        self._budget = max(1, min(self._budget, batch.ids.numel()) // 2)
+        halves = [slice(0, count // 2), slice(count // 2, count)]
+        return [
+            pending
+            for half in halves
+            for pending in self._started(_Batch(batch.places[half], batch.ids[half], batch.lengths[half]))
+        ]
+
+    def _forward(self, batch: _Batch) -> _Pending:
+        import torch
+
+        with torch.inference_mode(), ready_attention():
+            ids, lengths = (tensor.to(self._device, non_blocking=True) for tensor in (batch.ids, batch.lengths))
+            width = ids.shape[1]
+            real = self._real(torch.arange(width, device=self._device), lengths[:, None], width)
+            features: dict[str, Any] = {"input_ids": ids.long(), "attention_mask": real.long(), "modality": "text"}
+            if self._segments:
+                features["token_type_ids"] = torch.zeros_like(features["input_ids"])
+            if self._prompt:
+                features["prompt_length"] = self._prompt_tokens
+            for module in self._model:
+                features = module(features)
+            vectors = features["sentence_embedding"].float()[:, : getattr(self._model, "truncate_dim", None)]
+            if self._device.type != "cuda":
+                return _Pending(batch.places, vectors.cpu(), None)
+            there = torch.empty(vectors.shape, dtype=vectors.dtype, pin_memory=True)
+            there.copy_(vectors, non_blocking=True)
+            cuda: Any = torch.cuda
+            ready = cuda.Event()
+            ready.record(cuda.current_stream(self._device))
+            return _Pending(batch.places, there, ready)
+
+
+def _fetched(pending: _Pending) -> TextVectors:
+    if pending.ready is not None:
+        pending.ready.synchronize()
+    return TextVectors(pending.places, pending.vectors.numpy())

@@ -1,0 +1,270 @@
+"""Batches by tokens, texts cut beside the model's work, other number types: the same vectors as one text at a time."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recapture as rc
+from recapture.cli.app import run
+from recapture.errors import InputError
+from recapture.representations import encoder_batches
+from recapture.representations.batches import token_batches
+from recapture.representations.encode import encode
+from recapture.representations.encoder import resolve_encoder
+from recapture.representations.encoder_batches import EncoderBatches, made_ahead
+from recapture.representations.encoders import sentence
+from recapture.representations.vector_cache import VectorCache
+
+_RNG = random.Random(5)
+WORDS = ["the", "a", "cat", "dog", "sat", "ran", "on", "under", "mat", "tree", "red", "and", "then", "was", "."]
+TEXTS = [" ".join(_RNG.choices(WORDS, k=_RNG.randint(1, 30))) + f" {number}" for number in range(60)] + ["", "cat"]
+
+
+def one_at_a_time(folder: Path, texts: list[str], dtype: str = "float32") -> np.ndarray:
+    """Outside oracle: plain transformers, every text alone and so without padding, mean in float64."""
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModel.from_pretrained(folder, dtype=getattr(torch, dtype)).eval()
+    with torch.no_grad():
+        tokens = [model(**tokenizer(text, return_tensors="pt")).last_hidden_state[0] for text in texts]
+    return np.array([each.double().numpy().mean(axis=0) for each in tokens])
+
+
+def cosines(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return (one * other).sum(1) / np.linalg.norm(one, axis=1) / np.linalg.norm(other, axis=1)
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Budgets so small that sixty texts need many batches and several portions."""
+    monkeypatch.setattr(encoder_batches, "CPU_TOKENS", 96)
+    monkeypatch.setattr(encoder_batches, "_BATCHES_AT_ONCE", 2)
+    return 96
+
+
+def shapes_seen(encoder: Any, work: Callable[[], object]) -> list[tuple[int, int]]:
+    seen: list[tuple[int, int]] = []
+    hook = encoder._model[0].register_forward_pre_hook(lambda _, given: seen.append(given[0]["input_ids"].shape))
+    work()
+    hook.remove()
+    return seen
+
+
+def test_batches_hold_a_budget_of_tokens(tiny_bert: Path, small_batches: int) -> None:
+    encoder: Any = resolve_encoder(tiny_bert)
+    encode(["a"], encoder, cache=False)
+    assert encoder._batches is not None
+    vectors: list[np.ndarray] = []
+    seen = shapes_seen(encoder, lambda: vectors.append(encode(TEXTS, encoder, cache=False)))
+    assert max(rows * width for rows, width in seen) <= small_batches
+    # Tokens by hand: a piece a word or full stop, and two special ones. Sorting keeps what is filled up small.
+    tokens = sum(len(text.replace(".", " . ").split()) + 2 for text in TEXTS)
+    assert tokens <= sum(rows * width for rows, width in seen) < 1.15 * tokens
+    assert len(seen) < 2 * tokens / small_batches
+    np.testing.assert_allclose(vectors[0], one_at_a_time(tiny_bert, TEXTS), atol=1e-5)
+    few = shapes_seen(encoder, lambda: encode(TEXTS, encoder, batch_size=3, cache=False))
+    assert max(rows for rows, _ in few) == 3
+
+
+def test_neither_order_nor_budget_changes_a_vector(tiny_bert: Path, small_batches: int) -> None:
+    encoder = resolve_encoder(tiny_bert)
+    vectors = encode(TEXTS, encoder, cache=False)
+    order = np.random.default_rng(1).permutation(len(TEXTS))
+    # Equal, not only near: batches are made of sorted texts.
+    np.testing.assert_array_equal(encode([TEXTS[place] for place in order], encoder, cache=False), vectors[order])
+    for batch_size in (1, 7):
+        np.testing.assert_allclose(encode(TEXTS, encoder, batch_size=batch_size, cache=False), vectors, atol=1e-5)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_texts_are_filled_up_as_the_library_does(side: str, with_modules: Callable[..., Path]) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    folder = with_modules(side, "Pooling", "Dense", "Normalize")
+    settings = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
+    (folder / "tokenizer_config.json").write_text(json.dumps({**settings, "padding_side": side}), "utf-8")
+    prompts = {"prompts": {"own": "the red "}, "default_prompt_name": "own"}
+    (folder / "config_sentence_transformers.json").write_text(json.dumps(prompts))
+    encoder: Any = resolve_encoder(folder)
+    texts = ["a cat sat on the mat", "dog", "the dog ran"]
+    vectors = encoder.encode_batch(texts)
+    assert encoder._batches is not None
+    expected = SentenceTransformer(str(folder), device="cpu").encode(texts, batch_size=3)
+    np.testing.assert_allclose(vectors, expected, atol=1e-5)
+
+
+def test_where_the_fast_way_differs_the_library_encodes(tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = EncoderBatches.all
+    monkeypatch.setattr(EncoderBatches, "all", lambda *arguments: own(*arguments) * 1.01)
+    encoder: Any = resolve_encoder(tiny_bert)
+    vectors = encode(TEXTS, encoder, cache=False)
+    assert encoder._batches is None
+    np.testing.assert_allclose(vectors, one_at_a_time(tiny_bert, TEXTS), atol=1e-5)
+
+
+def test_the_next_is_made_while_the_last_is_used() -> None:
+    made: list[int] = []
+    second = threading.Event()
+
+    def make(number: int) -> int:
+        made.append(threading.get_ident())
+        if number == 1:
+            second.set()
+        return number * number
+
+    results = made_ahead(make, range(5))
+    assert next(results) == 0
+    assert second.wait(30)  # though nobody has asked for it yet
+    assert list(results) == [1, 4, 9, 16]
+    assert threading.get_ident() not in made
+
+
+def test_errors_and_early_ends_of_work_ahead() -> None:
+    def make(number: int) -> int:
+        if number == 2:
+            raise InputError("no such number")
+        return number
+
+    results = made_ahead(make, range(5))
+    assert [next(results), next(results)] == [0, 1]
+    with pytest.raises(InputError, match="no such number"):
+        next(results)
+    threads = threading.active_count()
+    stopped: Iterator[int] = made_ahead(lambda number: number, range(1000))
+    next(stopped)
+    stopped.close()  # type: ignore[attr-defined]
+    assert threading.active_count() == threads
+
+
+@pytest.mark.parametrize("most", [None, 1, 4])
+def test_token_batches_hold_every_row_once(most: int | None) -> None:
+    lengths = [_RNG.randint(1, 50) for _ in range(200)]
+    batches = list(token_batches(lengths, 120, most))
+    assert sorted(place for batch in batches for place in batch) == list(range(200))
+    for batch in batches:
+        assert len(batch) <= (most or 200)
+        assert len(batch) == 1 or len(batch) * max(lengths[place] for place in batch) <= 120
+
+
+def test_too_little_memory_means_smaller_batches(tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    encoder: Any = resolve_encoder(tiny_bert)
+    expected = encode(TEXTS, encoder, cache=False)
+    own = EncoderBatches._forward
+    most, refused = 100, []
+
+    def limited(self: Any, batch: Any) -> Any:
+        if batch.ids.numel() > most:
+            refused.append(batch.ids.numel())
+            raise torch.cuda.OutOfMemoryError("no memory")
+        return own(self, batch)
+
+    monkeypatch.setattr(EncoderBatches, "_forward", limited)
+    np.testing.assert_allclose(encode(TEXTS, encoder, cache=False), expected, atol=1e-5)
+    assert refused
+    most = 20
+    with pytest.raises(InputError, match=r"tiny-bert needs more memory than cpu has for a text of \d+ tokens"):
+        encode(TEXTS, encoder, cache=False)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "bf16", "float16"])
+def test_half_precision_is_the_models_own(dtype: str, tiny_bert: Path) -> None:
+    """As transformers computes it, one text at a time; and near to float32."""
+    name = {"bf16": "bfloat16"}.get(dtype, dtype)
+    vectors = encode(TEXTS, tiny_bert, dtype=dtype, cache=False)
+    assert vectors.dtype == np.float32
+    assert cosines(vectors, one_at_a_time(tiny_bert, TEXTS, name)).min() > 0.9995
+    exact = encode(TEXTS, tiny_bert, cache=False)
+    assert cosines(vectors, exact).min() > 0.999
+    assert np.abs(vectors - exact).max() > 1e-5  # it is not float32 under another name
+    assert resolve_encoder(tiny_bert, dtype=dtype).identity()["dtype"] == name
+
+
+def test_int8_is_near_enough(tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = encode(TEXTS, tiny_bert, cache=False)
+    vectors = encode(TEXTS, tiny_bert, dtype="int8", cache=False)
+    assert 0.98 < cosines(vectors, exact).min() < 0.99999
+    monkeypatch.setattr(sentence, "check_device", lambda _: None)
+    with pytest.raises(InputError, match="dtype int8 is for processors, not for device 'cuda': bfloat16 is fast there"):
+        resolve_encoder(tiny_bert, dtype="int8", device="cuda")
+    monkeypatch.setattr(sentence, "usable_device", lambda _: "mps")
+    with pytest.raises(InputError, match="not for device 'mps'"):
+        encode(["a"], tiny_bert, dtype="int8", cache=False)
+
+
+def test_number_types_never_meet_in_the_cache(tiny_bert: Path) -> None:
+    kinds = (None, "bfloat16", "int8")
+    fresh = [encode(TEXTS, tiny_bert, dtype=dtype, cache=False) for dtype in kinds]
+    for _ in range(2):
+        for dtype, expected in zip(kinds, fresh, strict=True):
+            np.testing.assert_array_equal(encode(TEXTS, tiny_bert, dtype=dtype), expected)
+    assert VectorCache().summary().entries == len(kinds) * len(set(TEXTS))
+    np.testing.assert_array_equal(encode(TEXTS, tiny_bert, dtype="float32"), fresh[0])
+    assert VectorCache().summary().entries == len(kinds) * len(set(TEXTS))
+
+
+def test_steps_behind_the_transformer_compute_in_float32(with_modules: Callable[..., Path]) -> None:
+    folder = with_modules("dense", "Pooling", "Dense")
+    exact, rounded = (encode(TEXTS, folder, dtype=dtype, cache=False) for dtype in (None, "bfloat16"))
+    assert cosines(exact, rounded).min() > 0.999
+    long = ["the cat sat " * 80]  # in windows
+    exact, rounded = (encode(long, folder, dtype=dtype, cache=False) for dtype in (None, "bfloat16"))
+    assert cosines(exact, rounded).min() > 0.999
+
+
+def test_dtype_is_said_and_refused(tiny_bert: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(InputError, match="dtype must be auto, float32, float16 or bfloat16"):
+        encode(["a"], tiny_bert, dtype="float8")
+    for wrong in ("bag-of-words", lambda texts: np.ones((len(texts), 2))):
+        with pytest.raises(InputError, match="dtype"):
+            encode(["a"], wrong, dtype="bfloat16")
+    assert encode(["a"], "bag-of-words", dtype="float32", cache=False).shape == (1, 1)
+    with pytest.raises(InputError, match="dtype was named, but the sets are vectors already"):
+        rc.evaluate(np.eye(9), {"c": np.eye(9)}, dtype="bfloat16")
+    texts = TEXTS[:20]
+    found = rc.evaluate(texts, {"c": TEXTS[20:40]}, "mark-evaluate", encoder=tiny_bert, dtype="bf16", ceiling=False)
+    assert found["c"]["mark-evaluate"].signature["encoder"]["dtype"] == "bfloat16"
+    (tmp_path / "a.txt").write_text("\n".join(texts))
+    shutil.copy(tmp_path / "a.txt", tmp_path / "b.txt")
+    files = ["-r", str(tmp_path / "a.txt"), "-c", str(tmp_path / "b.txt")]
+    options = ["--encoder", str(tiny_bert), "--format", "json", "--no-ceiling", "--metrics", "mmd"]
+    assert run(["score", *files, *options, "--dtype", "bfloat16"]) == 0
+    assert '"dtype": "bfloat16"' in capsys.readouterr().out
+    assert run(["score", *files, *options, "--dtype", "half"]) == 2
+
+
+def test_attention_needs_no_plan_for_every_shape(tiny_bert: Path) -> None:
+    import torch
+
+    encoder: Any = resolve_encoder(tiny_bert)
+    encode(["a"], encoder, cache=False)
+    before = torch.backends.cuda.cudnn_sdp_enabled()
+    seen: list[bool] = []
+    hook = encoder._model[0].register_forward_pre_hook(lambda *_: seen.append(torch.backends.cuda.cudnn_sdp_enabled()))
+    encode(["a cat", "the red cat sat " * 40], encoder, cache=False)  # the second in windows
+    hook.remove()
+    assert len(seen) >= 2 and not any(seen)
+    assert torch.backends.cuda.cudnn_sdp_enabled() == before
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_gpu_gives_the_processors_vectors(dtype: str, tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoder_batches, "GPU_TOKENS", 256)  # several batches on their way at once
+    expected = encode(TEXTS, tiny_bert, device="cpu", cache=False)
+    vectors = encode(TEXTS, tiny_bert, device="cuda", dtype=dtype, cache=False)
+    if dtype == "float32":
+        np.testing.assert_allclose(vectors, expected, atol=1e-5)
+    assert cosines(vectors, expected).min() > 0.999
