@@ -109,7 +109,7 @@ NO_FILE = {
     "layer", "layers", "batch_tokens", "references_field", "candidates_field", "ties", "directed", "no_resume", "level",
     "coefficient", "lower_is_better", "higher_is_better", "over", "test", "accuracy", "soft_ties", "matrix",
     "system_field", "item_field", "where", "average", "resamples", "series", "every", "labelled",
-    "rows", "tables", "digits", "transpose", "intervals", "fail_if", "tolerance", "clusters", "context_group", "dtype",
+    "rows", "tables", "digits", "transpose", "intervals", "fail_if", "tolerance", "clusters", "context_group",
 }  # fmt: skip
 COMMANDS = ["score", "compare", "compare --pairs", "compare --contexts", "inspect", "baseline"]
 

@@ -514,3 +514,14 @@ def test_many_unknown_pieces_are_told_of(metric, tiny_bert):
     ]
     few = score(["the cat sat \u2603"], ["the dog sat " + "and the cat sat on the red mat " * 2], **option)
     assert not [note for note in few.warnings if "unknown" in note]
+
+
+def test_the_type_of_numbers_reaches_the_encoder():
+    texts = {"references": ["a dog ran home", "the cat sat"], "candidates": ["a dog ran", "the cat sat down"]}
+    full, half = (
+        rc.evaluate_pairs(*texts.values(), "bertscore", dtype=dtype)["candidate"]["bertscore"]
+        for dtype in (None, "bfloat16")
+    )
+    assert full.signature["encoder"]["dtype"] == "float32" and half.signature["encoder"]["dtype"] == "bfloat16"
+    # bfloat16 has 8 bits: about 1/256 of a cosine.
+    assert 0 < abs(full.values["f1"] - half.values["f1"]) < 0.02

@@ -596,7 +596,7 @@ def _encodable(text: str) -> str:
 
 _ONLY = {"alpha": "infolm", "beta": "infolm"}
 """Options that belong to one metric, though others have parameters of that name."""
-_OF_MODELS = {"device": ("model", "encoder"), "batch-tokens": ("model", "encoder"), "dtype": ("model",)}
+_OF_MODELS = {"device": ("model", "encoder"), "batch-tokens": ("model", "encoder"), "dtype": ("model", "encoder")}
 
 
 def _numbers(_: click.Context, parameter: click.Parameter, text: str | None) -> float | list[float] | None:

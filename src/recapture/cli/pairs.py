@@ -78,7 +78,7 @@ def pair_options(command: Command) -> Command:
             "--encoder", metavar="NAME", help="For word vectors: name or folder (default: all-MiniLM-L6-v2)."
         ),
         click.option("--device", metavar="NAME", help="auto, cpu, cuda, cuda:1, mps (default: auto)."),
-        click.option("--dtype", metavar="NAME", help="InfoLM's model in float32, float16 or bfloat16 (default: auto)."),
+        click.option("--dtype", metavar="NAME", help="Of models: float32, float16, bfloat16 (default: auto)."),
         click.option("--offline", is_flag=True, help="Never touch the network."),
         click.option("--no-cache", is_flag=True, help="Neither read nor keep a model's vectors on disk."),
     )):  # fmt: skip

@@ -116,7 +116,7 @@ def evaluate_pairs(
     batch_tokens
         How many tokens go through a model at once.
     dtype
-        For infolm: float32, float16 or bfloat16 (default: float32 on a processor, float16 on CUDA).
+        Of the model and of the encoder: float32, float16 or bfloat16 (default: float32; for infolm on CUDA float16).
     device, offline, cache
         As for `encode`.
 
@@ -387,7 +387,7 @@ class Shared:
 
         name = _model_name(self._encoder if encoder is None else encoder)
         if name not in self._words:
-            self._words[name] = WordStore(name or None, **self._options)
+            self._words[name] = WordStore(name or None, **self._options, dtype=self._dtype)
         return self._words[name]
 
     def chunk_characters(self) -> int:
