@@ -155,6 +155,7 @@ FITTING |= {
     "threshold": 4,
     "samples": 20,
     "seed": 100,
+    "budget": 100,
 }
 """Numbers that a parameter may have and that fit into 8 bits, where the default is none or would take long."""
 ABOUT_RESULTS = {"Result", "Results", "Table", "ScoreMatrix", "Context", "InputError", "OptionError", "Journal"}

@@ -182,7 +182,6 @@ def test_a_sample_is_said_with_what_it_costs() -> None:
     whole = within_budget(call(machine), "10min", None, told, clock=machine.clock, work=work)
     assert whole.size == LONG
     assert whole.interval is None
-    assert whole.budgeted == "All vectors fit into the budget of 10min: about 3 min were expected."
     with pytest.raises(rc.InputError, match="the budget of 2s is too short: 100 vectors of each set, the fewest that"):
         within_budget(call(machine), "2s", None, told, clock=machine.clock, work=work)
 
@@ -243,7 +242,7 @@ def test_evaluate_that_fits_is_the_same(foretold: None) -> None:
     plain = rc.evaluate(made(0, 90), {"a": made(1, 90)}, "mmd", ceiling=False)
     assert found["a"]["mmd"].values == plain["a"]["mmd"].values
     assert not found["a"]["mmd"].intervals
-    assert found.verdict == ["All vectors fit into the budget of 1h: about 1.9 s were expected.", *plain.verdict]
+    assert found.verdict == plain.verdict
 
 
 @pytest.mark.slow
