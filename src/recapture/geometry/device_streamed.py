@@ -118,7 +118,7 @@ class _Source:
         size = part.stop - part.start
         self.rows.take_into(part, room.numpy()[:size])
         # A stream of its own waits for nobody's products.
-        with torch.cuda.device(self.device), torch.cuda.stream(torch.cuda.Stream()):
+        with torch.cuda.device(self.device), torch.cuda.stream(torch.cuda.Stream()):  # type: ignore[no-untyped-call]
             there = room[:size].to(self.device, non_blocking=True)
             torch.cuda.current_stream().synchronize()
         return there

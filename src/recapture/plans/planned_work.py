@@ -14,6 +14,7 @@ import numpy as np
 from ..checks import check_count, path_of, plain_arguments
 from ..errors import InputError
 from ..files import expanded
+from ..geometry.devices import on_device
 from ..geometry.distinct import fold_rows
 from ..geometry.overlap import Overlap, Side
 from ..geometry.streamed import StreamedRows, memberships, squared_radii
@@ -195,7 +196,10 @@ class PlanRun(NamedTuple):
 
 
 @plain_arguments
-def run_plan(folder: str | os.PathLike[str], worker: int = 1, workers: int = 1) -> PlanRun:
+@on_device
+def run_plan(
+    folder: str | os.PathLike[str], worker: int = 1, workers: int = 1, *, device: str | None = None
+) -> PlanRun:
     """Do a share of a plan's parts. What is there and whole is not done again; what is damaged is.
 
     Parameters
@@ -205,6 +209,9 @@ def run_plan(folder: str | os.PathLike[str], worker: int = 1, workers: int = 1) 
     worker, workers : int, default 1
         Which of how many shares, counting from 1. Workers may run in any order or at once, on any machine that sees
         the folder and the files; their number need not be that of the parts.
+    device : str, optional
+        Where the parts are computed, such as "cpu" or "cuda" (None: a GPU where there is one and parts are large).
+        Results do not depend on it.
 
     Returns
     -------
