@@ -18,8 +18,9 @@ from geometry.test_exactness import INPUTS
 from recapture.cli.app import run
 from recapture.errors import InputError
 from recapture.plans import tile_plan
+from recapture.plans.phases import COUNTS, RADII, ready
 from recapture.plans.planned_work import PlannedParts
-from recapture.plans.tile_plan import COUNTS, RADII, TilePlan
+from recapture.plans.tile_plan import TilePlan
 
 METRICS = ["mark-evaluate", "precision-recall", "density-coverage"]
 
@@ -182,9 +183,23 @@ def test_counts_alone_are_refused_without_radii(planned):
     plan = TilePlan.opened(planned)
     work = PlannedParts(plan)
     assert len(work.missing_radii()) == 6
-    work.make(plan.parts(RADII[0])[1])
+    work.make(plan.parts[RADII[0]][1])
     with pytest.raises(InputError, match=r"counts-0001 needs all radii, but radii-reference-0001, .* are missing"):
-        work.make(plan.parts(COUNTS)[0])
+        work.make(plan.parts[COUNTS][0])
+
+
+def test_a_driver_that_asks_what_is_ready_does_every_part_once(planned, sets):
+    plan = TilePlan.opened(planned)
+    work, order = PlannedParts(plan), []
+    while todo := ready(plan.parts, plan.done()):
+        work.make(todo[-1])
+        order.append(todo[-1].name)
+    assert sorted(order) == sorted(plan.names) and {name.partition("-")[0] for name in order[:6]} == {"radii"}
+    assert everything(rc.merge_plan("planned")) == everything(in_one_process(*sets))
+    plan.path(plan.parts[RADII[1]][0]).unlink()  # nobody needs it any more
+    assert ready(plan.parts, plan.done()) == []
+    plan.path(plan.parts[COUNTS][0]).unlink()
+    assert [part.name for part in ready(plan.parts, plan.done())] == ["radii-candidate-0001"]
 
 
 # Faults
@@ -282,12 +297,12 @@ KILLING = """
     import os, random, signal, sys, time
     import recapture as rc
     from recapture.geometry.parallel import engine
-    from recapture.plans.tile_plan import COUNTS, TilePlan
+    from recapture.plans.tile_plan import TilePlan
     from pathlib import Path
 
     folder, kills, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     plan, rng = TilePlan.opened(Path(folder)), random.Random(seed)
-    parts = [*plan.radii_parts, *plan.parts(COUNTS)]
+    parts = [part for own in plan.parts.values() for part in own]
     with engine(threads=1):  # all is loaded when the first child is made
         rc.run_plan(folder)
         begin = time.monotonic()
@@ -431,13 +446,13 @@ def test_a_damaged_plan_is_refused_and_made_again(planned, change, capsys):
 def test_a_file_that_changes_while_it_is_read_leaves_no_part(planned, monkeypatch):
     plan = TilePlan.opened(planned)
     work = PlannedParts(plan)
-    work.make(plan.parts(RADII[0])[0])
+    work.make(plan.parts[RADII[0]][0])
     content = Path("model.npy").read_bytes()
     Path("model.npy").write_bytes(content)
     os.utime("model.npy", ns=(1, 1))
     with pytest.raises(InputError, match=r"the candidate .*model.npy was changed while it was read"):
-        work.make(plan.parts(RADII[0])[1])
-    assert not plan.path(plan.parts(RADII[0])[1]).exists()
+        work.make(plan.parts[RADII[0]][1])
+    assert not plan.path(plan.parts[RADII[0]][1]).exists()
 
 
 def test_another_plan_in_the_same_folder_is_refused(planned, capsys):

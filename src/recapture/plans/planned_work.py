@@ -22,8 +22,9 @@ from ..sets.declaration import METRICS
 from ..sets.evaluate import evaluate_prepared, prepare_sets
 from ..sets.pair import Pair, check_k, refuse_tiny
 from ..texts.reading import Source
-from .tile_plan import COUNTS, FILE, RADII, Part, TilePlan
-from .vector_files import SIDES, AskedFile, OpenVectors, PlannedFile
+from .phases import COUNTS, RADII, SIDES, Part, rounds, wanted
+from .tile_plan import FILE, TilePlan
+from .vector_files import AskedFile, OpenVectors, PlannedFile
 
 if TYPE_CHECKING:
     from ..sets.table import SetResults
@@ -120,7 +121,7 @@ def make_plan(
         if before is not None and before.digest != plan.digest:
             raise InputError(f"{place} holds a plan for other files or settings: name another folder")
     plan.write()
-    return [part.name for part in (*plan.radii_parts, *plan.parts(COUNTS))]
+    return plan.names
 
 
 def _before(place: Path) -> TilePlan | None:
@@ -254,13 +255,14 @@ def run_plan(folder: str | os.PathLike[str], worker: int = 1, workers: int = 1) 
                     found.append(part.name)
                 progress.advance()
 
-    counts = plan.parts(COUNTS)
-    if all(plan.read(part) is not None for part in counts):  # nobody needs radii any more
-        return PlanRun(made, [part.name for part in counts[worker - 1 :: workers]], [])
-    do(plan.radii_parts[worker - 1 :: workers])
-    missing = work.missing_radii()
-    if not missing:
-        do(counts[worker - 1 :: workers])
+    needed = wanted(plan.parts, plan.done())
+    missing: list[str] = []
+    for together in rounds(plan.parts):
+        if missing:  # of an earlier round
+            break
+        do([part for part in together[worker - 1 :: workers] if part.stage in needed])
+        last = together[-1].stage == COUNTS
+        missing = [part.name for part in together if part.stage in needed and plan.read(part) is None and not last]
     return PlanRun(made, found, missing)
 
 
@@ -286,7 +288,7 @@ class PlannedParts:
         """Names of the radii parts that are not there, or not whole."""
         missing: list[str] = []
         radii: dict[str, list[np.ndarray]] = {stage: [] for stage in RADII}
-        for part in self.plan.radii_parts:
+        for part in (part for stage in RADII for part in self.plan.parts[stage]):
             found = self.plan.read(part)
             if found is None:
                 missing.append(part.name)
@@ -345,7 +347,7 @@ def merge_plan(folder: str | os.PathLike[str]) -> SetResults:
     """
     plan = TilePlan.opened(expanded(path_of(folder, "the plan's folder")))
     vectors = [file.opened(plan.folder) for file in (plan.reference, plan.candidate)]
-    if missing := [part.name for part in plan.parts(COUNTS) if plan.read(part) is None]:
+    if missing := [part.name for part in plan.parts[COUNTS] if plan.read(part) is None]:
         missing = [*PlannedParts(plan).missing_radii(), *missing]
         raise _missing(plan, missing)
     prepared = prepare_sets(
@@ -381,7 +383,7 @@ def _together(plan: TilePlan, pair: Pair) -> Overlap:
     pairs = {name: np.zeros(len(plan.ks), np.int64) for name in ("candidate_pairs", "reference_pairs")}
     theirs = {name: np.full(*nobody) for name in ("candidate_first", "covering_first")}
     mine = {name: np.full(plan.reference.different, len(plan.ks)) for name in ("covered_first", "reference_first")}
-    for part in plan.parts(COUNTS):
+    for part in plan.parts[COUNTS]:
         found = plan.read(part)
         if found is None:  # it was there a moment ago
             raise _missing(plan, [part.name])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,28 +17,12 @@ from ..files import whole_file
 from ..texts.json_values import parsed
 from ..versions import VERSION
 from .part_files import Expected, read_part, write_part
+from .phases import COUNTS, PHASES, RADII, Part, Phase
 from .vector_files import PlannedFile
 
 FILE = "plan.json"
 SCHEMA = 1
 _LARGEST = 1 << 20
-RADII = ("radii-reference", "radii-candidate")
-COUNTS = "counts"
-
-
-class Part(NamedTuple):
-    """Some rows of one side: to find their radii, or what they share with all rows of the other."""
-
-    stage: str
-    """One of RADII, or COUNTS."""
-    number: int
-    """Counting from 1."""
-    rows: slice
-    """Of the different rows of the side; of the reference's for counts."""
-
-    @property
-    def name(self) -> str:
-        return f"{self.stage}-{self.number:04}"
 
 
 @dataclass(frozen=True)
@@ -117,15 +102,25 @@ class TilePlan:
         """What the parts of this plan, and no others, carry: the files' content, the settings and the version."""
         return _digest([SCHEMA, VERSION, self._settings, self.reference.work, self.candidate.work])
 
-    def parts(self, stage: str) -> list[Part]:
-        rows = (self.candidate if stage == RADII[1] else self.reference).different
+    @cached_property
+    def parts(self) -> dict[str, list[Part]]:
+        """All of them by phase, in order; see `phases` for what can be made when."""
+        return {phase.name: self._parts(phase) for phase in PHASES if phase.name in (*RADII, COUNTS)}
+
+    def _parts(self, phase: Phase) -> list[Part]:
+        rows = getattr(self, phase.side).different
         edges = [rows * cut // self.cuts for cut in range(self.cuts + 1)]
         filled = [slice(*edge) for edge in pairwise(edges) if edge[0] < edge[1]]
-        return [Part(stage, number, part) for number, part in enumerate(filled, 1)]
+        return [Part(phase.name, number, part) for number, part in enumerate(filled, 1)]
 
     @property
-    def radii_parts(self) -> list[Part]:
-        return [part for stage in RADII for part in self.parts(stage)]
+    def names(self) -> list[str]:
+        """Of all parts."""
+        return [part.name for parts in self.parts.values() for part in parts]
+
+    def done(self) -> set[str]:
+        """Names of the parts that are there, and whole."""
+        return {part.name for parts in self.parts.values() for part in parts if self.read(part) is not None}
 
     def read(self, part: Part) -> dict[str, np.ndarray] | None:
         """What a part found; None where that is not there as this plan would have it."""

@@ -20,9 +20,9 @@ from ..geometry.parallel import run_tiles
 from ..geometry.products import largest
 from ..texts.array_files import mapped_npy
 from ..texts.reading import Samples, Source, plan, read_samples
+from .phases import SIDES
 
 _BLOCK = 1 << 24
-SIDES = ("reference", "candidate")
 
 
 @dataclass(frozen=True)
