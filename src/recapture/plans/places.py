@@ -11,15 +11,23 @@ import os
 import posixpath
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from ..errors import InputError, first_line
 from ..files import expanded, whole_file
 
 _URL = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
+
+
+class _Digested(Protocol):
+    @property
+    def digest(self) -> str: ...
+
+
+Content = TypeVar("Content", bound=_Digested)
 
 
 class _Stat(NamedTuple):
@@ -172,19 +180,27 @@ def drop_copy(place: Place, digest: str) -> None:
         _copy_path(place, digest).unlink(missing_ok=True)
 
 
-@contextlib.contextmanager
-def fetched(place: Place) -> Iterator[Path]:
-    """A file whose content nobody knows yet: itself where it lies here, else a copy while the block runs."""
+def kept_copy(place: Place, content_of: Callable[[Path], Content]) -> tuple[Path, Content]:
+    """A file whose content nobody knows yet: itself where it lies here, else the copy that `local_copy` will find."""
     if isinstance(place, Path):
-        yield place
-        return
+        return place, content_of(place)
     with tempfile.TemporaryDirectory(prefix="recapture-") as folder:
-        copy = Path(folder, place.name)
+        fetched = Path(folder, place.name)
         try:
-            place.fetch(copy)
+            place.fetch(fetched)
         except OSError as error:
             raise InputError(f"{place} cannot be read: {error.strerror or error}") from None
-        yield copy
+        content = content_of(fetched)
+        return fetched.replace(_copy_path(place, content.digest)), content
+
+
+@contextlib.contextmanager
+def told_of(place: Place, copy: Path) -> Iterator[None]:
+    """What is wrong with a copy is said of the file that it is a copy of."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(str(error).replace(str(copy), str(place))) from None
 
 
 def _copy_path(place: RemotePath, digest: str) -> Path:
