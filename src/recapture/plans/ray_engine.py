@@ -12,11 +12,12 @@ import secrets
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ..errors import InputError, first_line, shown
 from ..geometry.parallel import engine, engine_options
@@ -138,14 +139,30 @@ def _cluster(address: str | None) -> Iterator[Any]:
         settings |= {"num_cpus": engine_options().thread_count(), "include_dashboard": False}
     else:
         _check_reachable(wanted)
-    try:
-        ray.init(ignore_reinit_error=True, **settings)
-    except Exception as error:  # of many kinds, none of them declared
-        raise _no_cluster(wanted, first_line(error)) from None
-    try:
-        yield ray
-    finally:
-        ray.shutdown()
+    with redirect_stdout(cast(Any, _WithoutRay(sys.stdout))):
+        try:
+            ray.init(ignore_reinit_error=True, **settings)
+        except Exception as error:  # of many kinds, none of them declared
+            raise _no_cluster(wanted, first_line(error)) from None
+        try:
+            yield ray
+        finally:
+            ray.shutdown()
+
+
+class _WithoutRay:
+    """Standard output as before, but for what threads of Ray print there about nodes that come and go: whoever reads
+    results does not expect anything else."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        own = not threading.current_thread().name.startswith("ray_")
+        return int(self._stream.write(text)) if own else len(text)
 
 
 def _check_reachable(address: str) -> None:
