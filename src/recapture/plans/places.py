@@ -108,7 +108,9 @@ class RemotePath:
         try:
             from fsspec.core import url_to_fs
         except ImportError:
-            raise InputError(f"{self._url} is read with fsspec, which is missing: install recapture[storage]") from None
+            raise InputError(
+                f'{self._url} is read with fsspec, which is missing: pip install "recapture[storage]"'
+            ) from None
         try:
             # What others write meanwhile is to be seen.
             system, path = url_to_fs(self._url, use_listings_cache=False)

@@ -129,7 +129,7 @@ def _cluster(address: str | None) -> Iterator[Any]:
     try:
         import ray
     except ImportError:
-        raise InputError("the engine ray needs the package ray: install recapture[ray]") from None
+        raise InputError('the engine ray needs the package ray: pip install "recapture[ray]"') from None
     if ray.is_initialized():
         yield ray
         return
@@ -197,13 +197,13 @@ def _check_nodes(ray: Any, shared: _Shared, plan: TilePlan) -> None:
     """Before any work: every node that computes has recapture, sees the plan, and sees the files."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    def look(folder: str, digest: str, token: str) -> tuple[str, str | None]:  # sent as code: a node may lack recapture
+    def look(module: str, *told: str) -> tuple[str, str | None]:  # sent as code: a node may lack recapture
+        from importlib import import_module
+
         try:
-            from recapture.plans.ray_engine import unseen
+            return "does not see", import_module(module).unseen(*told)
         except ImportError as error:
             return "lacks what is used here:", str(error)
-        try:
-            return "does not see", unseen(folder, digest, token)
         except ValueError as error:
             return "cannot use the plan:", str(error)
 
@@ -215,7 +215,7 @@ def _check_nodes(ray: Any, shared: _Shared, plan: TilePlan) -> None:
         for node in _nodes(ray):
             there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
             task = ray.remote(look).options(num_cpus=0, max_retries=0, scheduling_strategy=there)
-            asked[task.remote(*shared, token)] = node
+            asked[task.remote(__name__, *shared, token)] = node
         answered, silent = ray.wait(list(asked), num_returns=len(asked), timeout=_NODES)
         for task in [*answered, *silent]:
             where = f"the node {asked[task]['NodeManagerAddress']}"
