@@ -93,7 +93,7 @@ CASES = {
         ["no encoder"],
     ),
     "nobody's home": (["-r", "human.txt", "-c", "model.txt", "--encoder", "~nobody-here/m"], ["~nobody-here/m"]),
-    "device for words": (["-r", "human.txt", "-c", "model.txt", *BAG, "--device", "cpu"], ["no device"]),
+    "device not there": (["-r", "human.txt", "-c", "model.txt", *BAG, "--device", "cuda:77"], ["cannot be used here"]),
     "pooling": (["-r", "human.txt", "-c", "model.txt", "--pooling", "median"], ["median", "mean"]),
 }
 

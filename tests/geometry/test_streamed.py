@@ -6,9 +6,9 @@ from itertools import pairwise
 import numpy as np
 import oracles
 import pytest
-from test_exactness import INPUTS, KS
+from test_exactness import INPUTS, KS, ON_TORCH
 
-from recapture.geometry import streamed
+from recapture.geometry import device_spheres, device_streamed, streamed
 from recapture.geometry.arrays import as_matrix
 from recapture.geometry.distinct import fold_rows
 from recapture.geometry.parallel import engine
@@ -64,6 +64,25 @@ def test_parts_equal_brute_force(name, cut):
     reference, candidate = INPUTS[name]
     with engine(tile=17 if cut == "small" else 960, threads=2):
         found = counted(reference, candidate, KS, parts=4)
+    assert found == {k: oracles.counts(reference, candidate, k) for k in KS}
+
+
+@pytest.mark.parametrize("options", ON_TORCH, ids=str)
+@pytest.mark.parametrize("parts", [1, 4])
+@pytest.mark.parametrize("name", INPUTS)
+def test_parts_on_a_device_equal_brute_force(name, parts, options, monkeypatch):
+    """The code of a GPU, on torch's CPU: panels and slabs of a few rows, and so little room that pairs do not fit."""
+    pytest.importorskip("torch")
+    small = {
+        device_streamed: {"_MOST_ROWS": 24, "_LEAST_ROWS": 24, "_SAMPLE": 64, "_CELLS": 200},
+        device_spheres: {"_GROUPS": 64, "_ROOM": 150, "_FEW_ROWS": 8, "_CELLS": 200},
+    }
+    for module, changes in small.items():
+        for attribute, value in changes.items():
+            monkeypatch.setattr(module, attribute, value)
+    reference, candidate = INPUTS[name]
+    with engine(**options):
+        found = counted(reference, candidate, KS, parts)
     assert found == {k: oracles.counts(reference, candidate, k) for k in KS}
 
 

@@ -117,7 +117,7 @@ def test_actors_that_keep_what_they_have_read(cluster, sets):
     plan = TilePlan.opened(Path("planned").absolute())
     shared = ray_engine._Shared(str(plan.folder), plan.digest)
     parts = [*plan.parts["radii-reference"], *plan.parts["radii-candidate"]]
-    names = list(ray_engine._by_actors(ray, shared, parts, 2, {"num_cpus": 1}, 1))
+    names = list(ray_engine._by_actors(ray, shared, parts, 2, {"num_cpus": 1}, ray_engine._How(1, None)))
     assert sorted(names) == sorted(part.name for part in parts)
     assert rc.run_plan("planned").found == [part.name for part in parts]
     assert rc.merge_plan("planned").to_json(arrays=True) == in_one_process(*sets)

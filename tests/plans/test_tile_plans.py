@@ -17,6 +17,7 @@ import recapture as rc
 from geometry.test_exactness import INPUTS
 from recapture.cli.app import run
 from recapture.errors import InputError
+from recapture.geometry.parallel import engine
 from recapture.plans import tile_plan
 from recapture.plans.phases import COUNTS, RADII, ready
 from recapture.plans.planned_work import PlannedParts
@@ -569,3 +570,19 @@ def test_random_damage(planned):
             path.write_bytes(content[: rng.choice([len(content), len(content) - 1])])
         rc.run_plan("planned")
         assert everything(rc.merge_plan("planned")) == expected
+
+
+# Devices
+
+
+def test_parts_may_be_made_on_a_device_that_is_there(planned, sets, capsys, monkeypatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    said = refused(["run", "planned", "--device", "cuda"], capsys)
+    assert said == "device 'cuda' cannot be used here: PyTorch finds no CUDA device"
+    assert not list(planned.glob("*.part"))
+    with engine(accelerator="cpu"):  # the code of a GPU
+        rc.run_plan("planned", 1, 2)
+    rc.run_plan("planned", 2, 2)  # radii and counts of both go together
+    rc.run_plan("planned", 1, 2, device="cpu")
+    assert everything(rc.merge_plan("planned")) == everything(in_one_process(*sets))

@@ -110,8 +110,8 @@ def test_an_encoder_given_ready_is_used_as_it_is():
 
 
 def test_options_reach_the_encoder():
-    with pytest.raises(InputError, match="bag-of-words has no device"):
-        scorer("bag-of-words", device="cpu")
+    with pytest.raises(InputError, match="bag-of-words has no pooling"):
+        scorer("bag-of-words", pooling="max")
     with pytest.raises(InputError, match="batch size"):
         scorer(Encoder(), batch_size=0).cross(["a"], ["b"])
     assert scorer("bag-of-words").settings["encoder"]["encoder"] == "bag-of-words"

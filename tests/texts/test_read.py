@@ -615,7 +615,7 @@ class TestBadFiles:
 
 
 def test_format_names() -> None:
-    expected = ["csv", "json", "jsonl", "lines", "npy", "npz", "parquet", "safetensors", "tsv"]
+    expected = ["arrow", "csv", "json", "jsonl", "lines", "npy", "npz", "parquet", "safetensors", "tsv"]
     assert format_names() == expected
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..checks import check_count, is_one_of, path_of, plain_arguments
 from ..errors import InputError, shown
+from ..geometry.devices import on_device
 from ..geometry.distinct import fold_rows
 from ..geometry.overlap import Overlap, Side
 from ..geometry.streamed import StreamedRows, memberships, squared_radii
@@ -202,6 +203,7 @@ def run_plan(
     worker: int = 1,
     workers: int = 1,
     *,
+    device: str | None = None,
     engine: str = "local",
     address: str | None = None,
 ) -> PlanRun:
@@ -214,6 +216,9 @@ def run_plan(
     worker, workers : int, default 1
         Which of how many shares, counting from 1. Workers may run in any order or at once, on any machine that sees
         the folder and the files; their number need not be that of the parts.
+    device : str, optional
+        Where the parts are computed, such as "cpu" or "cuda" (None: a GPU where there is one and parts are large).
+        Results do not depend on it.
     engine : {"local", "ray"}, default "local"
         Whether this process does them, or a cluster of Ray, which does all and shares them out itself.
     address : str, optional
@@ -260,7 +265,12 @@ def run_plan(
     if engine == RAY:
         from .ray_engine import run_on_ray
 
-        return run_on_ray(plan, address)
+        return run_on_ray(plan, device, address)
+    return _run_share(plan, worker, workers, device=device)
+
+
+@on_device
+def _run_share(plan: TilePlan, worker: int, workers: int, *, device: str | None) -> PlanRun:
     work = PlannedParts(plan)
     made: list[str] = []
     found: list[str] = []

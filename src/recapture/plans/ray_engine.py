@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from ..errors import InputError, first_line, shown
+from ..geometry.devices import check_kind, on_device
 from ..geometry.parallel import engine, engine_options
 from ..progress import Progress
 from .phases import VECTORS, Part, ready
@@ -46,18 +47,21 @@ except Exception as error:
 """
 
 
-def run_on_ray(plan: TilePlan, address: str | None) -> PlanRun:
+def run_on_ray(plan: TilePlan, device: str | None, address: str | None) -> PlanRun:
     """Do all parts that are missing. address: of a cluster (None: this process's, RAY_ADDRESS, or one of its own)."""
+    if device is not None:
+        check_kind(device)
     done, made = plan.done(), []
     found = sorted(done)
     if not ready(plan.parts, done):
         return PlanRun([], found, [])
     shared = _Shared(_whole(plan.folder), plan.digest)
+    how = _How(_threads(), device)
     with _cluster(address) as ray:
         _check_nodes(ray, shared, plan)
         while todo := ready(plan.parts, done):
             with Progress(f"parts of {plan.folder.name}", len(todo), "part") as progress:
-                for name in _made(ray, shared, todo):
+                for name in _made(ray, shared, todo, how):
                     made.append(name)
                     progress.advance()
             done.update(made)
@@ -70,6 +74,13 @@ class _Shared(NamedTuple):
     folder: str
     digest: str
     """Of the plan: the folder of this name could be another one elsewhere."""
+
+
+class _How(NamedTuple):
+    """How a part is computed: nothing that its result depends on."""
+
+    threads: int
+    device: str | None
 
 
 def _whole(folder: Place) -> str:
@@ -88,14 +99,19 @@ def _work(shared: _Shared) -> PlannedParts:
     return PlannedParts(plan)
 
 
-def make_part(shared: _Shared, name: str, threads: int) -> str | None:
+def make_part(shared: _Shared, name: str, how: _How) -> str | None:
     """Do one part; what stands against it, in a sentence, where it cannot be done anywhere."""
+
+    @on_device
+    def make(*, device: str | None) -> None:
+        work = _work(shared)
+        (part,) = [part for own in work.plan.parts.values() for part in own if part.name == name]
+        if work.plan.read(part) is None:  # a node that was lost may have finished it
+            work.make(part)
+
     try:
-        with engine(threads=threads):
-            work = _work(shared)
-            (part,) = [part for own in work.plan.parts.values() for part in own if part.name == name]
-            if work.plan.read(part) is None:  # a node that was lost may have finished it
-                work.make(part)
+        with engine(threads=how.threads):
+            make(device=how.device)
     except InputError as error:
         return str(error)
     return None
@@ -104,8 +120,8 @@ def make_part(shared: _Shared, name: str, threads: int) -> str | None:
 class Worker:
     """The same as an actor."""
 
-    def make(self, shared: _Shared, name: str, threads: int) -> str | None:
-        return make_part(shared, name, threads)
+    def make(self, shared: _Shared, name: str, how: _How) -> str | None:
+        return make_part(shared, name, how)
 
 
 def unseen(folder: str, digest: str, token: str) -> str | None:
@@ -250,17 +266,18 @@ def _nodes(ray: Any) -> list[dict[str, Any]]:
     return [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
 
 
-def _made(ray: Any, shared: _Shared, parts: list[Part]) -> Iterator[str]:
+def _made(ray: Any, shared: _Shared, parts: list[Part], how: _How) -> Iterator[str]:
     """Names of parts, as they are done."""
-    threads = _threads()
-    gpus = int(ray.cluster_resources().get("GPU", 0))
+    gpus = 0 if how.device == "cpu" else int(ray.cluster_resources().get("GPU", 0))
+    if how.device not in (None, "auto", "cpu") and not gpus:
+        raise InputError(f"device {shown(how.device)} cannot be used: no node of the cluster has a GPU")
     if gpus or parts[0].stage in VECTORS:
-        cpus = sum(int(node["Resources"]["CPU"]) // threads for node in _nodes(ray))
-        needs = {"num_gpus": 1} if gpus else {"num_cpus": threads}
-        yield from _by_actors(ray, shared, parts, min(len(parts), gpus or max(1, cpus)), needs, threads)
+        cpus = sum(int(node["Resources"]["CPU"]) // how.threads for node in _nodes(ray))
+        needs = {"num_gpus": 1} if gpus else {"num_cpus": how.threads}
+        yield from _by_actors(ray, shared, parts, min(len(parts), gpus or max(1, cpus)), needs, how)
         return
-    make = ray.remote(make_part).options(num_cpus=threads, max_retries=_TRIES, scheduling_strategy="SPREAD")
-    waiting = {make.remote(shared, part.name, threads): part for part in parts}
+    make = ray.remote(make_part).options(num_cpus=how.threads, max_retries=_TRIES, scheduling_strategy="SPREAD")
+    waiting = {make.remote(shared, part.name, how): part for part in parts}
     with _none_left(ray, waiting):
         while waiting:
             (first,), _ = ray.wait(list(waiting), num_returns=1)
@@ -268,7 +285,7 @@ def _made(ray: Any, shared: _Shared, parts: list[Part]) -> Iterator[str]:
 
 
 def _by_actors(
-    ray: Any, shared: _Shared, parts: list[Part], count: int, needs: dict[str, int], threads: int
+    ray: Any, shared: _Shared, parts: list[Part], count: int, needs: dict[str, int], how: _How
 ) -> Iterator[str]:
     """One part at a time for each: whoever is free gets the next."""
     lasting = ray.remote(Worker).options(max_restarts=-1, max_task_retries=_TRIES, **needs)
@@ -279,7 +296,7 @@ def _by_actors(
 
     def next_for(actor: Any) -> None:
         part = todo.pop()
-        task = actor.make.remote(shared, part.name, threads)
+        task = actor.make.remote(shared, part.name, how)
         waiting[task], busy[task] = part, actor
 
     try:
