@@ -23,7 +23,9 @@ def _share(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
 @click.argument("folder", metavar="FOLDER")
 @click.argument("share", metavar="[i/N]", default="1/1", callback=_share)
 @click.option("--device", metavar="NAME", help="auto, cpu, cuda, cuda:1 (default: auto).")
-def run_share(folder: str, share: tuple[int, int], device: str | None) -> None:
+@click.option("--engine", default="local", metavar="local|ray", help="Who does them: this process (default), or Ray.")
+@click.option("--address", metavar="ADDRESS", help="Of Ray: host:port, ray://host:port, auto (default: its own).")
+def run_share(folder: str, share: tuple[int, int], device: str | None, engine: str, address: str | None) -> None:
     """Do share i of N of a plan's parts; all of them where no share is named.
 
     Parts that are there and whole are not done again; damaged ones are. Radii come first and counts need all of them:
@@ -34,11 +36,12 @@ def run_share(folder: str, share: tuple[int, int], device: str | None) -> None:
       recapture run planned
       recapture run planned 3/8
       recapture run planned --device cuda
+      recapture run /shared/planned --engine ray --address auto
     """
     from ..plans.planned_work import listed, run_plan
 
     try:
-        did = run_plan(folder, *share, device=device)
+        did = run_plan(folder, *share, device=device, engine=engine, address=address)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("finished parts are kept: run it again to go on") from None
     many = len(did.made)

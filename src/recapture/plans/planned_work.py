@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..checks import check_count, path_of, plain_arguments
-from ..errors import InputError
-from ..files import expanded
+from ..checks import check_count, is_one_of, path_of, plain_arguments
+from ..errors import InputError, shown
 from ..geometry.devices import on_device
 from ..geometry.distinct import fold_rows
 from ..geometry.overlap import Overlap, Side
@@ -24,6 +23,7 @@ from ..sets.evaluate import evaluate_prepared, prepare_sets
 from ..sets.pair import Pair, check_k, refuse_tiny
 from ..texts.reading import Source
 from .phases import COUNTS, RADII, SIDES, Part, rounds, wanted
+from .places import Place, place_of, seen_from
 from .tile_plan import FILE, TilePlan
 from .vector_files import AskedFile, OpenVectors, PlannedFile
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _ROWS_A_PART = 10_000
 _MOST_PARTS = 9_999
+RAY = "ray"
+ENGINES = ("local", RAY)
 _NAMED = 5
 """Missing parts that a message names."""
 
@@ -125,7 +127,7 @@ def make_plan(
     return plan.names
 
 
-def _before(place: Path) -> TilePlan | None:
+def _before(place: Place) -> TilePlan | None:
     """The plan that a folder has; None where it is damaged, or of another version, whose parts nobody can use."""
     try:
         return TilePlan.opened(place)
@@ -162,10 +164,10 @@ def _ks(names: list[str], k: int | None, sides: list[tuple[str, int]]) -> tuple[
 
 
 @contextmanager
-def _folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+def _folder(path: str | os.PathLike[str]) -> Iterator[Place]:
     """The plan's folder, made where it is not there, and removed again where nothing comes of it."""
-    place = expanded(path_of(path, "the plan's folder"))
-    new = not os.path.lexists(place)
+    place = place_of(path_of(path, "the plan's folder"))
+    new = isinstance(place, Path) and not os.path.lexists(place)
     try:
         place.mkdir(exist_ok=True)
         there = [each.name for each in place.iterdir() if not each.name.startswith(".")]
@@ -178,7 +180,7 @@ def _folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         yield place
     except BaseException:
-        if new:
+        if new and isinstance(place, Path):
             with suppress(OSError):
                 place.rmdir()
         raise
@@ -196,9 +198,14 @@ class PlanRun(NamedTuple):
 
 
 @plain_arguments
-@on_device
 def run_plan(
-    folder: str | os.PathLike[str], worker: int = 1, workers: int = 1, *, device: str | None = None
+    folder: str | os.PathLike[str],
+    worker: int = 1,
+    workers: int = 1,
+    *,
+    device: str | None = None,
+    engine: str = "local",
+    address: str | None = None,
 ) -> PlanRun:
     """Do a share of a plan's parts. What is there and whole is not done again; what is damaged is.
 
@@ -212,6 +219,11 @@ def run_plan(
     device : str, optional
         Where the parts are computed, such as "cpu" or "cuda" (None: a GPU where there is one and parts are large).
         Results do not depend on it.
+    engine : {"local", "ray"}, default "local"
+        Whether this process does them, or a cluster of Ray, which does all and shares them out itself.
+    address : str, optional
+        Of the cluster: "host:port", "ray://host:port", or "auto" for the one that runs here. None: the one that this
+        process is connected to, else that of RAY_ADDRESS, else one of its own on this machine.
 
     Returns
     -------
@@ -222,7 +234,8 @@ def run_plan(
     Raises
     ------
     InputError
-        Where the plan is for other files or of another version.
+        Where the plan is for other files or of another version; where Ray is missing, does not answer, or has nodes
+        that do not see the folder or the files.
 
     See Also
     --------
@@ -247,7 +260,17 @@ def run_plan(
     """
     workers = check_count("workers", workers, 1)
     worker = check_count("worker", worker, 1, workers)
-    plan = TilePlan.opened(expanded(path_of(folder, "the plan's folder")))
+    check_engine(engine, address, workers)
+    plan = TilePlan.opened(place_of(path_of(folder, "the plan's folder")))
+    if engine == RAY:
+        from .ray_engine import run_on_ray
+
+        return run_on_ray(plan, device, address)
+    return _run_share(plan, worker, workers, device=device)
+
+
+@on_device
+def _run_share(plan: TilePlan, worker: int, workers: int, *, device: str | None) -> PlanRun:
     work = PlannedParts(plan)
     made: list[str] = []
     found: list[str] = []
@@ -271,6 +294,15 @@ def run_plan(
         last = together[-1].stage == COUNTS
         missing = [part.name for part in together if part.stage in needed and plan.read(part) is None and not last]
     return PlanRun(made, found, missing)
+
+
+def check_engine(engine: str, address: str | None, workers: int = 1) -> None:
+    if not is_one_of(engine, ENGINES):
+        raise InputError(f"no engine {shown(engine)}; there are {' and '.join(ENGINES)}")
+    if address is not None and engine != RAY:
+        raise InputError("only the engine ray has an address", options=["engine"])
+    if workers != 1 and engine == RAY:
+        raise InputError("the engine ray shares the parts out itself: name no share")
 
 
 class PlannedParts:
@@ -352,7 +384,7 @@ def merge_plan(folder: str | os.PathLike[str]) -> SetResults:
     >>> rc.merge_plan("planned")["model.npy"]["precision-recall"].recall
     1.0
     """
-    plan = TilePlan.opened(expanded(path_of(folder, "the plan's folder")))
+    plan = TilePlan.opened(place_of(path_of(folder, "the plan's folder")))
     vectors = [file.opened(plan.folder) for file in (plan.reference, plan.candidate)]
     if missing := [part.name for part in plan.parts[COUNTS] if plan.read(part) is None]:
         missing = [*PlannedParts(plan).missing_radii(), *missing]
@@ -376,8 +408,12 @@ def merge_plan(folder: str | os.PathLike[str]) -> SetResults:
 
 def planned_files(folder: str | os.PathLike[str]) -> list[str]:
     """Wherever the files that a plan is for may lie: nothing is written there."""
-    plan = TilePlan.opened(expanded(path_of(folder, "the plan's folder")))
-    return [place for file in (plan.reference, plan.candidate) for place in (file.path, str(plan.folder / file.beside))]
+    plan = TilePlan.opened(place_of(path_of(folder, "the plan's folder")))
+    return [
+        place
+        for file in (plan.reference, plan.candidate)
+        for place in (file.path, str(seen_from(plan.folder, file.beside)))
+    ]
 
 
 def _missing(plan: TilePlan, names: list[str]) -> InputError:

@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from ..files import whole_file
 from ..texts.json_values import parsed
 from ..versions import VERSION
 from .part_files import Expected, read_part, write_part
 from .phases import COUNTS, PHASES, RADII, Part, Phase
+from .places import Place, whole
 from .vector_files import PlannedFile
 
 FILE = "plan.json"
@@ -29,7 +28,7 @@ _LARGEST = 1 << 20
 class TilePlan:
     """A plan in its folder."""
 
-    folder: Path
+    folder: Place
     metrics: tuple[str, ...]
     k: int | None
     """As asked for: None where each metric has its own."""
@@ -44,7 +43,7 @@ class TilePlan:
     candidate_name: str
 
     @classmethod
-    def opened(cls, folder: Path) -> TilePlan:
+    def opened(cls, folder: Place) -> TilePlan:
         """The plan of a folder; refused where it is damaged or of another version."""
         path = folder / FILE
         try:
@@ -90,7 +89,7 @@ class TilePlan:
             "candidate": self.candidate.to_json(),
         }
         content = json.dumps({"check": _digest(said), **said}, indent=1)
-        with whole_file(self.folder / FILE) as temporary:
+        with whole(self.folder / FILE) as temporary:
             temporary.write_text(content + "\n", encoding="utf-8")
 
     @property
@@ -129,7 +128,7 @@ class TilePlan:
     def keep(self, part: Part, found: dict[str, np.ndarray]) -> None:
         write_part(self.path(part), self.digest, part.name, found, self._expected(part))
 
-    def path(self, part: Part) -> Path:
+    def path(self, part: Part) -> Place:
         return self.folder / f"{part.name}.part"
 
     def _expected(self, part: Part) -> dict[str, Expected]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
-from ..files import check_writable, whole_file
+from ..files import check_writable
 from ..geometry.arrays import as_matrix
 from ..geometry.distinct import fold_rows
 from ..geometry.parallel import run_tiles
@@ -21,6 +21,7 @@ from ..geometry.products import largest
 from ..texts.array_files import mapped_npy
 from ..texts.reading import Samples, Source, plan, read_samples
 from .phases import SIDES
+from .places import Place, beside, drop_copy, kept_copy, local_copy, place_of, seen_from, told_of, whole
 
 _BLOCK = 1 << 24
 
@@ -46,8 +47,13 @@ class AskedFile(NamedTuple):
         return f"{self.side} {Source(self.path).name}"
 
     @property
+    def place(self) -> Place:
+        return place_of(self.path)
+
+    @property
     def whole_path(self) -> str:
-        return os.path.abspath(self.path)  # noqa: PTH100 - links stay as they are
+        place = self.place
+        return os.path.abspath(place) if isinstance(place, Path) else str(place)  # noqa: PTH100 - links stay as they are
 
     @classmethod
     def both(cls, paths: Sequence[str], field: str | None, form: str | None) -> list[AskedFile]:
@@ -86,29 +92,33 @@ class PlannedFile:
     """How far from 0 its numbers go."""
 
     @classmethod
-    def of(cls, asked: AskedFile, folder: Path, known: PlannedFile | None, stack: ExitStack) -> PlannedFile:
-        """Look through a file. One that cannot be read row by row is copied: the copy is in the folder when the stack
-        is closed. known: what an earlier plan in this folder says of the same side; a copy that is right is kept.
+    def of(cls, asked: AskedFile, folder: Place, known: PlannedFile | None, stack: ExitStack) -> PlannedFile:
+        """Look through a file. One that cannot be read row by row is copied, and one that lies here where the folder
+        does not: the copy is in the folder when the stack is closed. known: what an earlier plan in this folder says of
+        the same side; a copy that is right is kept.
         """
-        content = content_of(Path(asked.path))
+        here, content = kept_copy(asked.place, content_of)
         if known is not None and (known.content, known.field, known.form) == (content, asked.field, asked.form):
             with suppress(InputError):
                 known.opened(folder)
-                return replace(known, path=asked.whole_path, beside=os.path.relpath(asked.path, folder))
-        mapped = mapped_npy(asked.path) if asked.form == "npy" and asked.field is None else None
-        given = _vectors(read_samples(asked.path, field=asked.field, format=asked.form)) if mapped is None else mapped
+                return replace(known, path=asked.whole_path, beside=beside(asked.path, folder))
+        with told_of(asked.place, here):
+            mapped = mapped_npy(str(here)) if asked.form == "npy" and asked.field is None else None
+            read = None if mapped is not None else read_samples(str(here), field=asked.field, format=asked.form)
+        given = mapped if read is None else _vectors(replace(read, source=asked.path))
         values, copy = as_matrix(given, asked.name), None
-        if mapped is None:
+        if mapped is None or (isinstance(asked.place, Path) and not isinstance(folder, Path)):
             target = folder / f"{asked.side}.npy"
-            check_writable(target, [asked.path])
-            temporary = stack.enter_context(whole_file(target))
+            if isinstance(target, Path):
+                check_writable(target, [asked.path])
+            temporary = stack.enter_context(whole(target))
             with temporary.open("wb") as stream:
                 np.save(stream, np.asarray(values), allow_pickle=False)
             copy = content_of(temporary)
         return cls(
             side=asked.side,
             path=asked.whole_path,
-            beside=os.path.relpath(asked.path, folder),
+            beside=beside(asked.path, folder),
             field=asked.field,
             form=asked.form,
             content=content,
@@ -134,21 +144,35 @@ class PlannedFile:
         """What parts depend on: not where the file lies."""
         return {name: value for name, value in self.to_json().items() if name not in ("path", "beside")}
 
-    def opened(self, folder: Path) -> OpenVectors:
+    def places(self, folder: Place) -> list[Place]:
+        """Where the file is found, of the places where it may lie."""
+        return [place for place in (seen_from(folder, self.beside), place_of(self.path)) if place.is_file()]
+
+    def is_there(self, folder: Place) -> bool:
+        """Whether a worker finds it, or its copy, without a look into it."""
+        return (folder / f"{self.side}.npy").is_file() if self.copy is not None else bool(self.places(folder))
+
+    def opened(self, folder: Place) -> OpenVectors:
         """The rows, from a file that is proved to be the one that the plan was made for."""
-        there = [place for place in (folder / self.beside, Path(self.path)) if place.is_file()]
+        there = self.places(folder)
         if not there and self.copy is None:
             raise InputError(f"the {self.side} {self.path}, which the plan is for, is not there")
-        place = self._proved(there, self.content) if there else None
+        if there and (self.copy is None or isinstance(there[0], Path)):  # what lies elsewhere is not fetched in vain
+            place = self._proved(there, self.content)
         if self.copy is not None:
             place = self._proved([folder / f"{self.side}.npy"], self.copy)
-        return OpenVectors(self, Path(str(place)))
+        return OpenVectors(self, place)
 
-    def _proved(self, places: list[Path], content: Content) -> Path:
-        """The first file with this content."""
+    def _proved(self, places: list[Place], content: Content) -> Path:
+        """The first file with this content, on this machine."""
         for place in places:
-            if place.is_file() and place.stat().st_size == content.bytes and content_of(place) == content:
-                return place
+            if not place.is_file() or place.stat().st_size != content.bytes:
+                continue
+            for _ in range(2):  # a copy that was damaged here is fetched once more
+                here = local_copy(place, content.digest)
+                if content_of(here) == content:
+                    return here
+                drop_copy(place, content.digest)
         raise InputError(
             f"the {self.side} {places[0]} is not the file that the plan was made for: "
             "make a plan anew, in another folder"

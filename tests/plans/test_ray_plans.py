@@ -1,0 +1,170 @@
+"""Plans on a cluster of Ray: three nodes on this machine, of which one is lost; a driver that is killed; bad storage.
+
+Nothing but time may differ from one process, whose numbers are the expected ones (tests/geometry holds those to an
+oracle).
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import recapture as rc
+from recapture.cli.app import run
+from recapture.errors import InputError
+from recapture.plans import ray_engine, tile_plan
+from recapture.plans.places import place_of
+from recapture.plans.tile_plan import TilePlan
+
+pytest.importorskip("ray", reason="ray is not installed: pip install 'recapture[ray]'")
+pytestmark = pytest.mark.slow
+
+METRICS = ["mark-evaluate", "precision-recall", "density-coverage"]
+SECONDS = 90
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Three nodes of one processor each; this process is connected to them."""
+    import ray
+    from ray.cluster_utils import Cluster
+
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    for _ in range(2):
+        made.add_node(num_cpus=1)
+    ray.init(made.address, log_to_driver=False, logging_level="ERROR")
+    yield made
+    ray.shutdown()
+    made.shutdown()
+
+
+@pytest.fixture
+def sets(tmp_path, monkeypatch):
+    """Large enough that parts take a moment; with rows that repeat across parts."""
+    monkeypatch.chdir(tmp_path)
+    reference, candidate = np.random.default_rng(4).standard_normal((2, 9_000, 24)).astype(np.float32)
+    reference[8_000:8_050], candidate[:40] = reference[3], reference[100:140]
+    np.save("human.npy", reference)
+    np.save("model.npy", candidate)
+    return reference, candidate
+
+
+def in_one_process(reference, candidate):
+    results = rc.evaluate(
+        reference, {"model.npy": candidate}, metrics=METRICS, ceiling=False, reference_name="human.npy"
+    )
+    return results.to_json(arrays=True)
+
+
+def when_some_parts_are_there(folder, fewest, alive=lambda: True):
+    end = time.monotonic() + SECONDS
+    while len(list(folder.glob("[!.]*.part"))) < fewest:
+        assert time.monotonic() < end and alive()
+        time.sleep(0.02)
+
+
+def test_a_node_that_is_lost_costs_only_time(cluster, sets, tmp_path):
+    rc.make_plan("human.npy", "model.npy", "planned", parts=12)
+    did = []
+    worker = threading.Thread(target=lambda: did.append(rc.run_plan("planned", engine="ray")), daemon=True)
+    worker.start()
+    when_some_parts_are_there(tmp_path / "planned", 3, worker.is_alive)
+    cluster.remove_node(cluster.list_all_nodes()[-1], allow_graceful=False)
+    before = len(list(Path("planned").glob("[!.]*.part")))
+    assert before < 36, "it was lost too late"
+    worker.join(SECONDS)
+    assert len(did[0].made) == 36 and did[0].missing == []
+    assert rc.merge_plan("planned").to_json(arrays=True) == in_one_process(*sets)
+    assert not list(Path("planned").glob(".seen*")), "a token was left"
+    cluster.add_node(num_cpus=1)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no kill -9")
+def test_a_driver_that_is_killed_is_resumed(cluster, sets, tmp_path):
+    """On storage behind a URL: the vectors are copied there, and every process fetches them from there."""
+    url = f"local://{tmp_path}/planned"
+    rc.make_plan("human.npy", "model.npy", url, parts=12)
+    for name in ("human.npy", "model.npy"):
+        Path(name).rename(f"moved-{name}")  # the copies are enough
+    driver = subprocess.Popen(
+        [sys.executable, "-m", "recapture", "run", url, "--engine", "ray", "--address", cluster.address],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+    when_some_parts_are_there(tmp_path / "planned", 3, lambda: driver.poll() is None)
+    os.kill(driver.pid, signal.SIGKILL)
+    assert driver.communicate()[0] == ""
+    plan = TilePlan.opened(tmp_path / "planned")
+    there = len(plan.done())
+    assert 3 <= there < 36, "it was killed too late"
+    did = rc.run_plan(url, engine="ray")
+    assert len(did.found) >= there and len(did.found) + len(did.made) == 36
+    assert rc.merge_plan(url).to_json(arrays=True) == in_one_process(*sets)
+
+
+def test_actors_that_keep_what_they_have_read(cluster, sets):
+    """As on GPUs, and where texts are encoded."""
+    import ray
+
+    rc.make_plan("human.npy", "model.npy", "planned", parts=3)
+    plan = TilePlan.opened(Path("planned").absolute())
+    shared = ray_engine._Shared(str(plan.folder), plan.digest)
+    parts = [*plan.parts["radii-reference"], *plan.parts["radii-candidate"]]
+    names = list(ray_engine._by_actors(ray, shared, parts, 2, {"num_cpus": 1}, ray_engine._How(1, None)))
+    assert sorted(names) == sorted(part.name for part in parts)
+    assert rc.run_plan("planned").found == [part.name for part in parts]
+    assert rc.merge_plan("planned").to_json(arrays=True) == in_one_process(*sets)
+
+
+# Bad input: one sentence, before any work
+
+
+def refused(arguments, capsys):
+    assert run(arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.startswith("recapture: ") and printed.err.count("\n") == 1
+    return printed.err.removeprefix("recapture: ").rstrip("\n")
+
+
+def test_storage_that_nodes_do_not_share(cluster, sets, capsys):
+    """Memory of this process is such a storage."""
+    rc.make_plan("human.npy", "model.npy", "memory://unshared", parts=2)
+    told = refused(["run", "memory://unshared", "--engine", "ray"], capsys)
+    assert told.startswith("the node ")
+    assert told.endswith(" does not see memory://unshared: a plan needs storage that all nodes share")
+    assert TilePlan.opened(place_of("memory://unshared")).done() == set()
+
+
+def test_nodes_with_another_version(cluster, sets, monkeypatch):
+    monkeypatch.setattr(tile_plan, "VERSION", "99.1")
+    rc.make_plan("human.npy", "model.npy", "planned", parts=2)
+    with pytest.raises(InputError, match=rf"cannot use the plan: .*made by recapture 99.1, this is {rc.__version__}"):
+        rc.run_plan("planned", engine="ray")
+
+
+def test_a_cluster_that_does_not_answer(sets, capsys, monkeypatch):
+    import ray
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    rc.make_plan("human.npy", "model.npy", "planned", parts=2)
+    command = ["run", "planned", "--engine", "ray", "--address"]
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        monkeypatch.setattr(ray_engine, "_ANSWER", 3)
+        begun = time.monotonic()
+        assert refused([*command, f"127.0.0.1:{port}"], capsys) == (
+            f"no cluster of Ray answers at 127.0.0.1:{port}: no answer in 3 seconds"
+        )
+        assert time.monotonic() - begun < 20
+    for address in (f"127.0.0.1:{port}", f"ray://127.0.0.1:{port}"):
+        assert refused([*command, address], capsys) == f"no cluster of Ray answers at {address}: Connection refused"
+    assert refused([*command, "host:99999"], capsys) == (
+        "an address is written host:port or ray://host:port, or is auto, not 'host:99999'"
+    )
