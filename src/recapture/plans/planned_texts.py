@@ -172,9 +172,7 @@ class PlannedEncoding:
         found = resolve_encoder(
             name, pooling=self.pooling, truncate=self.truncate, device=None if asked == "auto" else asked
         )
-        other = {
-            key: value for key, value in self._told(found.identity()).items() if value != self.identity.get(key)
-        }
+        other = {key: value for key, value in self._told(found.identity()).items() if value != self.identity.get(key)}
         if other:
             key, value = next(iter(other.items()))
             raise InputError(
