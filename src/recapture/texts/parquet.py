@@ -72,7 +72,8 @@ def parquet_column(source: Source, field: str | None) -> Iterator[FileColumn]:
         name = pick_field(source.name, file.schema_arrow.names, field)
 
         def batches(start: int) -> Iterator[Any]:
-            groups, before = [], 0
+            groups: list[int] = []
+            before = 0
             for group in range(file.metadata.num_row_groups):
                 size = file.metadata.row_group(group).num_rows
                 if groups or before + size > start:
