@@ -3,8 +3,8 @@
     python -m benchmarks plans
 
 Every process computes on one thread, and is a program of its own (`recapture run FOLDER i/N --wait 1h`), so its start
-counts, too. The merged numbers are compared with each other. What the machine itself gives is measured apart: the rate of
-one process at a fixed product while so many run it at once, against one alone (cores may share units and caches).
+counts, too. The merged numbers are compared with each other. What the machine itself gives is measured apart: the rate
+of one process at a fixed product while so many run it at once, against one alone (cores may share units and caches).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def seconds(plan: Path, processes: int) -> float:
         for i in range(1, processes + 1)
     ]
     workers = [subprocess.Popen(each, env={**os.environ, **ALONE}, stderr=subprocess.DEVNULL) for each in commands]
-    if any([worker.wait() for worker in workers]):
+    if sum(worker.wait() != 0 for worker in workers):
         raise SystemExit("a worker failed")
     return time.perf_counter() - begun
 

@@ -17,6 +17,7 @@ from recapture.plans.phases import ROWS, VECTORS
 from recapture.plans.planned_work import PlannedParts
 from recapture.plans.tile_plan import TilePlan
 from recapture.texts.reading import Source, streamed_texts
+from recapture.texts.text_index import first_equal
 
 METRICS = ["mark-evaluate", "precision-recall", "density-coverage"]
 WORDS = ["a", "the", "cat", "dog", "boat", "net", "map", "rain", "ran", "sat", "sold", "saw", "home", "we", "ate"]
@@ -286,7 +287,7 @@ def test_equal_texts_are_found_whatever_their_digests(monkeypatch):
     expected = [
         first.setdefault(pair, place) for place, pair in enumerate(zip(high.tolist(), low.tolist(), strict=True))
     ]
-    assert planned_texts.first_equal(high, low).tolist() == expected
+    assert first_equal(high, low).tolist() == expected
 
 
 @pytest.mark.slow
