@@ -142,7 +142,7 @@ def test_a_remote_path_travels_to_other_processes(sets):
         (["plan", "-r", "human.npy", "-c", "memory://data/cut.npy", "-o", "new"],
          "memory://data/cut.npy is cut off or damaged: its header promises 90 x 5 numbers, 3,600 bytes"),
         (["plan", "-r", "human.npy", "-c", "memory://data/texts.txt", "-o", "new"],
-         "memory://data/texts.txt holds texts, but plans are for vectors: encode them first"),
+         "candidate memory://data/texts.txt holds texts and reference human.npy holds vectors: give both in one form"),
         (["plan", "-r", "human.npy", "-c", "model.npy", "-o", "memory://data"],
          "memory://data holds other things than a plan, such as cut.npy: name a folder of its own"),
     ],

@@ -475,7 +475,8 @@ def test_a_folder_of_other_things_is_left_alone(planned, tmp_path, capsys):
     np.savez("kept.npz", embeddings=np.eye(9))
     Path("own").mkdir()
     Path("kept.npz").rename("own/reference.npy")
-    arguments = ["plan", "-r", "own/reference.npy", "-c", "model.npy", "-o", "own", "--input-format"]
+    np.savez("other.npz", embeddings=np.eye(9))
+    arguments = ["plan", "-r", "own/reference.npy", "-c", "other.npz", "-o", "own", "--input-format"]
     assert refused([*arguments, "npz"], capsys).startswith("cannot write own/reference.npy: it is an input")
 
 
@@ -487,7 +488,8 @@ def test_a_folder_of_other_things_is_left_alone(planned, tmp_path, capsys):
         (["-c", "few.npy"], "reference human.npy has 5 dimensions and candidate few.npy has 3: "
          "both must come from the same encoder"),
         (["-c", "model.npy", "--k", "90"], "k = 90 needs at least 91 samples a side, but reference human.npy has 90"),
-        (["-c", "texts.txt"], "texts.txt holds texts, but plans are for vectors: encode them first"),
+        (["-c", "texts.txt"], "candidate texts.txt holds texts and reference human.npy holds vectors: "
+         "give both in one form"),
         (["-c", "holes.npy"], "candidate holes.npy row 1 (counting from 0) holds NaN"),
         (["-c", "-"], "standard input can be read only once: a plan is for files"),
         (["-c", "none.npy"], "none.npy cannot be read: No such file or directory"),

@@ -141,7 +141,7 @@ def device_radii(rows: StreamedRows, part: slice, ks: Sequence[int], device: str
     if not wanted:
         return np.zeros((count, len(ks)))
     source = _Source(rows, device)
-    nearest = _Nearest(source, part, wanted)
+    nearest = _Met(source, part, wanted)
     for slab in _growing(part, source.at_once):
         held: _Loaded | None = None
         for panel in source.stream(_cut(slice(slab.start, part.stop), source.at_once)):
@@ -176,7 +176,7 @@ def _growing(part: slice, most: int) -> Iterator[slice]:
         size, start = min(most, max(size, stop - part.start)), stop
 
 
-class _Nearest:
+class _Met:
     """The nearest others of the rows of a part among all that they have met."""
 
     def __init__(self, source: _Source, part: slice, wanted: int) -> None:

@@ -61,6 +61,18 @@ def fold_rows(values: Rows) -> Folding:
             whole = values + values.dtype.type(0)
             _, first, inverse = np.unique(whole, axis=0, return_index=True, return_inverse=True)
         inverse = inverse.reshape(-1)
+    return _folding(first, inverse)
+
+
+def fold_codes(codes: np.ndarray) -> Folding:
+    """Of samples that are equal where their codes are."""
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    return _folding(first, inverse)
+
+
+def _folding(first: np.ndarray, inverse: np.ndarray) -> Folding:
+    """In order of first appearance, from what `np.unique` says."""
+    count = len(inverse)
     if len(first) == count:
         return Folding(np.arange(count), np.ones(count, np.int64), np.arange(count))
     order = np.argsort(first)

@@ -33,15 +33,22 @@ class Expected(NamedTuple):
 
 
 def write_part(
-    path: Place, plan: str, part: str, arrays: Mapping[str, np.ndarray], expected: Mapping[str, Expected]
+    path: Place,
+    plan: str,
+    part: str,
+    arrays: Mapping[str, np.ndarray],
+    expected: Mapping[str, Expected],
+    *,
+    packed: bool = True,
 ) -> None:
-    packed = zlib.compressobj(1)
+    """packed: whether to make the bytes fewer, which takes long and gains little where they are vectors."""
+    packing = zlib.compressobj(1 if packed else 0)
     body = _header(plan, part, expected)
     for name, kind in expected.items():
         array = np.ascontiguousarray(arrays[name], kind.dtype)
         assert array.shape == kind.shape, (name, array.shape, kind.shape)
-        body += packed.compress(array.tobytes())
-    body += packed.flush()
+        body += packing.compress(array.tobytes())
+    body += packing.flush()
     with whole(path, checked=True) as temporary:
         temporary.write_bytes(_START + _digest(body) + b"\n" + body)
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import time
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..checks import check_count, is_one_of, path_of, plain_arguments
+from ..checks import check_count, check_number, is_one_of, path_of, plain_arguments
 from ..errors import InputError, shown
 from ..geometry.devices import on_device
-from ..geometry.distinct import fold_rows
+from ..geometry.distinct import Folding
 from ..geometry.overlap import Overlap, Side
 from ..geometry.streamed import StreamedRows, memberships, squared_radii
 from ..progress import Progress
@@ -22,18 +25,23 @@ from ..sets.declaration import METRICS
 from ..sets.evaluate import evaluate_prepared, prepare_sets
 from ..sets.pair import Pair, check_k, refuse_tiny
 from ..texts.reading import Source
-from .phases import COUNTS, RADII, SIDES, Part, rounds, wanted
-from .places import Place, place_of, seen_from
-from .tile_plan import FILE, TilePlan
-from .vector_files import AskedFile, OpenVectors, PlannedFile
+from .phases import COUNTS, RADII, ROWS, SIDES, VECTORS, Part, rounds, wanted
+from .places import Place, place_of, seen_from, whole
+from .planned_texts import LINES, AskedTexts, PlannedEncoding, indexed, texts_from
+from .tile_plan import FILE, TilePlan, cut, joined_content
+from .vector_files import AskedFile, Content, FetchedFile, OpenVectors, PlannedFile, content_of
 
 if TYPE_CHECKING:
+    from ..representations.encoder import Encoder
     from ..sets.table import SetResults
 
 _ROWS_A_PART = 10_000
 _MOST_PARTS = 9_999
 RAY = "ray"
 ENGINES = ("local", RAY)
+_LONGEST_WAIT = 30 * 86_400
+_LONGEST_PAUSE = 15
+"""Seconds between two looks for parts of others."""
 _NAMED = 5
 """Missing parts that a message names."""
 
@@ -49,16 +57,21 @@ def make_plan(
     parts: int | None = None,
     field: str | None = None,
     format: str | None = None,  # noqa: A002 - as in `read`
+    encoder: str | os.PathLike[str] | None = None,
+    pooling: str | None = None,
+    truncate: bool = False,
+    batch_size: int | None = None,
     reference_name: str | None = None,
     candidate_name: str | None = None,
 ) -> list[str]:
-    """Cut the work of metrics of neighbourhoods on two files of vectors into parts.
+    """Cut the work of metrics of neighbourhoods on two files of vectors, or of texts, into parts.
 
     Parameters
     ----------
     reference, candidate : str or path
-        Files of vectors. A .npy file is read row by row where it lies; what `read` turns into vectors otherwise is
-        copied into the folder as .npy.
+        Files of vectors, or of texts. A .npy file and a tensor of a .safetensors file are read row by row where they
+        lie; what `read` turns into vectors otherwise is copied into the folder as .npy, some rows at a time. Texts are
+        read once, to see where parts begin and which texts are equal, and encoded in parts of their own.
     folder : str or path
         Where the plan and its parts are kept; it is made. The same plan again changes nothing but mends what is
         damaged; another plan in the same folder is refused.
@@ -67,9 +80,12 @@ def make_plan(
     k : int, optional
         One neighbourhood size for all of them (None: each its own default).
     parts : int, optional
-        Parts of each kind: radii of the reference, radii of the candidate, counts (None: one for every 10,000 rows).
+        Parts of each kind: radii of the reference, radii of the candidate, counts (None: one for every 10,000 rows);
+        of texts also vectors of either.
     field, format
         For `read`.
+    encoder, pooling, truncate, batch_size
+        Of texts, as for `encode`; the encoder is one that can be named and learns nothing from texts.
     reference_name, candidate_name : str, optional
         What results call the two (None: the reference's path, the candidate's file name).
 
@@ -100,31 +116,81 @@ def make_plan(
     paths = path_of(reference, "the reference"), path_of(candidate, "the candidate")
     chosen = _chosen(metrics)
     asked = AskedFile.both(paths, field, format)
+    parts = None if parts is None else check_count("parts", parts, 1)
+    names = [file.name for file in asked]
     with _folder(folder) as place, ExitStack() as stack:
         before = _before(place)
-        files = [
-            PlannedFile.of(file, place, known, stack)
-            for file, known in zip(asked, (before.reference, before.candidate) if before else (None, None), strict=True)
-        ]
-        _check_together(files, [file.name for file in asked])
-        most = max(file.different for file in files)
-        cuts = -(-most // _ROWS_A_PART) if parts is None else check_count("parts", parts, 1)
+        fetched = [FetchedFile.of(file) for file in asked]
+        if _hold_texts(fetched):
+            named = None if encoder is None else path_of(encoder, "the encoder")
+            of_texts = _planned_texts(fetched, place, parts, named, pooling, truncate, batch_size, stack)
+            files, cuts, encoding, lines = of_texts
+        else:
+            if encoder is not None or pooling is not None or truncate or batch_size is not None:
+                raise InputError("an encoder was named, but the sets are vectors already")
+            known = (before.reference, before.candidate) if before else (None, None)
+            files = [PlannedFile.of(*each, stack) for each in zip(fetched, (place, place), known, strict=True)]
+            _check_together(files, names)
+            cuts, encoding, lines = _cuts(max(file.different for file in files), parts), None, None
         plan = TilePlan(
             place,
             tuple(chosen),
             k,
-            _ks(chosen, k, [(named.name, file.rows) for named, file in zip(asked, files, strict=True)]),
-            min(cuts, most, _MOST_PARTS),
+            _ks(chosen, k, [(name, file.rows) for name, file in zip(names, files, strict=True)]),
+            cuts,
             files[0],
             files[1],
             Source(paths[0]).name if reference_name is None else reference_name,
             Path(paths[1]).name if candidate_name is None else candidate_name,
+            encoding,
+            lines,
         )
         # Its parts would be lost, one by one.
         if before is not None and before.digest != plan.digest:
             raise InputError(f"{place} holds a plan for other files or settings: name another folder")
     plan.write()
     return plan.names
+
+
+def _cuts(rows: int, parts: int | None) -> int:
+    """Parts of each kind for so many rows."""
+    return min(-(-rows // _ROWS_A_PART) if parts is None else parts, rows, _MOST_PARTS)
+
+
+def _hold_texts(files: list[FetchedFile]) -> bool:
+    texts = [file.vectors() is None for file in files]
+    if any(texts) and not all(texts):
+        one, other = files[texts.index(True)].asked, files[texts.index(False)].asked
+        raise InputError(f"{one.name} holds texts and {other.name} holds vectors: give both in one form")
+    return all(texts)
+
+
+def _planned_texts(
+    files: list[FetchedFile],
+    folder: Place,
+    parts: int | None,
+    encoder: str | None,
+    pooling: str | None,
+    truncate: bool,
+    batch_size: int | None,
+    stack: ExitStack,
+) -> tuple[list[PlannedFile], int, PlannedEncoding, Content]:
+    """Read both files once: where parts begin and which texts are equal, which goes into the folder."""
+    first = texts_from(files[0].texts, (0, 1), 1)
+    encoding = PlannedEncoding.of(encoder, folder, first[0] if first else "", pooling, truncate, batch_size)
+    with indexed([file.texts for file in files]) as index:
+        for note in index.notes:
+            warnings.warn(note, stacklevel=3)
+        cuts = _cuts(max(index.sizes), parts)
+        planned = []
+        for side, file in enumerate(files):
+            marks = index.marks(side, [part.start for part in cut(index.sizes[side], cuts)])
+            different = len(np.unique(index.own(side)))
+            planned.append(PlannedFile.of_texts(file, folder, index.sizes[side], different, marks, encoding.dimensions))
+        temporary = stack.enter_context(whole(folder / LINES))
+        with temporary.open("wb") as stream:
+            np.save(stream, index.first_equal, allow_pickle=False)
+    return planned, cuts, encoding, content_of(temporary)
 
 
 def _before(place: Place) -> TilePlan | None:
@@ -173,7 +239,7 @@ def _folder(path: str | os.PathLike[str]) -> Iterator[Place]:
         there = [each.name for each in place.iterdir() if not each.name.startswith(".")]
     except (OSError, ValueError) as error:
         raise InputError(f"cannot write {place}: {getattr(error, 'strerror', None) or error}") from None
-    own = (FILE, *(f"{side}.npy" for side in SIDES))
+    own = (FILE, LINES, *(f"{side}.npy" for side in SIDES))
     others = sorted(name for name in there if not name.endswith(".part") and name not in own)
     if others:
         raise InputError(f"{place} holds other things than a plan, such as {others[0]}: name a folder of its own")
@@ -204,6 +270,7 @@ def run_plan(
     workers: int = 1,
     *,
     device: str | None = None,
+    wait: float = 0,
     engine: str = "local",
     address: str | None = None,
 ) -> PlanRun:
@@ -218,7 +285,9 @@ def run_plan(
         the folder and the files; their number need not be that of the parts.
     device : str, optional
         Where the parts are computed, such as "cpu" or "cuda" (None: a GPU where there is one and parts are large).
-        Results do not depend on it.
+        Results do not depend on it; vectors of texts do in their last digits, as `encode` says.
+    wait : float, default 0
+        Seconds to wait at most for parts of others that are needed before it can go on, each time that some are.
     engine : {"local", "ray"}, default "local"
         Whether this process does them, or a cluster of Ray, which does all and shares them out itself.
     address : str, optional
@@ -228,8 +297,8 @@ def run_plan(
     Returns
     -------
     PlanRun
-        `.made` and `.found`, names of parts; `.missing`, radii that other workers have not made yet: counts need all
-        of them, so that a worker who finds some missing has to be called again.
+        `.made` and `.found`, names of parts; `.missing`, those of other workers that are not there yet: counts need all
+        radii, so that a worker who finds some missing has to be called again, unless it waits.
 
     Raises
     ------
@@ -266,11 +335,11 @@ def run_plan(
         from .ray_engine import run_on_ray
 
         return run_on_ray(plan, device, address)
-    return _run_share(plan, worker, workers, device=device)
+    return _run_share(plan, worker, workers, check_wait(wait), device=device)
 
 
 @on_device
-def _run_share(plan: TilePlan, worker: int, workers: int, *, device: str | None) -> PlanRun:
+def _run_share(plan: TilePlan, worker: int, workers: int, wait: float, *, device: str | None) -> PlanRun:
     work = PlannedParts(plan)
     made: list[str] = []
     found: list[str] = []
@@ -291,9 +360,24 @@ def _run_share(plan: TilePlan, worker: int, workers: int, *, device: str | None)
         if missing:  # of an earlier round
             break
         do([part for part in together[worker - 1 :: workers] if part.stage in needed])
-        last = together[-1].stage == COUNTS
-        missing = [part.name for part in together if part.stage in needed and plan.read(part) is None and not last]
+        if together[-1].stage != COUNTS:
+            missing = _missing_after(plan, [part for part in together if part.stage in needed], wait)
     return PlanRun(made, found, missing)
+
+
+def _missing_after(plan: TilePlan, parts: list[Part], wait: float) -> list[str]:
+    """Names of parts that are not there, after waiting for them."""
+    missing = [part for part in parts if plan.read(part) is None]
+    end, pause = time.monotonic() + wait, 0.2
+    while missing and (left := end - time.monotonic()) > 0:
+        time.sleep(min(pause, left))
+        pause = min(pause * 1.5, _LONGEST_PAUSE)
+        missing = [part for part in missing if plan.read(part) is None]
+    return [part.name for part in missing]
+
+
+def check_wait(seconds: float) -> float:
+    return check_number("wait", seconds, 0, _LONGEST_WAIT)
 
 
 def check_engine(engine: str, address: str | None, workers: int = 1) -> None:
@@ -313,7 +397,13 @@ class PlannedParts:
         self._radii: dict[str, np.ndarray] = {}
 
     def make(self, part: Part) -> None:
-        """Do one part and keep what it found. Counts need all radii."""
+        """Do one part and keep what it found, once all that its phase needs is there."""
+        if part.stage in VECTORS:
+            self.plan.keep(part, {"vectors": self._encoded(part)})
+            return
+        if part.stage in ROWS:
+            self.plan.keep(part, self._joined(part))
+            return
         if part.stage == COUNTS:
             found = self._counts(part)
         else:
@@ -322,6 +412,52 @@ class PlannedParts:
         for vectors in self._vectors:
             vectors.check_unchanged()
         self.plan.keep(part, found)
+
+    def _encoded(self, part: Part) -> np.ndarray:
+        """Vectors of the texts of a part that stand nowhere before."""
+        encoding, (file, texts) = self.plan.encoding, self._texts[VECTORS.index(part.stage)]
+        assert encoding is not None and file.marks is not None
+        read = texts_from(texts, file.marks[part.number - 1], part.rows.stop - part.rows.start)
+        if len(read) != part.rows.stop - part.rows.start:
+            raise InputError(f"the {file.side} {texts.path} was changed while it was read: nothing was kept of it")
+        return encoding.vectors(self._encoder, [read[place] for place in self.plan.own_texts(part).tolist()])
+
+    @cached_property
+    def _texts(self) -> list[tuple[PlannedFile, AskedTexts]]:
+        return [
+            (file, AskedTexts(str(file.proved(self.plan.folder)), file.field, file.form))
+            for file in (self.plan.reference, self.plan.candidate)
+        ]
+
+    @cached_property
+    def _encoder(self) -> Encoder:
+        assert self.plan.encoding is not None
+        return self.plan.encoding.resolved(self.plan.folder)
+
+    def _joined(self, part: Part) -> dict[str, np.ndarray]:
+        """All vectors of one side in one file: a text that stands somewhere before has the vector from there."""
+        plan, side = self.plan, ROWS.index(part.stage)
+        file = (plan.reference, plan.candidate)[side]
+        first = plan.first_equal
+        rank = np.cumsum(first == np.arange(len(first))) - 1  # of a text that stands nowhere before, among these
+        start = plan.reference.rows * side
+        wanted_rank = rank[first[start : start + file.rows]]
+        order = np.argsort(wanted_rank, kind="stable")
+        with whole(file.joined(plan.folder), checked=True) as temporary:
+            written = np.lib.format.open_memmap(temporary, "w+", np.float32, (file.rows, file.dimensions))
+            before = 0
+            for shard in (shard for stage in VECTORS for shard in plan.parts[stage]):
+                many = len(plan.own_texts(shard))
+                lines = order[slice(*np.searchsorted(wanted_rank, [before, before + many], sorter=order))]
+                if len(lines):
+                    found = plan.read(shard)
+                    if found is None:
+                        raise InputError(f"{part.name} needs all vectors, but {listed([shard.name])} missing")
+                    written[lines] = found["vectors"][wanted_rank[lines] - before]
+                before += many
+            written.flush()
+            content = content_of(temporary)
+        return {"bytes": np.array([content.bytes]), "digest": np.frombuffer(bytes.fromhex(content.digest), np.uint8)}
 
     def missing_radii(self) -> list[str]:
         """Names of the radii parts that are not there, or not whole."""
@@ -338,11 +474,12 @@ class PlannedParts:
 
     @cached_property
     def _vectors(self) -> list[OpenVectors]:
-        return [file.opened(self.plan.folder) for file in (self.plan.reference, self.plan.candidate)]
+        return opened_vectors(self.plan)
 
     @cached_property
     def _rows(self) -> list[StreamedRows]:
-        return [StreamedRows(vectors.values, fold_rows(vectors.values)) for vectors in self._vectors]
+        values = [vectors.values for vectors in self._vectors]
+        return [StreamedRows(*side) for side in zip(values, self.plan.foldings(values), strict=True)]
 
     def _counts(self, part: Part) -> dict[str, np.ndarray]:
         if not self._radii and (missing := self.missing_radii()):
@@ -385,10 +522,15 @@ def merge_plan(folder: str | os.PathLike[str]) -> SetResults:
     1.0
     """
     plan = TilePlan.opened(place_of(path_of(folder, "the plan's folder")))
-    vectors = [file.opened(plan.folder) for file in (plan.reference, plan.candidate)]
-    if missing := [part.name for part in plan.parts[COUNTS] if plan.read(part) is None]:
-        missing = [*PlannedParts(plan).missing_radii(), *missing]
+    if plan.encoding is None:
+        vectors = opened_vectors(plan)
+    done = plan.done()
+    if missing := [
+        part.name for stage in wanted(plan.parts, done) for part in plan.parts[stage] if part.name not in done
+    ]:
         raise _missing(plan, missing)
+    if plan.encoding is not None:
+        vectors = opened_vectors(plan)
     prepared = prepare_sets(
         vectors[0].values,
         {plan.candidate_name: vectors[1].values},
@@ -398,12 +540,28 @@ def merge_plan(folder: str | os.PathLike[str]) -> SetResults:
         blind=False,
         reference_name=plan.reference_name,
     )
+    if plan.encoding is not None:
+        prepared = replace(prepared, identity=plan.encoding.identity)
     pair = Pair(prepared.reference, prepared.candidates[plan.candidate_name])
-    pair.know(_together(plan, pair))
+    pair.know(_together(plan, plan.foldings([each.values for each in vectors])))
     results = evaluate_prepared(prepared, pairs={plan.candidate_name: pair})
     for each in vectors:
         each.check_unchanged()
     return results
+
+
+def opened_vectors(plan: TilePlan) -> list[OpenVectors]:
+    """Of both sides; of texts, once they are all made."""
+    found: list[OpenVectors] = []
+    for stage, file in zip(ROWS, (plan.reference, plan.candidate), strict=True):
+        content = None
+        if plan.encoding is not None:
+            (part,) = plan.parts[stage]
+            if (known := plan.read(part)) is None:
+                raise _missing(plan, [part.name])
+            content = joined_content(known)
+        found.append(file.opened(plan.folder, content))
+    return found
 
 
 def planned_files(folder: str | os.PathLike[str]) -> list[str]:
@@ -420,7 +578,7 @@ def _missing(plan: TilePlan, names: list[str]) -> InputError:
     return InputError(f"of {plan.folder} {listed(names)} missing or damaged: run the plan again")
 
 
-def _together(plan: TilePlan, pair: Pair) -> Overlap:
+def _together(plan: TilePlan, foldings: list[Folding]) -> Overlap:
     """All counts, one part after the other."""
     nobody = plan.candidate.different, len(plan.ks)
     pairs = {name: np.zeros(len(plan.ks), np.int64) for name in ("candidate_pairs", "reference_pairs")}
@@ -436,7 +594,7 @@ def _together(plan: TilePlan, pair: Pair) -> Overlap:
             np.minimum(first, found[name], out=first)
         for name, first in mine.items():
             first[part.rows] = found[name]
-    of_reference, of_candidate = pair.reference.folding.inverse, pair.candidate.folding.inverse
+    of_reference, of_candidate = (folding.inverse for folding in foldings)
     return Overlap(
         plan.ks,
         Side(

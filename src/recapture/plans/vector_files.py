@@ -18,10 +18,10 @@ from ..geometry.arrays import as_matrix
 from ..geometry.distinct import fold_rows
 from ..geometry.parallel import run_tiles
 from ..geometry.products import largest
-from ..texts.array_files import mapped_npy
-from ..texts.reading import Samples, Source, plan, read_samples
+from ..texts.reading import Source, VectorBlocks, plan, vector_blocks
 from .phases import SIDES
 from .places import Place, beside, drop_copy, kept_copy, local_copy, place_of, seen_from, told_of, whole
+from .planned_texts import AskedTexts
 
 _BLOCK = 1 << 24
 
@@ -66,6 +66,27 @@ class AskedFile(NamedTuple):
         return asked
 
 
+class FetchedFile(NamedTuple):
+    """A file that is on this machine."""
+
+    asked: AskedFile
+    here: Path
+    content: Content
+
+    @classmethod
+    def of(cls, asked: AskedFile) -> FetchedFile:
+        return cls(asked, *kept_copy(asked.place, content_of))
+
+    def vectors(self) -> VectorBlocks | None:
+        """None where it holds texts."""
+        with told_of(self.asked.place, self.here):
+            return vector_blocks(Source(str(self.here)), self.asked.form, self.asked.field)
+
+    @property
+    def texts(self) -> AskedTexts:
+        return AskedTexts(str(self.here), self.asked.field, self.asked.form)
+
+
 @dataclass(frozen=True)
 class PlannedFile:
     """One side of a plan."""
@@ -89,39 +110,39 @@ class PlannedFile:
     different: int
     """Rows that are not equal to an earlier one."""
     reach: float
-    """How far from 0 its numbers go."""
+    """How far from 0 its numbers go; 0 for texts, whose vectors nobody knows yet."""
+    marks: tuple[tuple[int, int], ...] | None = None
+    """Of a file of texts: where each part of them begins (offset and line). Its vectors are made by parts."""
 
     @classmethod
-    def of(cls, asked: AskedFile, folder: Place, known: PlannedFile | None, stack: ExitStack) -> PlannedFile:
-        """Look through a file. One that cannot be read row by row is copied, and one that lies here where the folder
-        does not: the copy is in the folder when the stack is closed. known: what an earlier plan in this folder says of
-        the same side; a copy that is right is kept.
+    def of(cls, file: FetchedFile, folder: Place, known: PlannedFile | None, stack: ExitStack) -> PlannedFile:
+        """Look through a file of vectors. One that cannot be read row by row is copied, some rows at a time, and one
+        that lies here where the folder does not: the copy is in the folder when the stack is closed. known: what an
+        earlier plan in this folder says of the same side; a copy that is right is kept.
         """
-        here, content = kept_copy(asked.place, content_of)
+        asked, here, content = file
         if known is not None and (known.content, known.field, known.form) == (content, asked.field, asked.form):
             with suppress(InputError):
                 known.opened(folder)
                 return replace(known, path=asked.whole_path, beside=beside(asked.path, folder))
         with told_of(asked.place, here):
-            mapped = mapped_npy(str(here)) if asked.form == "npy" and asked.field is None else None
-            read = None if mapped is not None else read_samples(str(here), field=asked.field, format=asked.form)
-        given = mapped if read is None else _vectors(replace(read, source=asked.path))
-        values, copy = as_matrix(given, asked.name), None
-        if mapped is None or (isinstance(asked.place, Path) and not isinstance(folder, Path)):
-            target = folder / f"{asked.side}.npy"
-            if isinstance(target, Path):
-                check_writable(target, [asked.path])
-            temporary = stack.enter_context(whole(target))
-            with temporary.open("wb") as stream:
-                np.save(stream, np.asarray(values), allow_pickle=False)
-            copy = content_of(temporary)
+            given = file.vectors()
+            mapped, copy = None if given is None else given.mapped, None
+            if given is None:
+                raise InputError(f"{asked.path} holds texts, not vectors")
+            if mapped is None or (isinstance(asked.place, Path) and not isinstance(folder, Path)):
+                target = folder / f"{asked.side}.npy"
+                if isinstance(target, Path):
+                    check_writable(target, [asked.path])
+                temporary = stack.enter_context(whole(target))
+                written = np.lib.format.open_memmap(temporary, "w+", given.kind, given.shape)
+                given.fill(written)
+                written.flush()
+                copy = content_of(temporary)
+                mapped = np.load(temporary, mmap_mode="r", allow_pickle=False)
+        values = as_matrix(mapped, asked.name)
         return cls(
-            side=asked.side,
-            path=asked.whole_path,
-            beside=beside(asked.path, folder),
-            field=asked.field,
-            form=asked.form,
-            content=content,
+            **cls._told(file, folder),
             copy=copy,
             rows=values.shape[0],
             dimensions=values.shape[1],
@@ -131,10 +152,41 @@ class PlannedFile:
         )
 
     @classmethod
+    def of_texts(
+        cls, file: FetchedFile, folder: Place, rows: int, different: int, marks: tuple[tuple[int, int], ...],
+        dimensions: int,
+    ) -> PlannedFile:  # fmt: skip
+        """A file of texts that has been read."""
+        return cls(
+            **cls._told(file, folder),
+            copy=None,
+            rows=rows,
+            dimensions=dimensions,
+            kind=np.dtype(np.float32).str,
+            different=different,
+            reach=0.0,
+            marks=marks,
+        )
+
+    @staticmethod
+    def _told(file: FetchedFile, folder: Place) -> dict[str, Any]:
+        asked = file.asked
+        return {
+            "side": asked.side,
+            "path": asked.whole_path,
+            "beside": beside(asked.path, folder),
+            "field": asked.field,
+            "form": asked.form,
+            "content": file.content,
+        }
+
+    @classmethod
     def from_json(cls, said: Any) -> PlannedFile:
         """What `to_json` made; KeyError or TypeError where it is something else."""
         copy = said["copy"]
-        return cls(**{**said, "content": Content(**said["content"]), "copy": None if copy is None else Content(**copy)})
+        marks = None if said["marks"] is None else tuple((int(offset), int(line)) for offset, line in said["marks"])
+        changed = {"content": Content(**said["content"]), "copy": None if copy is None else Content(**copy)}
+        return cls(**{**said, **changed, "marks": marks})
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -150,18 +202,30 @@ class PlannedFile:
 
     def is_there(self, folder: Place) -> bool:
         """Whether a worker finds it, or its copy, without a look into it."""
-        return (folder / f"{self.side}.npy").is_file() if self.copy is not None else bool(self.places(folder))
+        made = self.copy is not None or self.marks is not None
+        return (made and self.joined(folder).is_file()) or (self.copy is None and bool(self.places(folder)))
 
-    def opened(self, folder: Place) -> OpenVectors:
-        """The rows, from a file that is proved to be the one that the plan was made for."""
+    def joined(self, folder: Place) -> Place:
+        """Where the copy of a file lies, or all vectors of its texts."""
+        return folder / f"{self.side}.npy"
+
+    def opened(self, folder: Place, vectors: Content | None = None) -> OpenVectors:
+        """The rows, from a file that is proved to be the one that the plan was made for. vectors: those of texts."""
+        if vectors is not None:
+            return OpenVectors(self, self._proved([self.joined(folder)], vectors), "npy", None)
+        place = self.proved(folder)
+        if self.copy is not None:
+            return OpenVectors(self, self._proved([self.joined(folder)], self.copy), "npy", None)
+        return OpenVectors(self, Path(str(place)), self.form, self.field)
+
+    def proved(self, folder: Place) -> Path | None:
+        """The file itself; None where there is a copy, and the file is elsewhere or gone."""
         there = self.places(folder)
         if not there and self.copy is None:
             raise InputError(f"the {self.side} {self.path}, which the plan is for, is not there")
         if there and (self.copy is None or isinstance(there[0], Path)):  # what lies elsewhere is not fetched in vain
-            place = self._proved(there, self.content)
-        if self.copy is not None:
-            place = self._proved([folder / f"{self.side}.npy"], self.copy)
-        return OpenVectors(self, place)
+            return self._proved(there, self.content)
+        return None
 
     def _proved(self, places: list[Place], content: Content) -> Path:
         """The first file with this content, on this machine."""
@@ -182,10 +246,11 @@ class PlannedFile:
 class OpenVectors:
     """The rows of a planned file, on disk."""
 
-    def __init__(self, planned: PlannedFile, place: Path) -> None:
+    def __init__(self, planned: PlannedFile, place: Path, form: str, field: str | None) -> None:
         self._planned, self._place = planned, place
         self._seen = self._state()
-        values = mapped_npy(str(place))
+        found = vector_blocks(Source(str(place)), form, field)
+        values = None if found is None else found.mapped
         if values is None or values.shape != (planned.rows, planned.dimensions) or values.dtype.str != planned.kind:
             raise self._changed()
         self.values = values
@@ -206,12 +271,6 @@ class OpenVectors:
         return InputError(
             f"the {self._planned.side} {self._place} was changed while it was read: nothing was kept of it"
         )
-
-
-def _vectors(samples: Samples) -> np.ndarray:
-    if samples.vectors is None:
-        raise InputError(f"{samples.source} holds texts, but plans are for vectors: encode them first")
-    return samples.vectors
 
 
 def content_of(path: Path) -> Content:

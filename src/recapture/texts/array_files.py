@@ -51,15 +51,6 @@ def _read_npz(source: Source, field: str | None) -> Samples:
             return vector_samples(source, _array(source, member, known.file_size))
 
 
-def mapped_npy(path: str) -> np.ndarray | None:
-    """The table of a .npy file, which stays on disk and is read where it is looked at.
-
-    None where its numbers cannot be used as they lie there: columns first, another byte order, or a type that the
-    engine has not.
-    """
-    return _npy_blocks(Source(path), None).mapped
-
-
 def _npy_blocks(source: Source, field: str | None) -> VectorBlocks:
     if field is not None:
         raise InputError(f"{source.name} is a single array without names, so it has no field {field!r}")

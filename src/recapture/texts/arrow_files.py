@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import InputError
-from .parquet import Column, Opened, column_format, needed, parquet_column
+from .parquet import FileColumn, Opened, column_format, needed, parquet_column
 from .reading import Source, pick_field
 
 _ROWS = 4096
 
 
 @contextmanager
-def arrow_column(source: Source, field: str | None) -> Iterator[Column]:
+def arrow_column(source: Source, field: str | None) -> Iterator[FileColumn]:
     pyarrow = needed(source, "Arrow")
     with source.opened() as stream:
         if stream.read(4) == b"FEA1":
@@ -40,7 +40,7 @@ def arrow_column(source: Source, field: str | None) -> Iterator[Column]:
                     yield whole[first : first + _ROWS]
                 skip = max(0, skip - len(whole))
 
-        yield Column(name, schema.field(place).type, sum(len(batch) for batch in all_batches()), batches)
+        yield FileColumn(name, schema.field(place).type, sum(len(batch) for batch in all_batches()), batches)
 
 
 def _reader(pyarrow: Any, content: Any, column: int | None = None) -> Any:

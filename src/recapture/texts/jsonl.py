@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
 from .json_values import parsed
-from .reading import Format, Place, Samples, Source, no_field, text_samples, vector_samples, without_line_end
+from .reading import (
+    Format,
+    Place,
+    Samples,
+    Source,
+    VectorBlocks,
+    no_field,
+    text_samples,
+    vector_samples,
+    without_line_end,
+)
 
 _TEXT, _NUMBERS = "a text", "a list of numbers"
 
@@ -32,6 +43,19 @@ def _stream(source: Source, field: str | None, start: Place) -> Iterator[tuple[P
         if kind != _TEXT:
             raise InputError(f"{what} is {kind}, not a text")
         yield Place(offset, number), value
+
+
+def _blocks(read: Callable[[Source, str | None], Samples], source: Source, field: str | None) -> VectorBlocks | None:
+    """Numbers as text are read whole; texts are known by the first, where there is one record a line."""
+    if read is _read_lines:
+        for number, _, line in source.located(held=False):
+            if not line.isspace():
+                record = parsed(without_line_end(line), source.name, line=number, real=True)
+                if _sample(source, f"line {number}", record, field)[2] == _TEXT:
+                    return None
+                break
+    vectors = read(source, field).vectors
+    return None if vectors is None else VectorBlocks(vectors.shape, vectors.dtype, iter([vectors]))
 
 
 def _read_array(source: Source, field: str | None) -> Samples:
@@ -106,6 +130,6 @@ def _kind(value: Any) -> str:
 
 
 FORMATS = (
-    Format("jsonl", (".jsonl", ".ndjson"), _read_lines, stream=_stream),
-    Format("json", (".json",), _read_array),
+    Format("jsonl", (".jsonl", ".ndjson"), _read_lines, stream=_stream, blocks=partial(_blocks, _read_lines)),
+    Format("json", (".json",), _read_array, blocks=partial(_blocks, _read_array)),
 )

@@ -33,7 +33,7 @@ _ROWS = 4096
 """Of a batch: with a few hundred numbers a row some MB."""
 
 
-class Column(NamedTuple):
+class FileColumn(NamedTuple):
     """One column of a file."""
 
     name: str
@@ -60,11 +60,11 @@ class Column(NamedTuple):
 
 
 Opened = Callable[[Source, str | None], Any]
-"""A context in which there is a `Column`."""
+"""A context in which there is a `FileColumn`."""
 
 
 @contextmanager
-def parquet_column(source: Source, field: str | None) -> Iterator[Column]:
+def parquet_column(source: Source, field: str | None) -> Iterator[FileColumn]:
     pyarrow = needed(source)
     with source.opened() as stream:
         # Read as it is asked for: a group of rows may be as large as the file.
@@ -88,7 +88,7 @@ def parquet_column(source: Source, field: str | None) -> Iterator[Column]:
                 if len(taken):
                     yield taken
 
-        yield Column(name, file.schema_arrow.field(name).type, file.metadata.num_rows, batches)
+        yield FileColumn(name, file.schema_arrow.field(name).type, file.metadata.num_rows, batches)
 
 
 def needed(source: Source, what: str = "Parquet") -> Any:
@@ -137,14 +137,14 @@ def column_blocks(opened: Opened, source: Source, field: str | None) -> VectorBl
     return known._replace(rows=rows())
 
 
-def _check_kind(source: Source, column: Column) -> None:
+def _check_kind(source: Source, column: FileColumn) -> None:
     if not column.holds_texts and column.item is None:
         raise InputError(
             f"{source.name}: field {column.name!r} is of type {column.type}, not texts or lists of numbers"
         )
 
 
-def _texts(source: Source, column: Column, start: Place, *, held: bool) -> Iterator[tuple[Place, str]]:
+def _texts(source: Source, column: FileColumn, start: Place, *, held: bool) -> Iterator[tuple[Place, str]]:
     row, size = start.offset, 0
     for batch in column.batches(start.offset):
         size += batch.nbytes
@@ -157,12 +157,12 @@ def _texts(source: Source, column: Column, start: Place, *, held: bool) -> Itera
             row += 1
 
 
-def _check_size(source: Source, column: Column, size: int) -> None:
+def _check_size(source: Source, column: FileColumn, size: int) -> None:
     if size > MOST_BYTES and not no_limits():
         raise too_much(source.name, f"holds more than {MOST_BYTES // 10**9} GB in the field {column.name!r}")
 
 
-def _blocks(source: Source, column: Column) -> VectorBlocks:
+def _blocks(source: Source, column: FileColumn) -> VectorBlocks:
     first = next(column.batches(0), None)
     wide = 0 if first is None or first[0].as_py() is None else len(first[0])
     kind = np.dtype(column.item.to_pandas_dtype())

@@ -265,7 +265,7 @@ class Format:
     stream: Callable[[Source, str | None, Place], Iterator[tuple[Place, str]]] | None = None
     """From a source, a field and where to begin to one text after the other; None: it has to be read whole."""
     blocks: Callable[[Source, str | None], VectorBlocks | None] | None = None
-    """From a source and a field to its vectors in blocks (None where it holds texts); None: they are read whole."""
+    """From a source and a field to its vectors in blocks (None where it holds texts); None: it never has any."""
 
 
 class VectorBlocks(NamedTuple):
@@ -428,7 +428,7 @@ def streamed_texts(source: Source, form: str, field: str | None, start: Place = 
     """Texts of a file one after the other, from any of them on, each with where it begins: none is kept."""
     known = _formats()[form]
     if known.stream is None:
-        if known.blocks is not None:
+        if not known.is_text:
             raise InputError(f"{source.name} holds vectors, not texts")
         raise InputError(f"{source.name}: {form} has to be read whole; write one record a line (jsonl) instead")
     with _not_damaged(source, known):
@@ -436,7 +436,7 @@ def streamed_texts(source: Source, form: str, field: str | None, start: Place = 
 
 
 def vector_blocks(source: Source, form: str, field: str | None) -> VectorBlocks | None:
-    """Vectors of a file in blocks; None where it holds texts, or has to be read whole."""
+    """Vectors of a file in blocks; None where it holds texts."""
     known = _formats()[form]
     if known.blocks is None:
         return None
