@@ -109,18 +109,41 @@ def test_a_driver_that_is_killed_is_resumed(cluster, sets, tmp_path):
     assert rc.merge_plan(url).to_json(arrays=True) == in_one_process(*sets)
 
 
-def test_actors_that_keep_what_they_have_read(cluster, sets):
-    """As on GPUs, and where texts are encoded."""
+def test_an_actor_that_is_lost_with_its_node_begins_elsewhere(cluster, sets):
+    """As on GPUs, and where texts are encoded. All places are taken: it waits until another actor has nothing to do."""
     import ray
 
-    rc.make_plan("human.npy", "model.npy", "planned", parts=3)
+    rc.make_plan("human.npy", "model.npy", "planned", parts=6)
     plan = TilePlan.opened(Path("planned").absolute())
     shared = ray_engine._Shared(str(plan.folder), plan.digest)
     parts = [*plan.parts["radii-reference"], *plan.parts["radii-candidate"]]
-    names = list(ray_engine._by_actors(ray, shared, parts, 2, {"num_cpus": 1}, ray_engine._How(1, None)))
+    made = ray_engine._by_actors(ray, shared, parts, 3, {"num_cpus": 1}, ray_engine._How(1, None))
+    names = [next(made)]
+    cluster.remove_node(cluster.list_all_nodes()[-1], allow_graceful=False)
+    names += made
     assert sorted(names) == sorted(part.name for part in parts)
     assert rc.run_plan("planned").found == [part.name for part in parts]
     assert rc.merge_plan("planned").to_json(arrays=True) == in_one_process(*sets)
+    cluster.add_node(num_cpus=1)
+
+
+def test_texts_are_encoded_on_the_cluster(cluster, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["a", "cat", "dog", "boat", "net", "map", "rain", "ran", "sat", "sold", "saw", "home"]
+    rng = np.random.default_rng(3)
+    Path("words.txt").write_text(
+        "".join(" ".join([word, *map(str, rng.standard_normal(6).round(3))]) + "\n" for word in words)
+    )
+    human, model = [[" ".join(rng.choice(words, rng.integers(1, 6))) for _ in range(100)] for _ in range(2)]
+    for name, texts in (("human", human), ("model", model)):
+        Path(f"{name}.txt").write_text("".join(f"{text}\n" for text in texts))
+    results = rc.evaluate_files(
+        "human.txt", {"model": "model.txt"}, f"local://{tmp_path}/kept", engine="ray", encoder="words.txt", parts=3
+    )
+    expected = rc.evaluate(human, {"model": model}, METRICS, "words.txt", ceiling=False, cache=False)
+    for metric in METRICS:
+        assert results["model"][metric].values == expected["model"][metric].values
+    assert results["model"]["mark-evaluate"].counts == expected["model"]["mark-evaluate"].counts
 
 
 # Bad input: one sentence, before any work

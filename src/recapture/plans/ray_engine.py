@@ -308,9 +308,12 @@ def _by_actors(
             name = _answer(ray, first, part)
             if todo:
                 next_for(actor)
+            else:  # one that was lost may wait for its place
+                actors.remove(actor)
+                ray.kill(actor)
             yield name
     finally:
-        for actor in actors:  # the next phase may need their processors
+        for actor in actors:
             ray.kill(actor)
 
 
