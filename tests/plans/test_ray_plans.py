@@ -37,7 +37,9 @@ def cluster():
     from ray.cluster_utils import Cluster
 
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    soon = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 300, "health_check_failure_threshold": 10}
+    head = {"num_cpus": 1, "include_dashboard": False, "_system_config": soon}
+    made = Cluster(initialize_head=True, head_node_args=head)
     for _ in range(2):
         made.add_node(num_cpus=1)
     ray.init(made.address, log_to_driver=False, logging_level="ERROR")
