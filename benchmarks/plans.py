@@ -2,9 +2,9 @@
 
     python -m benchmarks plans
 
-Every process computes on one thread of the processor, and is a program of its own (`recapture run FOLDER i/N`, twice:
-radii, counts), so its start counts, too. The merged numbers are compared with each other. One process takes about three
-minutes, all numbers of processes up to 16 together about six.
+Every process computes on one thread, and is a program of its own (`recapture run FOLDER i/N --wait 1h`), so its start
+counts, too. The merged numbers are compared with each other. What the machine itself gives is measured apart: the rate
+of one process at a fixed product while so many run it at once, against one alone (cores may share units and caches).
 """
 
 from __future__ import annotations
@@ -21,12 +21,10 @@ import numpy as np
 
 import recapture as rc
 
-ROWS, DIMENSIONS = 80_000, 384
+ROWS, DIMENSIONS = 60_000, 384
 PARTS = 16
 """Of each kind: every number of processes has equal shares."""
 PROCESSES = (1, 2, 4, 8, 16)
-ONE_CORE = {"RECAPTURE_THREADS": "1", "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
-"""A GPU that is there would do large parts, and all processes would wait for it."""
 
 
 def save(path: Path, seed: int) -> None:
@@ -41,46 +39,73 @@ def save(path: Path, seed: int) -> None:
     values.flush()
 
 
+THREADS = ("RECAPTURE_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+ALONE = {**dict.fromkeys(THREADS, "1"), "CUDA_VISIBLE_DEVICES": ""}  # a GPU would do large parts, one after the other
+PRODUCT = """
+import time
+import numpy as np
+left, right = np.random.default_rng(0).standard_normal((2, 960, 384), dtype=np.float32)
+end, times = time.perf_counter() + 4, 0
+while time.perf_counter() < end:
+    left @ right.T
+    times += 1
+print(times)
+"""
+
+
 def seconds(plan: Path, processes: int) -> float:
     """Until all parts are there."""
-    alone = {**os.environ, **ONE_CORE}
     begun = time.perf_counter()
-    for _ in range(2):
-        commands = [
-            [sys.executable, "-m", "recapture", "run", str(plan), f"{i}/{processes}"] for i in range(1, processes + 1)
-        ]
-        workers = [subprocess.Popen(each, env=alone, stderr=subprocess.DEVNULL) for each in commands]
-        if any(worker.wait() for worker in workers):
-            raise SystemExit("a worker failed")
+    commands = [
+        [sys.executable, "-m", "recapture", "run", str(plan), f"{i}/{processes}", "--wait", "1h"]
+        for i in range(1, processes + 1)
+    ]
+    workers = [subprocess.Popen(each, env={**os.environ, **ALONE}, stderr=subprocess.DEVNULL) for each in commands]
+    if sum(worker.wait() != 0 for worker in workers):
+        raise SystemExit("a worker failed")
     return time.perf_counter() - begun
 
 
-def compare(title: str, unit: str, seconds: Callable[[Path, int], float], most: int) -> None:
-    """A table of numbers of workers. seconds: until all parts of a plan are there, by so many."""
-    with tempfile.TemporaryDirectory(prefix="recapture-plans-") as name:
-        folder = Path(name)
-        paths = folder / "human.npy", folder / "model.npy"
-        for seed, path in enumerate(paths, 1):
-            save(path, seed)
-        print(f"\n{title}: {ROWS:,} v {ROWS:,} x {DIMENSIONS}, {PARTS} parts of each kind, {most} cores")
-        print(f"{unit}   seconds   speed-up   efficiency")
-        merged, alone = set(), 0.0
-        for workers in [each for each in PROCESSES if each <= most]:
-            plan = folder / f"by-{workers}"
-            rc.make_plan(*paths, plan, parts=PARTS)
-            took = seconds(plan, workers)
-            merged.add(rc.merge_plan(plan).to_json(arrays=True))
-            alone = alone or took
-            faster = alone / took
-            print(f"{workers:{len(unit)}}   {took:7.1f}   {faster:8.2f}   {faster / workers:10.0%}", flush=True)
-        if len(merged) != 1:
-            raise SystemExit("merged numbers differ")
-        print("merged numbers are equal")
+def rate(processes: int) -> float:
+    """Products that each of so many processes makes in some seconds, on average."""
+    workers = [
+        subprocess.Popen([sys.executable, "-c", PRODUCT], env={**os.environ, **ALONE}, stdout=subprocess.PIPE)
+        for _ in range(processes)
+    ]
+    return sum(int(worker.communicate()[0]) for worker in workers) / processes
 
 
 def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def compare(title: str, unit: str, seconds: Callable[[Path, int], float]) -> None:
+    """A table by numbers of workers. seconds: until all parts of a plan are there, by so many."""
+    with tempfile.TemporaryDirectory(prefix="recapture-plans-") as name:
+        folder = Path(name)
+        paths = folder / "human.npy", folder / "model.npy"
+        for seed, path in enumerate(paths, 1):
+            save(path, seed)
+        print(f"\n{title}: {ROWS:,} v {ROWS:,} x {DIMENSIONS}, {PARTS} parts of each kind, {cores()} cores")
+        print(f"{unit:9}   seconds   speed-up   efficiency   machine's own   of what it gives")
+        merged, alone, own = set(), 0.0, 0.0
+        for processes in [each for each in PROCESSES if each <= cores()]:
+            plan = folder / f"by {processes}"
+            rc.make_plan(*paths, plan, parts=PARTS)
+            took = seconds(plan, processes)
+            merged.add(rc.merge_plan(plan).to_json(arrays=True))
+            there = rate(processes)
+            alone, own = alone or took, own or there
+            efficiency, given = alone / took / processes, there / own
+            print(
+                f"{processes:9}   {took:7.1f}   {alone / took:8.2f}   {efficiency:10.0%}   {given:13.0%}   "
+                f"{efficiency / given:16.0%}",
+                flush=True,
+            )
+        if len(merged) != 1:
+            raise SystemExit("merged numbers differ")
+        print("merged numbers are equal")
+
+
 def main() -> None:
-    compare("A plan driven by plain processes", "processes", seconds, cores())
+    compare("A plan driven by plain processes", "processes", seconds)

@@ -35,6 +35,5 @@ def seconds(plan: Path, workers: int) -> float:
 
 def main() -> None:
     plans.ROWS = 30_000  # the plain processes beside it take as long again
-    most = plans.cores()
-    plans.compare("A plan driven by plain processes", "processes", plans.seconds, most)
-    plans.compare("The same plan driven by Ray", "workers", seconds, most)
+    plans.compare("A plan driven by plain processes", "processes", plans.seconds)
+    plans.compare("The same plan driven by Ray", "workers", seconds)

@@ -1,20 +1,13 @@
-"""Files of texts that a plan is for: where each part begins, which texts are equal, and who encodes them.
+"""What encodes the texts of a plan.
 
 A text is encoded once, in the part where it stands first, whichever file that is: the vectors of equal texts are equal.
 """
 
 from __future__ import annotations
 
-import struct
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import cached_property
-from hashlib import blake2b
-from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,93 +15,10 @@ from ..errors import InputError
 from ..geometry.parallel import engine_options
 from ..representations.encode import check_batch_size, encode_rows
 from ..representations.encoder import Encoder, resolve_encoder
-from ..texts import reading
-from ..texts.reading import Source, streamed_texts
 from .places import Place, beside, place_of, seen_from
 
 LINES = "lines.npy"
 """Of every text, the reference's first, the number of the first that is equal to it."""
-_RECORD = np.dtype([("high", "<u8"), ("low", "<u8"), ("offset", "<i8"), ("line", "<i8")])
-_HEAD = 10_000
-"""Texts of a file that are looked at for what is plainly none."""
-_WRITTEN = 1 << 20
-_SHARES = 16
-"""Digests that begin alike are compared at once: a sixteenth of all."""
-
-
-class TextIndex:
-    """What one reading of two files tells about every text, kept on disk as long as the plan is made."""
-
-    def __init__(self, records: np.ndarray, sizes: Sequence[int], notes: list[str]) -> None:
-        self._records, self.sizes, self.notes = records, sizes, notes
-
-    @cached_property
-    def first_equal(self) -> np.ndarray:
-        """Of every text, the number of the first that is equal to it; both files count together."""
-        return first_equal(self._records["high"], self._records["low"])
-
-    def own(self, side: int) -> np.ndarray:
-        """The same of one file alone."""
-        start = sum(self.sizes[:side])
-        return self.first_equal[start : start + self.sizes[side]]
-
-    def marks(self, side: int, texts: Sequence[int]) -> tuple[tuple[int, int], ...]:
-        """Where texts of a file begin: offset and line."""
-        found = self._records[sum(self.sizes[:side]) + np.asarray(texts)]
-        return tuple(zip(found["offset"].tolist(), found["line"].tolist(), strict=True))
-
-
-def first_equal(high: np.ndarray, low: np.ndarray) -> np.ndarray:
-    """Of numbers in two halves: the place of the first that is equal. Little more is held than the answer."""
-    first = np.empty(len(high), np.int64)
-    for share in range(_SHARES):
-        places = np.flatnonzero(high // np.uint64(2**64 // _SHARES) == share)
-        upper, lower = high[places], low[places]
-        order = np.lexsort((lower, upper))  # stable: of equal ones the first comes first
-        upper, lower, places = upper[order], lower[order], places[order]
-        new = np.ones(len(places), bool)
-        new[1:] = (upper[1:] != upper[:-1]) | (lower[1:] != lower[:-1])
-        first[places] = places[new][np.cumsum(new) - 1]
-    return first
-
-
-class AskedTexts(NamedTuple):
-    """A file of texts as it is read."""
-
-    path: str
-    field: str | None
-    form: str
-
-
-@contextmanager
-def indexed(files: Sequence[AskedTexts]) -> Iterator[TextIndex]:
-    """Read files once, text by text."""
-    with tempfile.TemporaryFile(prefix="recapture-") as kept:
-        sizes, notes = [], []
-        for file in files:
-            source, head, count, waiting = Source(file.path), [], 0, bytearray()
-            for place, text in streamed_texts(source, file.form, file.field):
-                if count < _HEAD:
-                    head.append(text)
-                count += 1
-                waiting += blake2b(text.encode(), digest_size=16).digest() + struct.pack("<qq", *place)
-                if len(waiting) >= _WRITTEN:
-                    kept.write(waiting)
-                    waiting.clear()
-            kept.write(waiting)
-            if not count:
-                raise InputError(f"{source.name} holds no texts")
-            if file.form == "lines":
-                notes += reading.check_lines(source, head)
-            sizes.append(count)
-        kept.flush()
-        yield TextIndex(np.memmap(kept, _RECORD, "r"), sizes, notes)
-
-
-def texts_from(file: AskedTexts, mark: tuple[int, int], count: int) -> list[str]:
-    """So many texts of a file from a place on."""
-    found = streamed_texts(Source(file.path), file.form, file.field, reading.Place(*mark))
-    return [text for _, text in islice(found, count)]
 
 
 @dataclass(frozen=True)

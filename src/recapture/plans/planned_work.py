@@ -25,9 +25,10 @@ from ..sets.declaration import METRICS
 from ..sets.evaluate import evaluate_prepared, prepare_sets
 from ..sets.pair import Pair, check_k, refuse_tiny
 from ..texts.reading import Source
+from ..texts.text_index import AskedTexts, indexed, texts_from
 from .phases import COUNTS, RADII, ROWS, SIDES, VECTORS, Part, rounds, wanted
 from .places import Place, place_of, seen_from, whole
-from .planned_texts import LINES, AskedTexts, PlannedEncoding, indexed, texts_from
+from .planned_texts import LINES, PlannedEncoding
 from .tile_plan import FILE, TilePlan, cut, joined_content
 from .vector_files import AskedFile, Content, FetchedFile, OpenVectors, PlannedFile, content_of
 

@@ -106,7 +106,7 @@ class TilePlan:
     def _settings(self) -> dict[str, Any]:
         return {"metrics": list(self.metrics), "k": self.k, "ks": list(self.ks), "cuts": self.cuts}
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """What the parts of this plan, and no others, carry: the files' content, the settings and the version."""
         texts = None if self.encoding is None else self.encoding.work

@@ -19,9 +19,9 @@ from ..geometry.distinct import fold_rows
 from ..geometry.parallel import run_tiles
 from ..geometry.products import largest
 from ..texts.reading import Source, VectorBlocks, plan, vector_blocks
+from ..texts.text_index import AskedTexts
 from .phases import SIDES
 from .places import Place, beside, drop_copy, kept_copy, local_copy, place_of, seen_from, told_of, whole
-from .planned_texts import AskedTexts
 
 _BLOCK = 1 << 24
 

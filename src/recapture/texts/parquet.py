@@ -72,14 +72,14 @@ def parquet_column(source: Source, field: str | None) -> Iterator[FileColumn]:
         name = pick_field(source.name, file.schema_arrow.names, field)
 
         def batches(start: int) -> Iterator[Any]:
-            groups, before = [], 0
+            groups: list[int] = []
+            before = 0
             for group in range(file.metadata.num_row_groups):
                 size = file.metadata.row_group(group).num_rows
-                if before + size > start:
+                if groups or before + size > start:
                     groups.append(group)
-                elif not groups:
+                else:
                     before += size
-                    continue
             skip = start - before
             for batch in file.iter_batches(columns=[name], row_groups=groups, batch_size=_ROWS):
                 # A dot in a name means a field inside another for Arrow, which then gives both.
