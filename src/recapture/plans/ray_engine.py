@@ -35,6 +35,10 @@ _ANSWER = 30
 """Seconds for a connection to be made, and for a cluster to answer."""
 _NODES = 120
 """Seconds for every node to start a process and look at the storage."""
+_AHEAD = 4
+"""Tasks handed out for each processor: to look for finished ones among thousands takes time."""
+_OBJECTS = 100_000_000
+"""Bytes of a cluster's own store, which holds names of parts alone."""
 _LOCAL, _AUTO = "local", "auto"
 _PORTS = {"ray://": 10001, "": 6379}
 _PROBE = """
@@ -152,7 +156,11 @@ def _cluster(address: str | None) -> Iterator[Any]:
     wanted = address or os.environ.get("RAY_ADDRESS") or _LOCAL
     settings: dict[str, Any] = {"address": wanted, "log_to_driver": False, "logging_level": "ERROR"}
     if wanted == _LOCAL:
-        settings |= {"num_cpus": engine_options().thread_count(), "include_dashboard": False}
+        settings |= {
+            "num_cpus": engine_options().thread_count(),
+            "include_dashboard": False,
+            "object_store_memory": _OBJECTS,
+        }
     else:
         _check_reachable(wanted)
     with redirect_stdout(cast(Any, _WithoutRay(sys.stdout))):
@@ -277,9 +285,14 @@ def _made(ray: Any, shared: _Shared, parts: list[Part], how: _How) -> Iterator[s
         yield from _by_actors(ray, shared, parts, min(len(parts), gpus or max(1, cpus)), needs, how)
         return
     make = ray.remote(make_part).options(num_cpus=how.threads, max_retries=_TRIES, scheduling_strategy="SPREAD")
-    waiting = {make.remote(shared, part.name, how): part for part in parts}
+    waiting: dict[Any, Part] = {}
+    todo = parts[::-1]
+    most = _AHEAD * max(_AHEAD, int(ray.cluster_resources().get("CPU", 0)))
     with _none_left(ray, waiting):
-        while waiting:
+        while todo or waiting:
+            while todo and len(waiting) < most:
+                part = todo.pop()
+                waiting[make.remote(shared, part.name, how)] = part
             (first,), _ = ray.wait(list(waiting), num_returns=1)
             yield _answer(ray, first, waiting.pop(first))
 
