@@ -183,9 +183,11 @@ def test_a_cluster_that_does_not_answer(sets, capsys, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         monkeypatch.setattr(ray_engine, "_ANSWER", 3)
+        monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
         begun = time.monotonic()
         assert refused([*command, f"127.0.0.1:{port}"], capsys) == (
-            f"no cluster of Ray answers at 127.0.0.1:{port}: no answer in 3 seconds"
+            f"no cluster of Ray answers at 127.0.0.1:{port}: no answer in 3 seconds "
+            "(if it asks for a token: RAY_AUTH_MODE=token)"
         )
         assert time.monotonic() - begun < 20
     for address in (f"127.0.0.1:{port}", f"ray://127.0.0.1:{port}"):

@@ -205,9 +205,9 @@ def _check_reachable(address: str) -> None:
     try:
         asked = subprocess.run([sys.executable, "-c", _PROBE, address], capture_output=True, text=True, timeout=_ANSWER)
     except subprocess.TimeoutExpired:
-        raise _no_cluster(address, f"no answer in {_ANSWER} seconds") from None
+        raise _unanswered(address, f"no answer in {_ANSWER} seconds") from None
     if asked.returncode:
-        raise _no_cluster(address, asked.stdout.strip() or "its process ended")
+        raise _unanswered(address, asked.stdout.strip() or "its process ended")
 
 
 def _no_cluster(address: str, why: str) -> InputError:
@@ -215,6 +215,12 @@ def _no_cluster(address: str, why: str) -> InputError:
         return InputError("no cluster of Ray was found on this machine: start one, or name its address")
     where = "could be started here" if address == _LOCAL else f"answers at {address}"
     return InputError(f"no cluster of Ray {where}: {why.rstrip('.')}")
+
+
+def _unanswered(address: str, why: str) -> InputError:
+    """Somebody is there. Ray itself does not say that a token was asked for."""
+    hint = "" if os.environ.get("RAY_AUTH_MODE") else " (if it asks for a token: RAY_AUTH_MODE=token)"
+    return _no_cluster(address, why.rstrip(".") + hint)
 
 
 def _check_nodes(ray: Any, shared: _Shared, plan: TilePlan) -> None:
