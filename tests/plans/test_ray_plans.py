@@ -24,7 +24,7 @@ from recapture.plans.places import place_of
 from recapture.plans.tile_plan import TilePlan
 
 pytest.importorskip("ray", reason="ray is not installed: pip install 'recapture[ray]'")
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.traced]
 
 METRICS = ["mark-evaluate", "precision-recall", "density-coverage"]
 SECONDS = 90
@@ -171,6 +171,18 @@ def test_nodes_with_another_version(cluster, sets, monkeypatch):
     monkeypatch.setattr(tile_plan, "VERSION", "99.1")
     rc.make_plan("human.npy", "model.npy", "planned", parts=2)
     with pytest.raises(InputError, match=rf"cannot use the plan: .*made by recapture 99.1, this is {rc.__version__}"):
+        rc.run_plan("planned", engine="ray")
+
+
+def test_what_no_node_has(cluster, sets, monkeypatch):
+    """Ray itself would wait for it without an end."""
+    rc.make_plan("human.npy", "model.npy", "planned", parts=2)
+    with pytest.raises(InputError, match="device 'cuda' cannot be used: no node of the cluster has a GPU"):
+        rc.run_plan("planned", engine="ray", device="cuda")
+    monkeypatch.setenv("RECAPTURE_THREADS", "7")
+    with pytest.raises(
+        InputError, match=r"a part asks for 7 processors \(RECAPTURE_THREADS\), but no node has more than 1"
+    ):
         rc.run_plan("planned", engine="ray")
 
 

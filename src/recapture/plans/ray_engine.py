@@ -62,6 +62,7 @@ def run_on_ray(plan: TilePlan, device: str | None, address: str | None) -> PlanR
     shared = _Shared(_whole(plan.folder), plan.digest)
     how = _How(_threads(), device)
     with _cluster(address) as ray:
+        _check_processors(ray, how.threads)
         _check_nodes(ray, shared, plan)
         while todo := ready(plan.parts, done):
             with Progress(f"parts of {plan.folder.name}", len(todo), "part") as progress:
@@ -262,6 +263,13 @@ def _check_nodes(ray: Any, shared: _Shared, plan: TilePlan) -> None:
     finally:
         with suppress(OSError):
             mark.unlink()
+
+
+def _check_processors(ray: Any, threads: int) -> None:
+    """Ray would wait for ever for a node that has as many as a part asks for."""
+    most = max((int(node["Resources"]["CPU"]) for node in _nodes(ray)), default=threads)
+    if threads > most:
+        raise InputError(f"a part asks for {threads} processors (RECAPTURE_THREADS), but no node has more than {most}")
 
 
 def _token_name(token: str) -> str:
