@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -59,16 +60,43 @@ class Trial(NamedTuple):
     arguments: Sequence[str]
     later: Sequence[Sequence[str]] = ()
     """Commands that follow in the same process."""
+    seen: Callable[[Path, Path], str] = lambda _, __: "other"
+    """From the working folder and the cache to what it was at when it was killed, as far as files tell."""
+
+
+def of_a_plan(work: Path, _: Path) -> str:
+    """By the parts that are there."""
+    there = [path.name for path in (work / "planned").glob("*.part")] if (work / "planned").exists() else []
+    for stage, doing in (("counts", "tiles"), ("radii", "tiles"), ("rows", "encoding"), ("vectors", "encoding")):
+        if any(name.startswith(stage) for name in there):
+            return doing
+    if not (work / "planned" / "plan.json").exists():
+        return "planning"
+    return "encoding" if (work / "planned" / "lines.npy").exists() else "tiles"
+
+
+def of_a_cache(_: Path, cache: Path) -> str:
+    return "cache writes" if any(cache.glob("*.sqlite*")) else "before the cache"
+
+
+def of_a_journal(_: Path, cache: Path) -> str:
+    return "journal writes" if any((cache / "runs").glob("*")) else "before the journal"
 
 
 TRIALS = (
-    Trial("score", ["score", "-r", "../human.txt", "-c", "../model.txt", "--encoder", "../vectors.txt", "-o", "s.md"]),
+    Trial("score", ["score", "-r", "../human.txt", "-c", "../model.txt", "--encoder", "../vectors.txt", "-o", "s.md"],
+          seen=of_a_cache),
     Trial("contexts", ["contexts", "../contexts.jsonl", "--metrics", "trm-meteor,meteor,cider", "--per-item", "i.jsonl",
-                       "-o", "totals.md"]),
-    Trial("embed", ["embed", "../human.txt", "--encoder", "../vectors.txt", "-o", "vectors.npy"]),
+                       "-o", "totals.md"], seen=of_a_journal),
+    Trial("embed", ["embed", "../many.txt", "--encoder", "../vectors.txt", "-o", "vectors.npz"], seen=of_a_cache),
+    Trial("large", ["embed", "../large.txt", "--encoder", "../vectors.txt", "-o", "vectors.npy"], seen=of_a_cache),
     Trial("plan", ["plan", "-r", "../human.npy", "-c", "../model.npz", "-o", "planned", "--parts", "9"],
-          [["run", "planned"], ["merge", "planned", "--arrays", "-o", "merged.json"]]),
-    Trial("reproduce", ["reproduce", "word-swap", "--made-up", "--encoder", "bag-of-words", "-o", "pages"]),
+          [["run", "planned"], ["merge", "planned", "--arrays", "-o", "merged.json"]], of_a_plan),
+    Trial("texts", ["plan", "-r", "../many.txt", "-c", "../model.txt", "--encoder", "../vectors.txt", "-o", "planned",
+                    "--parts", "12"],
+          [["run", "planned"], ["merge", "planned", "--arrays", "-o", "merged.json"]], of_a_plan),
+    Trial("reproduce", ["reproduce", "word-swap", "--made-up", "--encoder", "bag-of-words", "-o", "pages"],
+          seen=of_a_journal),
 )  # fmt: skip
 
 
@@ -81,6 +109,12 @@ def make_inputs(folder: Path, contexts: int = 60) -> None:
 
     for name in ("human", "model"):
         (folder / f"{name}.txt").write_text("".join(f"{text()}\n" for _ in range(300)))
+    (folder / "many.txt").write_text("".join(f"{text()}\n" for _ in range(2_000)))
+    # More lines than are encoded at once, of few texts.
+    few = [" ".join(rng.choices(WORDS, k=24)) for _ in range(400)]
+    (folder / "large.txt").write_text(
+        "".join(f"{few[place % 400 if place < 66_000 else -1]}\n" for place in range(70_000))
+    )
     reference, candidate = np.random.default_rng(1).standard_normal((2, 2_000, 32)).round(2)
     np.save(folder / "human.npy", reference)
     np.savez(folder / "model.npz", embeddings=candidate)
@@ -140,7 +174,9 @@ def campaign(
         expected[trial.name] = outcome, time.monotonic() - begin
         assert outcome.code == 0 and outcome.files, f"{trial.name} does not run undisturbed"
         say(f"{trial.name}: {expected[trial.name][1]:.1f} s undisturbed, {len(outcome.files)} files")
+    begins = _started()
     killed = compared = 0
+    moments_of: Counter[str] = Counter()
     while killed < kills:
         trial = trials[compared % len(trials)]
         work = folder / f"{trial.name}-{compared}"
@@ -148,9 +184,11 @@ def campaign(
         outcome, takes = expected[trial.name]
         moments = []
         for _ in range(min(rng.randint(1, 3), kills - killed)):
-            moments.append(round(rng.uniform(0, takes), 4))
+            moments.append(round(rng.uniform(min(begins, takes / 2), takes), 4))  # not while Python loads
             hit = kill(trial, work, moments[-1])
             killed += hit
+            if hit:
+                moments_of[trial.seen(work, folder / f"{work.name}-cache")] += 1
             if not hit:  # faster than it was, now that others leave the machine alone or parts are kept
                 takes *= 0.8
         expected[trial.name] = outcome, takes
@@ -165,16 +203,26 @@ def campaign(
         say(f"{killed} kills, {compared} reruns alike ({where})")
         shutil.rmtree(work)
         shutil.rmtree(folder / f"{work.name}-cache", ignore_errors=True)
+    say("killed at " + ", ".join(f"{what} {times}" for what, times in moments_of.most_common()))
     return compared
+
+
+def _started() -> float:
+    """Seconds until a command begins its work."""
+    begin = time.monotonic()
+    subprocess.run([sys.executable, "-m", "recapture", "--version"], check=True, capture_output=True)
+    return time.monotonic() - begin
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("names", nargs="*", help="trials; all of them unless named")
     given = parser.parse_args()
+    trials = [trial for trial in TRIALS if trial.name in (given.names or [each.name for each in TRIALS])]
     with tempfile.TemporaryDirectory(prefix="recapture-kill-") as folder:
-        compared = campaign(Path(folder), given.kills, given.seed)
+        compared = campaign(Path(folder), given.kills, given.seed, trials)
     print(f"{given.kills} kills: all {compared} reruns wrote what undisturbed runs write")
 
 

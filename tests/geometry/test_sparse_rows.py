@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 import recapture as rc
 from recapture.geometry import clusters, distinct, pooled_gaussians
-from recapture.geometry.distinct import distinct_rows, row_digests
+from recapture.geometry.distinct import count_among, distinct_rows, row_digests
 from recapture.geometry.kernels import SquaredDistances
 from recapture.geometry.overlap import overlap
 from recapture.geometry.parallel import engine
@@ -175,3 +175,15 @@ def test_memory_grows_with_the_words_and_not_with_the_vocabulary():
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     assert peak < 60 * 2**20
+
+
+@pytest.mark.parametrize("kinds", [(np.float64, np.float64), (np.float32, np.float64), (np.int64, np.float16)])
+def test_rows_among_others_are_counted_as_by_comparing_each(kinds):
+    rng = np.random.default_rng(8)
+    mine, others = (rng.integers(-2, 3, (60, 3)).astype(kind) for kind in kinds)
+    if mine.dtype.kind == "f":
+        mine[mine == 0] = -0.0
+    expected = sum(any(np.array_equal(row, other) for other in others) for row in mine)
+    assert 0 < expected < 60
+    assert count_among(mine, others) == expected
+    assert count_among(mine[:, :2], others) == 0

@@ -18,11 +18,13 @@ from .half_rows import HalfRows, half_rows
 from .near_pairs import Block
 from .neighbours import kth_over_samples
 from .overlap import SLACK
-from .parallel import blocks
+from .parallel import blocks, engine_options
 from .products import power_of_two_below
 from .streamed import Memberships, StreamedRows
 
-_BYTES_AT_ONCE = 1 << 31
+_COPIERS = 8
+"""Threads that copy from the system's pages into pinned memory: one alone is slower than a device computes."""
+_BYTES_AT_ONCE = 1 << 30
 """Of a panel or a slab in float64, at which half precision is made in parts."""
 _MOST_ROWS = 1 << 20
 _LEAST_ROWS = 1 << 10
@@ -91,14 +93,18 @@ class _Source:
         # Memory that stays in its place is copied without another copy; the reader alone uses it.
         on_cuda = self.device.type == "cuda"
         room = torch.empty(shape, dtype=self._kind, pin_memory=True) if on_cuda else None
-        with ThreadPoolExecutor(1, thread_name_prefix="recapture") as reader:
-            coming = reader.submit(self._read, parts[0], room)
+        threads = min(_COPIERS, engine_options().thread_count())
+        with (
+            ThreadPoolExecutor(threads, thread_name_prefix="recapture") as copiers,
+            ThreadPoolExecutor(1, thread_name_prefix="recapture") as reader,
+        ):
+            coming = reader.submit(self._read, parts[0], room, copiers)
             for number, part in enumerate(parts):
                 values = coming.result()
                 if on_cuda:
                     values.record_stream(torch.cuda.current_stream(self.device))
                 if number + 1 < len(parts):
-                    coming = reader.submit(self._read, parts[number + 1], room)
+                    coming = reader.submit(self._read, parts[number + 1], room, copiers)
                 weight = torch.as_tensor(self.rows.weight[part]).to(self.device)
                 yield _Loaded(part, values, weight, half_rows(values, self.centre, self.scale))
 
@@ -109,14 +115,19 @@ class _Source:
         kinds = {"f2": torch.float16, "f4": torch.float32}
         return kinds.get(self.rows.values.dtype.str[1:], torch.float64)  # whole numbers are compared as float64
 
-    def _read(self, part: slice, room: Any) -> Any:
+    def _read(self, part: slice, room: Any, copiers: ThreadPoolExecutor) -> Any:
         """room: pinned memory, where there is a device that copies from there."""
         import torch
 
         if room is None:
             return self._there(self.rows.taken(part))
         size = part.stop - part.start
-        self.rows.take_into(part, room.numpy()[:size])
+        target = room.numpy()[:size]
+
+        def copy(some: slice) -> None:
+            self.rows.take_into(slice(part.start + some.start, part.start + some.stop), target[some])
+
+        list(copiers.map(copy, blocks(size, 1 << 14)))
         # A stream of its own waits for nobody's products.
         with torch.cuda.device(self.device), torch.cuda.stream(torch.cuda.Stream()):  # type: ignore[no-untyped-call]
             there = room[:size].to(self.device, non_blocking=True)

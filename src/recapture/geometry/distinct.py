@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import NamedTuple
@@ -82,9 +83,13 @@ def _folding(first: np.ndarray, inverse: np.ndarray) -> Folding:
     return Folding(first[order], np.bincount(inverse).astype(np.int64), inverse)
 
 
-def _row_hashes(values: Rows) -> np.ndarray:
-    """A random linear hash of each row's bits, modulo 2^64. Equal hashes are checked, so chance makes no error."""
-    bits = np.dtype(f"u{values.dtype.itemsize}")
+def _row_hashes(values: Rows, kind: np.dtype | None = None) -> np.ndarray:
+    """A random linear hash of each row's bits, modulo 2^64. Equal hashes are checked, so chance makes no error.
+
+    kind: the type whose bits are taken, where rows of several types are compared.
+    """
+    kind = values.dtype if kind is None else kind
+    bits = np.dtype(f"u{kind.itemsize}")
     drawn = np.random.default_rng(20).integers(0, 2**64, values.shape[1], dtype=np.uint64)
     factors = np.asarray(drawn | np.uint64(1))
     if isinstance(values, SparseRows):
@@ -92,7 +97,7 @@ def _row_hashes(values: Rows) -> np.ndarray:
     hashes = np.empty(len(values), np.uint64)
 
     def fill(part: slice) -> None:
-        block = values[part] + values.dtype.type(0)  # -0.0 becomes 0.0
+        block = values[part].astype(kind, copy=False) + kind.type(0)  # -0.0 becomes 0.0
         hashes[part] = block.view(bits).astype(np.uint64) @ factors
 
     run_tiles(fill, blocks(len(values), 512), "finding repeats")
@@ -104,6 +109,25 @@ def _all_equal(values: Rows, representative: np.ndarray, chunk: int = 4096) -> b
         equal_rows(values[start : start + chunk], values[representative[start : start + chunk]])
         for start in range(0, len(values), chunk)
     )
+
+
+def count_among(values: Rows, others: Rows) -> int:
+    """How many rows of one set are equal to some row of another, whatever their types of numbers."""
+    if values.shape[1] != others.shape[1]:
+        return 0
+    if isinstance(values, SparseRows) or isinstance(others, SparseRows):
+        known = set(row_digests(others))
+        return sum(digest in known for digest in row_digests(values))
+    kind = np.dtype(np.float64)
+    mine, theirs = _row_hashes(values, kind), _row_hashes(others, kind)
+    maybe = np.flatnonzero(np.isin(mine, theirs))
+    known = set(_digests_at(others, np.flatnonzero(np.isin(theirs, mine[maybe]))))
+    return sum(digest in known for digest in _digests_at(values, maybe))
+
+
+def _digests_at(values: np.ndarray, places: np.ndarray, chunk: int = 4096) -> Iterator[bytes]:
+    for start in range(0, len(places), chunk):
+        yield from row_digests(values[places[start : start + chunk]])
 
 
 def row_digests(values: Rows) -> list[bytes]:

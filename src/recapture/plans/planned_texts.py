@@ -5,6 +5,7 @@ A text is encoded once, in the part where it stands first, whichever file that i
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,7 @@ class PlannedEncoding:
         """text: to see what it makes of one."""
         path = None
         if encoder is not None and Path(encoder).expanduser().exists():
-            path = str(Path(encoder).expanduser().absolute())
+            path = os.path.abspath(Path(encoder).expanduser())  # noqa: PTH100 - links stay as they are
         resolved = resolve_encoder(path or encoder, pooling=pooling, truncate=truncate)
         if resolved.fit([text or "a"]) is not resolved:
             raise InputError(

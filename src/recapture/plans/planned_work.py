@@ -544,7 +544,8 @@ def merge_plan(folder: str | os.PathLike[str]) -> SetResults:
     if plan.encoding is not None:
         prepared = replace(prepared, identity=plan.encoding.identity)
     pair = Pair(prepared.reference, prepared.candidates[plan.candidate_name])
-    pair.know(_together(plan, plan.foldings([each.values for each in vectors])))
+    same = [pair.reference.folding, pair.candidate.folding]  # of equal texts where there are any
+    pair.know(_together(plan, same if plan.encoding is None else plan.foldings([])))
     results = evaluate_prepared(prepared, pairs={plan.candidate_name: pair})
     for each in vectors:
         each.check_unchanged()

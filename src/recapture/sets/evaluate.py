@@ -250,8 +250,7 @@ def prepare_sets(
     for points in sets:
         check_reach(reference, Pair(reference, points).candidate)
     texts = vectors.identity is not None
-    ready = [points.values for points in every_point]
-    inputs = inputs_of(given.names, given.samples if texts else ready, vectors.facts, texts)
+    inputs = inputs_of(given.names, given.samples if texts else every_point, vectors.facts, texts)
     by_name = dict(zip(given.candidates, sets, strict=True))
     for name, points in by_name.items():
         notes[points.name] += copies_note(inputs, name, points, reference)

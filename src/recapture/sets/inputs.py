@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..geometry.distinct import fold_rows, row_digests
+from ..geometry.distinct import count_among
 from ..geometry.points import PointSet
-from ..geometry.sparse_rows import Rows, equal_rows
+from ..geometry.sparse_rows import equal_rows
 from ..texts.copies import Copies, copies
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _WORDS = {
 
 
 def inputs_of(names: Sequence[str], sets: Sequence[Any], facts: Sequence[TextFacts], texts: bool) -> Inputs:
-    """Of the reference, which comes first, and of every candidate. texts: whether the sets hold texts."""
+    """Of the reference, which comes first, and of every candidate. texts: whether the sets hold texts (else points)."""
     counted = _of_texts(names, sets) if texts else _of_rows(sets)
     return {
         name: {**of_set, **{fact: getattr(seen, fact) for fact in _SEEN}}
@@ -45,14 +45,12 @@ def _of_texts(names: Sequence[str], sets: Sequence[Sequence[str]]) -> list[dict[
     return [{count: getattr(of_set, count) for count in _COUNTS} for of_set in by_set]
 
 
-def _of_rows(sets: Sequence[Rows]) -> list[dict[str, int | None]]:
+def _of_rows(sets: Sequence[PointSet]) -> list[dict[str, int | None]]:
     """Of ready vectors: equal rows. How near is near cannot be told."""
-    known = set(row_digests(sets[0]))
     counted: list[dict[str, int | None]] = []
-    for place, rows in enumerate(sets):
-        repeated = len(rows) - len(fold_rows(rows).first)
-        copied = sum(digest in known for digest in row_digests(rows)) if place else 0
-        counted.append({"copied": copied, "near_copied": None, "repeated": repeated, "near_repeated": None})
+    for place, points in enumerate(sets):
+        copied = count_among(points.values, sets[0].values) if place else 0
+        counted.append({"copied": copied, "near_copied": None, "repeated": points.duplicates, "near_repeated": None})
     return counted
 
 
