@@ -10,7 +10,7 @@ NAMES = (
     "triangles", "relabelling", "permutations", "mauve", "meteor", "cider",
     "small", "words", "bertscore", "transport", "infolm", "which_texts", "pages",
 )  # fmt: skip
-CHECKS = ("agreement", "gpu", "plans", "streamed", "larger_than_memory")
+CHECKS = ("agreement", "gpu", "plans", "plans_ray", "streamed", "larger_than_memory")
 """Simulations whose figures stand in docs, and what needs a GPU or many cores: they run by name alone."""
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +39,8 @@ def save(path: Path, seed: int) -> None:
     values.flush()
 
 
-ALONE = {"RECAPTURE_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+THREADS = ("RECAPTURE_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+ALONE = {**dict.fromkeys(THREADS, "1"), "CUDA_VISIBLE_DEVICES": ""}  # a GPU would do large parts, one after the other
 PRODUCT = """
 import time
 import numpy as np
@@ -73,17 +75,21 @@ def rate(processes: int) -> float:
     return sum(int(worker.communicate()[0]) for worker in workers) / processes
 
 
-def main() -> None:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def compare(title: str, unit: str, seconds: Callable[[Path, int], float]) -> None:
+    """A table by numbers of workers. seconds: until all parts of a plan are there, by so many."""
     with tempfile.TemporaryDirectory(prefix="recapture-plans-") as name:
         folder = Path(name)
         paths = folder / "human.npy", folder / "model.npy"
         for seed, path in enumerate(paths, 1):
             save(path, seed)
-        print(f"\nA plan for {ROWS:,} v {ROWS:,} x {DIMENSIONS}, {PARTS} parts of each kind, {cores} cores")
-        print("processes   seconds   speed-up   efficiency   machine's own   of what it gives")
+        print(f"\n{title}: {ROWS:,} v {ROWS:,} x {DIMENSIONS}, {PARTS} parts of each kind, {cores()} cores")
+        print(f"{unit:9}   seconds   speed-up   efficiency   machine's own   of what it gives")
         merged, alone, own = set(), 0.0, 0.0
-        for processes in [each for each in PROCESSES if each <= cores]:
+        for processes in [each for each in PROCESSES if each <= cores()]:
             plan = folder / f"by {processes}"
             rc.make_plan(*paths, plan, parts=PARTS)
             took = seconds(plan, processes)
@@ -99,3 +105,7 @@ def main() -> None:
         if len(merged) != 1:
             raise SystemExit("merged numbers differ")
         print("merged numbers are equal")
+
+
+def main() -> None:
+    compare("A plan driven by plain processes", "processes", seconds)

@@ -1,5 +1,6 @@
 """Plans and vectors behind URLs: the same numbers as in folders, and no half-written or wrong file is ever used."""
 
+import os
 import pickle
 import sys
 from pathlib import Path
@@ -114,6 +115,7 @@ def test_file_urls_are_folders(sets, tmp_path):
         ("s3://bucket/a.npy", "gs://bucket/plans", "s3://bucket/a.npy"),
         ("s3://bucket/a.npy", "/plans", "s3://bucket/a.npy"),
         ("/data/a.npy", "s3://bucket/plans", "/data/a.npy"),
+        ("simplecache::s3://bucket/a.npy", "s3://bucket/plans", "simplecache::s3://bucket/a.npy"),
         ("/data/a.npy", "/plans/one", "../../data/a.npy"),
     ],
 )
@@ -195,3 +197,13 @@ def test_storage_that_fails_is_told_in_its_own_words(sets, monkeypatch):
     monkeypatch.setattr(type(fsspec.filesystem("memory")), "put_file", fails)
     with pytest.raises(InputError, match=r"^cannot write memory://plans/five/\S+: the lease has expired$"):
         rc.run_plan("memory://plans/five")
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owners")
+def test_copies_are_kept_where_nobody_else_can_change_them(sets, monkeypatch):
+    upload("memory://data/human.npy", "human.npy")
+    Path(f"recapture-{os.getuid() + 1}").mkdir()
+    owner = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: owner + 1)
+    with pytest.raises(InputError, match=r"^copies cannot be kept in \S+: it belongs to somebody else$"):
+        rc.make_plan("memory://data/human.npy", "model.npy", "planned")

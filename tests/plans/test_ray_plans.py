@@ -24,7 +24,7 @@ from recapture.plans.places import place_of
 from recapture.plans.tile_plan import TilePlan
 
 pytest.importorskip("ray", reason="ray is not installed: pip install 'recapture[ray]'")
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.traced]
 
 METRICS = ["mark-evaluate", "precision-recall", "density-coverage"]
 SECONDS = 90
@@ -37,7 +37,9 @@ def cluster():
     from ray.cluster_utils import Cluster
 
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    soon = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 300, "health_check_failure_threshold": 10}
+    head = {"num_cpus": 1, "include_dashboard": False, "_system_config": soon}
+    made = Cluster(initialize_head=True, head_node_args=head)
     for _ in range(2):
         made.add_node(num_cpus=1)
     ray.init(made.address, log_to_driver=False, logging_level="ERROR")
@@ -109,18 +111,41 @@ def test_a_driver_that_is_killed_is_resumed(cluster, sets, tmp_path):
     assert rc.merge_plan(url).to_json(arrays=True) == in_one_process(*sets)
 
 
-def test_actors_that_keep_what_they_have_read(cluster, sets):
-    """As on GPUs, and where texts are encoded."""
+def test_an_actor_that_is_lost_with_its_node_begins_elsewhere(cluster, sets):
+    """As on GPUs, and where texts are encoded. All places are taken: it waits until another actor has nothing to do."""
     import ray
 
-    rc.make_plan("human.npy", "model.npy", "planned", parts=3)
+    rc.make_plan("human.npy", "model.npy", "planned", parts=6)
     plan = TilePlan.opened(Path("planned").absolute())
     shared = ray_engine._Shared(str(plan.folder), plan.digest)
     parts = [*plan.parts["radii-reference"], *plan.parts["radii-candidate"]]
-    names = list(ray_engine._by_actors(ray, shared, parts, 2, {"num_cpus": 1}, ray_engine._How(1, None)))
+    made = ray_engine._by_actors(ray, shared, parts, 3, {"num_cpus": 1}, ray_engine._How(1, None))
+    names = [next(made)]
+    cluster.remove_node(cluster.list_all_nodes()[-1], allow_graceful=False)
+    names += made
     assert sorted(names) == sorted(part.name for part in parts)
     assert rc.run_plan("planned").found == [part.name for part in parts]
     assert rc.merge_plan("planned").to_json(arrays=True) == in_one_process(*sets)
+    cluster.add_node(num_cpus=1)
+
+
+def test_texts_are_encoded_on_the_cluster(cluster, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["a", "cat", "dog", "boat", "net", "map", "rain", "ran", "sat", "sold", "saw", "home"]
+    rng = np.random.default_rng(3)
+    Path("words.txt").write_text(
+        "".join(" ".join([word, *map(str, rng.standard_normal(6).round(3))]) + "\n" for word in words)
+    )
+    human, model = [[" ".join(rng.choice(words, rng.integers(1, 6))) for _ in range(100)] for _ in range(2)]
+    for name, texts in (("human", human), ("model", model)):
+        Path(f"{name}.txt").write_text("".join(f"{text}\n" for text in texts))
+    results = rc.evaluate_files(
+        "human.txt", {"model": "model.txt"}, f"local://{tmp_path}/kept", engine="ray", encoder="words.txt", parts=3
+    )
+    expected = rc.evaluate(human, {"model": model}, METRICS, "words.txt", ceiling=False, cache=False)
+    for metric in METRICS:
+        assert results["model"][metric].values == expected["model"][metric].values
+    assert results["model"]["mark-evaluate"].counts == expected["model"]["mark-evaluate"].counts
 
 
 # Bad input: one sentence, before any work
@@ -149,6 +174,18 @@ def test_nodes_with_another_version(cluster, sets, monkeypatch):
         rc.run_plan("planned", engine="ray")
 
 
+def test_what_no_node_has(cluster, sets, monkeypatch):
+    """Ray itself would wait for it without an end."""
+    rc.make_plan("human.npy", "model.npy", "planned", parts=2)
+    with pytest.raises(InputError, match="device 'cuda' cannot be used: no node of the cluster has a GPU"):
+        rc.run_plan("planned", engine="ray", device="cuda")
+    monkeypatch.setenv("RECAPTURE_THREADS", "7")
+    with pytest.raises(
+        InputError, match=r"a part asks for 7 processors \(RECAPTURE_THREADS\), but no node has more than 1"
+    ):
+        rc.run_plan("planned", engine="ray")
+
+
 def test_a_cluster_that_does_not_answer(sets, capsys, monkeypatch):
     import ray
 
@@ -158,9 +195,11 @@ def test_a_cluster_that_does_not_answer(sets, capsys, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         monkeypatch.setattr(ray_engine, "_ANSWER", 3)
+        monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
         begun = time.monotonic()
         assert refused([*command, f"127.0.0.1:{port}"], capsys) == (
-            f"no cluster of Ray answers at 127.0.0.1:{port}: no answer in 3 seconds"
+            f"no cluster of Ray answers at 127.0.0.1:{port}: no answer in 3 seconds "
+            "(if it asks for a token: RAY_AUTH_MODE=token)"
         )
         assert time.monotonic() - begun < 20
     for address in (f"127.0.0.1:{port}", f"ray://127.0.0.1:{port}"):

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 from ..errors import InputError, first_line
 from ..files import expanded, whole_file
 
-_URL = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
+_URL = re.compile(r"([a-z][a-z0-9+.:-]+)://", re.IGNORECASE)
+"""How a URL begins; kinds of storage may be chained by "::"."""
 
 
 class _Digested(Protocol):
@@ -209,6 +210,8 @@ def _copy_path(place: RemotePath, digest: str) -> Path:
     owner = os.getuid() if hasattr(os, "getuid") else 0
     folder = Path(tempfile.gettempdir(), f"recapture-{owner}")
     folder.mkdir(mode=0o700, exist_ok=True)
+    if hasattr(os, "getuid") and folder.stat().st_uid != owner:  # who could change copies while they are read
+        raise InputError(f"copies cannot be kept in {folder}: it belongs to somebody else")
     return folder / f"{digest}{Path(place.name).suffix}"
 
 

@@ -35,6 +35,10 @@ _ANSWER = 30
 """Seconds for a connection to be made, and for a cluster to answer."""
 _NODES = 120
 """Seconds for every node to start a process and look at the storage."""
+_AHEAD = 4
+"""Tasks handed out for each processor: to look for finished ones among thousands takes time."""
+_OBJECTS = 100_000_000
+"""Bytes of a cluster's own store, which holds names of parts alone."""
 _LOCAL, _AUTO = "local", "auto"
 _PORTS = {"ray://": 10001, "": 6379}
 _PROBE = """
@@ -58,6 +62,7 @@ def run_on_ray(plan: TilePlan, device: str | None, address: str | None) -> PlanR
     shared = _Shared(_whole(plan.folder), plan.digest)
     how = _How(_threads(), device)
     with _cluster(address) as ray:
+        _check_processors(ray, how.threads)
         _check_nodes(ray, shared, plan)
         while todo := ready(plan.parts, done):
             with Progress(f"parts of {plan.folder.name}", len(todo), "part") as progress:
@@ -152,7 +157,11 @@ def _cluster(address: str | None) -> Iterator[Any]:
     wanted = address or os.environ.get("RAY_ADDRESS") or _LOCAL
     settings: dict[str, Any] = {"address": wanted, "log_to_driver": False, "logging_level": "ERROR"}
     if wanted == _LOCAL:
-        settings |= {"num_cpus": engine_options().thread_count(), "include_dashboard": False}
+        settings |= {
+            "num_cpus": engine_options().thread_count(),
+            "include_dashboard": False,
+            "object_store_memory": _OBJECTS,
+        }
     else:
         _check_reachable(wanted)
     with redirect_stdout(cast(Any, _WithoutRay(sys.stdout))):
@@ -197,9 +206,9 @@ def _check_reachable(address: str) -> None:
     try:
         asked = subprocess.run([sys.executable, "-c", _PROBE, address], capture_output=True, text=True, timeout=_ANSWER)
     except subprocess.TimeoutExpired:
-        raise _no_cluster(address, f"no answer in {_ANSWER} seconds") from None
+        raise _unanswered(address, f"no answer in {_ANSWER} seconds") from None
     if asked.returncode:
-        raise _no_cluster(address, asked.stdout.strip() or "its process ended")
+        raise _unanswered(address, asked.stdout.strip() or "its process ended")
 
 
 def _no_cluster(address: str, why: str) -> InputError:
@@ -207,6 +216,12 @@ def _no_cluster(address: str, why: str) -> InputError:
         return InputError("no cluster of Ray was found on this machine: start one, or name its address")
     where = "could be started here" if address == _LOCAL else f"answers at {address}"
     return InputError(f"no cluster of Ray {where}: {why.rstrip('.')}")
+
+
+def _unanswered(address: str, why: str) -> InputError:
+    """Somebody is there. Ray itself does not say that a token was asked for."""
+    hint = "" if os.environ.get("RAY_AUTH_MODE") else " (if it asks for a token: RAY_AUTH_MODE=token)"
+    return _no_cluster(address, why.rstrip(".") + hint)
 
 
 def _check_nodes(ray: Any, shared: _Shared, plan: TilePlan) -> None:
@@ -250,6 +265,13 @@ def _check_nodes(ray: Any, shared: _Shared, plan: TilePlan) -> None:
             mark.unlink()
 
 
+def _check_processors(ray: Any, threads: int) -> None:
+    """Ray would wait for ever for a node that has as many as a part asks for."""
+    most = max((int(node["Resources"]["CPU"]) for node in _nodes(ray)), default=threads)
+    if threads > most:
+        raise InputError(f"a part asks for {threads} processors (RECAPTURE_THREADS), but no node has more than {most}")
+
+
 def _token_name(token: str) -> str:
     return f".seen-{token[:8]}"
 
@@ -277,9 +299,14 @@ def _made(ray: Any, shared: _Shared, parts: list[Part], how: _How) -> Iterator[s
         yield from _by_actors(ray, shared, parts, min(len(parts), gpus or max(1, cpus)), needs, how)
         return
     make = ray.remote(make_part).options(num_cpus=how.threads, max_retries=_TRIES, scheduling_strategy="SPREAD")
-    waiting = {make.remote(shared, part.name, how): part for part in parts}
+    waiting: dict[Any, Part] = {}
+    todo = parts[::-1]
+    most = _AHEAD * max(_AHEAD, int(ray.cluster_resources().get("CPU", 0)))
     with _none_left(ray, waiting):
-        while waiting:
+        while todo or waiting:
+            while todo and len(waiting) < most:
+                part = todo.pop()
+                waiting[make.remote(shared, part.name, how)] = part
             (first,), _ = ray.wait(list(waiting), num_returns=1)
             yield _answer(ray, first, waiting.pop(first))
 
@@ -308,9 +335,12 @@ def _by_actors(
             name = _answer(ray, first, part)
             if todo:
                 next_for(actor)
+            else:  # one that was lost may wait for its place
+                actors.remove(actor)
+                ray.kill(actor)
             yield name
     finally:
-        for actor in actors:  # the next phase may need their processors
+        for actor in actors:
             ray.kill(actor)
 
 
