@@ -317,3 +317,21 @@ def test_a_driver_may_make_rows_only_when_all_vectors_are_there(here):
     ):
         PlannedParts(plan).make(plan.parts[ROWS[0]][0])
     assert not Path("planned/reference.npy").exists()
+
+
+def test_texts_and_plan_behind_a_url(here):
+    pytest.importorskip("fsspec")
+    import fsspec
+
+    for name in ("human.txt", "model.txt"):
+        with fsspec.open(f"memory://texts/{name}", "wb") as stream:
+            stream.write(Path(name).read_bytes())
+        Path(name).unlink()
+    done("memory://texts/human.txt", "memory://texts/model.txt", "memory://texts-planned", parts=3)
+    merged = rc.merge_plan("memory://texts-planned")
+    assert numbers(merged) == numbers(scored())
+    damaged = fsspec.filesystem("memory")
+    damaged.pipe_file("/texts-planned/vectors-reference-0002.part", b"recapture part ")
+    damaged.pipe_file("/texts-planned/candidate.npy", b"")
+    assert rc.run_plan("memory://texts-planned").made == ["vectors-reference-0002", "rows-candidate-0001"]
+    assert rc.merge_plan("memory://texts-planned").to_json() == merged.to_json()
