@@ -94,17 +94,17 @@ TRIALS = (
                        "-o", "totals.md"], seen=of_a_journal),
     Trial("embed", ["embed", "../many.txt", "--encoder", "../vectors.txt", "-o", "vectors.npz"], seen=of_a_cache),
     Trial("large", ["embed", "../large.txt", "--encoder", "../vectors.txt", "-o", "vectors.npy"], seen=of_a_cache),
-    Trial("plan", ["plan", "-r", "../human.npy", "-c", "../model.npz", "-o", "planned", "--parts", "30"],
+    Trial("plan", ["plan", "-r", "../human.npy", "-c", "../model.npz", "-o", "planned", "--parts", "15"],
           [["run", "planned"], ["merge", "planned", "--arrays", "-o", "merged.json"]], of_a_plan),
     Trial("texts", ["plan", "-r", "../many.txt", "-c", "../model.txt", "--encoder", "../vectors.txt", "-o", "planned",
-                    "--parts", "30"],
+                    "--parts", "15"],
           [["run", "planned"], ["merge", "planned", "--arrays", "-o", "merged.json"]], of_a_plan),
     Trial("reproduce", ["reproduce", "word-swap", "--made-up", "--encoder", "bag-of-words", "-o", "pages"],
           seen=of_a_journal),
 )  # fmt: skip
 
 
-def make_inputs(folder: Path, contexts: int = 150) -> None:
+def make_inputs(folder: Path, contexts: int = 90) -> None:
     """Texts, word vectors and contexts that are the same every time."""
     rng = random.Random("inputs")
 
@@ -113,13 +113,13 @@ def make_inputs(folder: Path, contexts: int = 150) -> None:
 
     for name in ("human", "model"):
         (folder / f"{name}.txt").write_text("".join(f"{text()}\n" for _ in range(300)))
-    (folder / "many.txt").write_text("".join(f"{text()}\n" for _ in range(6_000)))
+    (folder / "many.txt").write_text("".join(f"{text()}\n" for _ in range(3_000)))
     # More lines than are encoded at once, of few texts.
     few = [" ".join(rng.choices(WORDS, k=24)) for _ in range(400)]
     (folder / "large.txt").write_text(
         "".join(f"{few[place % 400 if place < 66_000 else -1]}\n" for place in range(70_000))
     )
-    reference, candidate = np.random.default_rng(1).standard_normal((2, 4_000, 32)).round(2)
+    reference, candidate = np.random.default_rng(1).standard_normal((2, 2_500, 32)).round(2)
     np.save(folder / "human.npy", reference)
     np.savez(folder / "model.npz", embeddings=candidate)
     rows = (" ".join([word, *(f"{rng.gauss(0, 1):.4f}" for _ in range(20))]) for word in WORDS)

@@ -350,21 +350,24 @@ def _run_share(plan: TilePlan, worker: int, workers: int, wait: float, *, device
     def do(parts: list[Part]) -> None:
         with Progress(f"parts of {plan.folder.name}", len(parts), "part") as progress:
             for part in parts:
-                if plan.read(part) is None:
+                # Somebody else may have made it meanwhile.
+                if part.name in done or plan.read(part) is not None:
+                    found.append(part.name)
+                else:
                     work.make(part)
                     made.append(part.name)
-                else:
-                    found.append(part.name)
                 progress.advance()
 
-    needed = wanted(plan.parts, plan.done())
+    done = plan.done()
+    needed = wanted(plan.parts, done)
     missing: list[str] = []
     for together in rounds(plan.parts):
         if missing:  # of an earlier round
             break
         do([part for part in together[worker - 1 :: workers] if part.stage in needed])
         if together[-1].stage != COUNTS:
-            missing = _missing_after(plan, [part for part in together if part.stage in needed], wait)
+            others = [part for part in together if part.stage in needed and part.name not in done]
+            missing = _missing_after(plan, others, wait)
     return PlanRun(made, found, missing)
 
 
