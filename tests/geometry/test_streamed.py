@@ -145,3 +145,15 @@ def test_memory_grows_with_the_tiles_not_with_the_set(monkeypatch):
     peak_of(512, monkeypatch)  # libraries load
     small, large = peak_of(1024, monkeypatch), peak_of(16 * 1024, monkeypatch)
     assert large - small < 15 * 1024 * 64
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int16])
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_rows_are_taken_into_memory_that_is_there(kind, repeats):
+    """As a GPU's pinned memory is filled: different rows alone, whole numbers as float64."""
+    values = np.repeat(np.arange(60).reshape(20, 3).astype(kind), repeats, axis=0)
+    room = np.zeros((20, 3), kind if kind is np.float32 else np.float64)
+    rows = streamed_rows(values)
+    rows.take_into(slice(2, 11), room[2:11])
+    np.testing.assert_array_equal(room[2:11], values[::repeats][2:11])
+    assert not room[:2].any() and not room[11:].any()

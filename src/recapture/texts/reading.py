@@ -512,18 +512,21 @@ def _formats() -> dict[str, Format]:
 
 
 def _read_lines(source: Source, field: str | None) -> Samples:
-    samples = text_samples(source, [text for _, text in _stream_lines(source, field, START, held=True)])
+    _check_no_field(source, field)
+    samples = text_samples(source, [without_line_end(line) for _, _, line in source.located()])
     return replace(samples, notes=tuple(check_lines(source, samples.texts or ())))
 
 
-def _stream_lines(
-    source: Source, field: str | None, start: Place, *, held: bool = False
-) -> Iterator[tuple[Place, str]]:
+def _stream_lines(source: Source, field: str | None, start: Place) -> Iterator[tuple[Place, str]]:
+    _check_no_field(source, field)
+    for number, offset, line in source.located(start, held=False):
+        yield Place(offset, number), without_line_end(line)
+
+
+def _check_no_field(source: Source, field: str | None) -> None:
     if field is not None:
         # Most likely records under an unusual suffix: reading them as plain lines would give wrong scores silently.
         raise InputError(f"{source.name} is read as plain lines, which have no field {field!r}; name its format")
-    for number, offset, line in source.located(start, held=held):
-        yield Place(offset, number), without_line_end(line)
 
 
 def check_lines(source: Source, texts: Sequence[str]) -> list[str]:
