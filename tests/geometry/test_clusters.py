@@ -43,6 +43,15 @@ def test_principal_axes_are_scikit_learns(n, d, variance):
     np.testing.assert_allclose(pdist(found.values[found.inverse[some]]), pdist(expected), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.uint8])
+def test_centred_rows(kind):
+    """The definition in float64, all rows at once; a power of two changes no digit."""
+    found = ClusterRows.of((20 * np.random.default_rng(0).random((1300, 5)) + 100).astype(kind))
+    whole = found.values.astype(np.float64) - found.values.astype(np.float64).mean(axis=0)
+    scale = 2.0 ** -np.ceil(np.log2(np.abs(whole).max()))
+    np.testing.assert_array_equal(found.centred().values, (whole * scale).astype(np.float32))
+
+
 def clumps(count, number, d=6, spread=0.02, seed=0):
     rng = np.random.default_rng(seed)
     centres = rng.standard_normal((number, d))

@@ -71,6 +71,7 @@ SIZES = {
 }
 
 
+@pytest.mark.usefixtures("anywhere")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", INPUTS)
 @pytest.mark.parametrize("sizes", SIZES)
@@ -98,6 +99,20 @@ def test_short_lists_are_made_longer(name, options, short_lists):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["random", "integer grid", "repeated rows", "near-ties"])
+def test_walks_on_a_device_are_finished_here(name, there, short_lists, monkeypatch):
+    """Whose lists there are too short starts again; few words at a time, as where memory is short."""
+    from recapture.geometry import device_walks
+
+    monkeypatch.setattr(device_walks, "_CELLS", 1)
+    monkeypatch.setattr(relabelled, "_TABLE_WORDS_THERE", 1000)
+    points = np.concatenate(INPUTS[name])
+    labels = draw(130, len(points), len(points) // 3, len(points) // 3)
+    found = relabelled_counts(PooledNeighbours(points), labels, (1, 3))
+    assert_brute_force(points, labels, found, some=(0, 64, 129))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["random", "integer grid", "repeated rows", "near-ties"])
 def test_how_the_work_is_cut_up_changes_nothing(name, monkeypatch):
     points = np.concatenate(INPUTS[name])
     labels = draw(200, len(points), 60, 70)
@@ -110,6 +125,7 @@ def test_how_the_work_is_cut_up_changes_nothing(name, monkeypatch):
             np.testing.assert_array_equal([found[k] for k in KS], [expected[k] for k in KS])
 
 
+@pytest.mark.usefixtures("anywhere")
 def test_observed_labelling_equals_the_engine():
     """Another route to the same numbers, at a size of several tiles, with repeats within and across the sets."""
     reference = np.concatenate([normal(1, 1200, 20), np.repeat(normal(2, 3, 20), (5, 40, 150), axis=0)])
@@ -128,6 +144,7 @@ def test_observed_labelling_equals_the_engine():
             assert tuple(each[number] for each in found[k]) == expected
 
 
+@pytest.mark.usefixtures("anywhere")
 def test_candidates_that_surround_all_references():
     """In many dimensions every reference is in the sphere of every wider candidate: lists of everybody."""
     points = np.concatenate([normal(4, 150, 400), 1.4 * normal(5, 150, 400)])
@@ -181,6 +198,7 @@ def test_lists_are_in_order_and_lack_nobody(name):
             assert lists.complete[row] == (len(listed) == len(others))
 
 
+@pytest.mark.usefixtures("anywhere")
 def test_long_lists_are_thrown_away(monkeypatch):
     monkeypatch.setattr(pooled, "_ENTRIES_KEPT", 500)
     monkeypatch.setattr(pooled, "_ALWAYS_KEPT", 2)
@@ -220,3 +238,10 @@ def test_packed_answers_add_up(answers):
     np.testing.assert_array_equal(bits.sums(numbers), counted.sum(axis=0))
     packed = bits.unpack(bits.pack(flags))
     np.testing.assert_array_equal(np.moveaxis(packed, -1, 1).reshape(-1, 77, 3)[:answers], flags)
+
+
+def test_long_rows_of_labels_are_counted():
+    flags = np.random.default_rng(3).random((5, 5000)) < np.linspace(0, 1, 5)[:, None]
+    labels = Labels(flags, ~flags)
+    np.testing.assert_array_equal(labels.counts[0], [sum(row) for row in flags.tolist()])
+    np.testing.assert_array_equal(labels.counts[0] + labels.counts[1], 5000)

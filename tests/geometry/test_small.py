@@ -7,14 +7,15 @@ import oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_exactness import INPUTS, VALUES
+from test_exactness import INPUTS, VALUES, normal
 from test_population import log_likelihood
 
 import recapture as rc
 from recapture.errors import InputError
-from recapture.geometry import small
+from recapture.geometry import device_small, small
+from recapture.geometry.device_small import DeviceSets, small_counts_on
 from recapture.geometry.parallel import engine
-from recapture.geometry.small import small_counts
+from recapture.geometry.small import small_counts, small_counts_at
 from recapture.population import mark_evaluate_scores
 
 NAMES = ("x", "y", "a", "b", "covered")
@@ -33,6 +34,95 @@ def compare(sets, pairs, k):
         assert counts.enough[number] == (min(n, m) > k)
         expected = oracles.counts(sets[i], sets[j], k) if min(n, m) > k else dict.fromkeys(NAMES, 0)
         assert found(counts, number) == expected, (number, k)
+
+
+def on_device(sets, device):
+    """The sets below each other in a torch tensor; whole numbers as float64, like everywhere."""
+    torch = pytest.importorskip("torch")
+    kinds = {each.dtype for each in sets}
+    kind = kinds.pop() if len(kinds) == 1 else np.dtype(np.float64)
+    rows = np.concatenate([np.asarray(each, kind if kind.kind == "f" else np.float64) for each in sets])
+    sizes = np.array([len(each) for each in sets])
+    return DeviceSets(torch.from_numpy(rows).to(device), np.cumsum(sizes) - sizes, sizes)
+
+
+def compare_several(sets, pairs, ks, device=None):
+    """All k at once, each pair at those it has samples for."""
+    pairs = np.array(pairs)
+    sizes = np.array([len(each) for each in sets])[pairs].min(axis=1)
+    each_k = np.minimum(ks, np.maximum(sizes - 1, 0)[:, None])
+    found = small_counts_at(sets, pairs, each_k)
+    if device is not None:
+        found = small_counts_on(on_device(sets, device), pairs, each_k)
+    assert found.shape == (5, *each_k.shape)
+    for number, (i, j) in enumerate(pairs.tolist()):
+        for place, k in enumerate(each_k[number].tolist()):
+            expected = oracles.counts(sets[i], sets[j], k) if k else dict.fromkeys(NAMES, 0)
+            assert dict(zip(NAMES, found[:, number, place].tolist(), strict=True)) == expected, (number, k)
+
+
+DEVICES = [None, "cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+
+
+# Products of such rows say nothing about which is nearer: their rounding is larger than most distances.
+MORE_INPUTS = {**INPUTS, "very far from the origin": (normal(81, 60) + 1e7, normal(82, 50) + 1e7)}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", MORE_INPUTS)
+def test_several_k_at_once_on_inputs_made_to_trip_it_up(name, device):
+    compare_several(MORE_INPUTS[name], [(0, 1), (1, 0), (0, 0), (1, 1)], [1, 2, 5], device)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", ["random", "integer grid", "repeated rows"])
+def test_more_neighbours_than_there_are(name, device):
+    compare_several(INPUTS[name], [(0, 1), (1, 0), (0, 0), (1, 1)], [3, 100, 200], device)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("cells, numbers", [(1, 1), (700, 20_000), (1 << 22, 1 << 22)])
+def test_several_k_of_texts_however_they_are_cut_up(monkeypatch, device, cells, numbers):
+    """From one row of one pair at a time to all pairs together."""
+    monkeypatch.setattr(small, "_CELLS", cells)
+    monkeypatch.setattr(small, "_NUMBERS", numbers)
+    monkeypatch.setattr(device_small, "CELLS", cells)
+    sets, pairs = texts(6, 5, 3, 16)
+    sets.append(np.random.default_rng(0).integers(0, 3, (60, 16)).astype(np.float32))
+    sets.append(sets[0][:1])
+    last = len(sets) - 1
+    pairs += [(last - 1, 0), (2, last - 1), (last - 1, last - 1), (last, 0), (0, last), (0, 0)]
+    compare_several(sets, pairs, [1, 3, 8], device)
+
+
+def test_a_device_with_little_memory_does_less_at_once(monkeypatch):
+    """Where not even one row of one pair fits, one sentence says so."""
+    torch = pytest.importorskip("torch")
+    sets, pairs = texts(7, 3, 2, 16)
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: None)
+    made, multiply = [], torch.bmm
+
+    def bmm(left, right):
+        made.append(left.shape[0] * left.shape[1] * right.shape[2])
+        if made[-1] > most:
+            raise torch.cuda.OutOfMemoryError("too large")
+        return multiply(left, right)
+
+    monkeypatch.setattr(torch, "bmm", bmm)
+    monkeypatch.setattr(device_small, "FEWEST_CELLS", 1)
+    most = 2000
+    compare_several(sets, pairs, [1, 2], "cpu")
+    assert max(made) > most and made[-1] <= most
+    most = 0
+    with pytest.raises(InputError, match="memory does not suffice"):
+        compare_several(sets, pairs, [1, 2], "cpu")
+
+
+@pytest.mark.parametrize("device", DEVICES[1:])
+def test_nothing_to_count_on_a_device(device):
+    sets = on_device([np.ones((1, 3), np.float32)] * 2, device)
+    assert small_counts_on(sets, np.zeros((0, 2), np.int64), np.zeros((0, 1), np.int64)).shape == (5, 0, 1)
+    assert not small_counts_on(sets, np.array([[0, 1]]), np.array([[0, 0]])).any()
 
 
 def texts(seed, count, systems, dimensions=48, layers=5):
@@ -136,7 +226,8 @@ def test_bounds_hold(dimensions):
     values[12:18] = values[6:12] * (1 + 1e-13)  # nearly the same place, far out
     values[18:] = 1e-160 * values[:6]
     rows = small._Rows([values])
-    low = -2 * rows.near(slice(0, 24), slice(0, 24))
+    whole = rows.padded(np.array([0]))
+    low = -2 * rows.near(whole, slice(0, 24), whole)[0]
     high = low + (rows.margin[:, None] + rows.margin)
     table = oracles.squared_distances(values, values)
     assert (low <= table).all() and (table <= high).all()

@@ -310,6 +310,30 @@ def test_opposite_vectors_score_no_less_than_minus_1() -> None:
         assert side.min() >= -1 and side.max() <= 1
 
 
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("cells", [1, 300, 1 << 24])
+def test_on_a_device_matching_has_nine_digits(device: str, cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Against every cosine in Python's own floats."""
+    torch = pytest.importorskip("torch")
+    from recapture.representations.words import DeviceWords
+
+    monkeypatch.setattr(greedy, "_CELLS_THERE", cells)
+    rng = np.random.default_rng(7)
+    sizes = np.array([3, 8, 1, 5])
+    rows = [rng.standard_normal((size, 1, 9)).astype(np.float32) for size in sizes]
+    weights = [rng.random(size) for size in sizes]
+    first = np.cumsum(sizes) - sizes
+    words = DeviceWords(torch.from_numpy(np.concatenate(rows)).to(device), first, sizes, 0 * sizes, sizes)
+    sides = np.array([(i, j) for i in range(4) for j in range(4)])
+    found = greedy.greedy(greedy.token_table_on(words, [own / own.sum() for own in weights]), sides)
+    for at, pair in enumerate(sides.tolist()):
+        for side, (own, other) in enumerate((pair, pair[::-1])):
+            vectors = [[row.tolist() for row in rows[text][:, 0].astype(np.float64)] for text in (own, other)]
+            best = [max(cosine(vector, each) for each in vectors[1]) for vector in vectors[0]]
+            expected = sum(value * weight for value, weight in zip(best, weights[own].tolist(), strict=True))
+            assert found[side][at] == pytest.approx(expected / weights[own].sum(), rel=1e-9, abs=1e-9)
+
+
 def test_exchanged_sides_exchange_precision_and_recall(tiny_bert: Path) -> None:
     references, candidates = texts(20, 20), texts(20, 21)
     there = scores(bertscore(references, candidates, tiny_bert, 2))

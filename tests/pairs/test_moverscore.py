@@ -15,7 +15,15 @@ from scipy.optimize import linprog
 from recapture.errors import InputError
 from recapture.geometry.parallel import engine
 from recapture.pairs.metrics import moverscore as module
-from recapture.pairs.metrics.moverscore import METRIC, PieceTable, mover_costs, moverscore, power_means
+from recapture.pairs.metrics.moverscore import (
+    METRIC,
+    PieceTable,
+    mover_costs,
+    mover_costs_on,
+    moverscore,
+    power_means,
+)
+from recapture.representations.words import DeviceWords
 
 if importlib.util.find_spec("ot") is None:  # looked for, not imported: that takes seconds
     pytest.skip("needs POT", allow_module_level=True)
@@ -142,6 +150,58 @@ def test_given_vectors_costs_are_as_exact_as_they(kind, digits):
         costs = np.array([[math.dist(u, v) for v in y] for u in x])
         expected.append(transport(costs, a / a.sum(), b / b.sum()))
     np.testing.assert_allclose(mover_costs(made, pairs, 2), expected, rtol=0, atol=10.0**-digits)
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("ngram", [1, 2])
+def test_on_a_device_costs_have_nine_digits(ngram, device):
+    """The same loops in float64, on float32 vectors below each other with a special token around each text."""
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(3)
+    sizes, rows, weights, loops = (1, 2, 5, 17, 5), [], [], []
+    for n in sizes:
+        layers = rng.standard_normal((n + 2, 4, 12)).astype(np.float32)
+        if n == 17:
+            layers[3] = layers[5]  # equal pieces
+            layers[7] = 0
+        rows.append(layers)
+        weights.append((rng.integers(0, 3, n) + (np.arange(n) == 0)) / 7)
+        own = np.float64(layers[1:-1])
+        vectors = np.concatenate([own.mean(1), own.max(1), own.min(1)], axis=1)
+        size = min(ngram, n)
+        found = []
+        for start in range(n - size + 1):
+            inside = slice(start, start + size)
+            total = weights[-1][inside].sum()
+            if total:
+                mean = vectors[inside].mean(0) if size == 1 else weights[-1][inside] @ vectors[inside] / total
+                found.append((mean / (np.linalg.norm(mean) or 1), total))
+        loops.append(([vector for vector, _ in found], np.array([total for _, total in found])))
+    tokens = np.array(sizes) + 2
+    words = DeviceWords(
+        torch.from_numpy(np.concatenate(rows)).to(device),
+        np.cumsum(tokens) - tokens,
+        tokens,
+        np.ones(5, np.int64),
+        np.array(sizes),
+    )
+    pairs = [(i, j) for i in range(5) for j in range(5)]
+    found = mover_costs_on(words, weights, pairs, ngram)
+    for cost, (one, other) in zip(found, pairs, strict=True):
+        (x, a), (y, b) = loops[one], loops[other]
+        costs = np.array([[math.dist(u, v) for v in y] for u in x])
+        assert cost == pytest.approx(transport(costs, a / a.sum(), b / b.sum()), rel=0, abs=1e-9)
+        assert cost >= 0 and (one != other or cost == 0)
+
+
+@pytest.mark.parametrize("ngram", [1, 2])
+def test_scores_on_a_device_are_the_processors(encoder, ngram):
+    expected = score(encoder, ngram=ngram, device="cpu").arrays["scores"]
+    with engine(accelerator="cpu"):
+        found = score(encoder, ngram=ngram, device="cpu").arrays["scores"]
+        equal = score(encoder, REFERENCES, REFERENCES, ngram=ngram).arrays["scores"]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)  # float32 there
+    assert (equal == 1).all() and not np.array_equal(found, expected)
 
 
 def test_power_means():

@@ -16,6 +16,7 @@ from recapture.errors import InputError
 from recapture.geometry.parallel import engine
 from recapture.pairs import evaluate as run
 from recapture.pairs import word_sets
+from recapture.pairs.declaration import METRICS
 from recapture.pairs.metrics.mark_evaluate_words import mark_evaluate_words
 from recapture.pairs.metrics.prd_words import prd_words
 from recapture.pairs.metrics.precision_recall_words import precision_recall_words
@@ -352,19 +353,80 @@ def test_long_texts_go_through_the_model_in_windows(tiny_bert, samples):
         assert any("windows" in warning for warning in score(tiny_bert, *texts).warnings)
 
 
-def test_counts_are_made_once_for_metrics_of_the_same_k(tiny_bert, monkeypatch):
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_on_a_device_whole_numbers_are_the_same(tiny_bert, device, monkeypatch):
+    """On the very vectors that the device has, against counts in plain loops; a long text in windows among them."""
+    references, candidates = [*REFERENCES, LONG], [*CANDIDATES, LONG.replace("cat", "bird")]
+    with engine(accelerator=device):
+        shared = run.Shared(tiny_bert, device=device)
+        scorer = METRICS.find("me-words").prepare([], shared, k=2, layers=2, encoder=None)
+        other = METRICS.find("pr-words").prepare([], shared, k=4, layers=2, encoder=None)
+        pairs = list(zip(references, candidates, strict=True))
+        assert shared.words().accelerator == device
+        monkeypatch.setattr(word_sets, "small_counts_at", None)  # the threads are not asked
+        found, more = scorer.counts(pairs, 2), other.counts(pairs, 4)
+        sets, sides = scorer.sets(pairs)
+    for counts, k in ((found, 2), (more, 4)):
+        for at, (reference, candidate) in enumerate(sides.tolist()):
+            reference, candidate = sets[reference], sets[candidate]
+            assert (counts.n[at], counts.m[at]) == (len(reference), len(candidate))
+            assert counts.k[at] == min(k, len(reference) - 1, len(candidate) - 1)
+            if counts.k[at]:
+                expected = oracles.counts(reference, candidate, int(counts.k[at]))
+                assert [getattr(counts, name)[at] for name in "xyab"] == [expected[name] for name in "xyab"]
+    assert len(sides) - np.count_nonzero(found.k == 2) < 5
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_a_device_that_is_asked_for_scores_the_same(tiny_bert, device, monkeypatch):
+    """All of a run, in one chunk and in many; on a GPU vectors may differ in their last digits."""
+    names = ["me-words", "pr-words", "bertscore", "prd-words"]
+    options = {name: {"layers": 3} for name in names if name != "bertscore"}
+    texts = ([*REFERENCES, "the cat", "", "\u200d"], [*CANDIDATES, "", "the cat", "the cat"])
+    expected = rc.evaluate_pairs(*texts, names, options=options, encoder=tiny_bert, device="cpu")["candidate"]
+    for characters in (60_000, 1):
+        monkeypatch.setattr(run, "_CHUNK_CHARACTERS", characters)
+        with engine(accelerator=device):
+            found = rc.evaluate_pairs(*texts, names, options=options, encoder=tiny_bert, device=device)["candidate"]
+        for name in names:
+            for column, scores in expected[name].arrays.items():
+                np.testing.assert_allclose(found[name].arrays[column], scores, rtol=0, atol=1e-6)
+            assert found[name].warnings == expected[name].warnings
+
+
+def test_more_texts_are_scored_together_on_a_device(tiny_bert, monkeypatch):
+    chunks = []
+    chunked = run._chunks
+    monkeypatch.setattr(run, "_chunks", lambda pairs, most: chunks.append(most) or chunked(pairs, most))
+    me(tiny_bert, device="cpu")
+    with engine(accelerator="cpu"):
+        me(tiny_bert, device="cpu")
+    rc.bleu(REFERENCES, CANDIDATES)
+    assert chunks == [60_000, 480_000, 60_000][: len(chunks)] and len(chunks) >= 2
+
+
+def test_counts_are_made_once_for_metrics_of_the_same_samples(tiny_bert, monkeypatch):
     calls = []
-    counted = word_sets.small_counts
-    monkeypatch.setattr(word_sets, "small_counts", lambda *given: calls.append(given[2]) or counted(*given))
-    options = {"me-words": {"layers": 3}, "pr-words": {"layers": 3, "k": 1}}
-    found = rc.evaluate_pairs(REFERENCES, CANDIDATES, ["me-words", "pr-words"], options=options, encoder=tiny_bert)
-    assert calls == [1]
-    assert found["candidate"]["pr-words"].values == pr(tiny_bert, k=1).values
+    counted = word_sets.small_counts_at
+    monkeypatch.setattr(
+        word_sets, "small_counts_at", lambda *given: calls.append(given[2].max(axis=0).tolist()) or counted(*given)
+    )
+
+    def run_both(**options):
+        chosen = {"me-words": {"layers": 3}, "pr-words": options}
+        given = {"options": chosen, "encoder": tiny_bert, "device": "cpu"}
+        return rc.evaluate_pairs(REFERENCES, CANDIDATES, list(chosen), **given)["candidate"]
+
+    for k, ks in ((1, [1]), (2, [1, 2]), (9, [1, 9])):
+        calls.clear()
+        found = run_both(layers=3, k=k)
+        assert calls == [ks]
+        assert found["pr-words"].values == pr(tiny_bert, k=k).values
+        assert found["me-words"].values == me(tiny_bert).values
     calls.clear()
-    options["pr-words"] = {"layers": 2, "k": 1}  # other samples
-    found = rc.evaluate_pairs(REFERENCES, CANDIDATES, ["me-words", "pr-words"], options=options, encoder=tiny_bert)
-    assert calls == [1, 1]
-    assert found["candidate"]["pr-words"].values == pr(tiny_bert, k=1, layers=2).values
+    found = run_both(layers=2, k=1)  # other samples
+    assert calls == [[1], [1]]
+    assert found["pr-words"].values == pr(tiny_bert, k=1, layers=2).values
 
 
 @pytest.mark.parametrize(

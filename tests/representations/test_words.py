@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import shutil
+import types
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recapture.errors import InputError
+from recapture.geometry.parallel import engine
 from recapture.representations import words as module
 from recapture.representations.batches import token_batches
 from recapture.representations.kept import Kept
@@ -234,6 +236,63 @@ def test_long_texts_go_through_in_windows(tiny_bert: Path) -> None:
     np.testing.assert_allclose(made.vectors[:, 1:-1], np.concatenate(expected, axis=1), atol=1e-5)
     np.testing.assert_allclose(made.vectors[:, 0], alone(tiny_bert, [2, *own[:62], 3])[1:, 0], atol=1e-5)
     np.testing.assert_allclose(made.vectors[:, -1], alone(tiny_bert, [2, *own[-62:], 3])[1:, -1], atol=1e-5)
+
+
+def test_vectors_stay_on_a_device_where_they_are_compared_there(tiny_bert: Path) -> None:
+    """The same numbers as arrays, in one tensor; the processor takes the part of the device."""
+    torch = pytest.importorskip("torch")
+    texts, layers = [SHORT, LONG, *TEXTS], [1, 2]
+    here = WordStore(str(tiny_bert), device="cpu")
+    here.want([0, *layers])
+    here.ensure(texts)
+    with engine(accelerator="cpu"):
+        there = WordStore(str(tiny_bert), device="cpu")
+        there.want([0, *layers])
+        there.ensure(texts)
+        table = there.table(texts, layers)
+        assert (here.accelerator, there.accelerator) == (None, "cpu")
+    assert there.accelerator == "cpu"  # what was made stays where it is
+    assert there.windowed == {LONG}
+    for text, first, size, before, own in zip(texts, *table[1:], strict=True):
+        assert torch.is_tensor(there[text].vectors)
+        whole = here[text].vectors
+        np.testing.assert_array_equal(there[text].vectors.numpy(), whole)
+        np.testing.assert_array_equal(table.vectors[first : first + size].transpose(0, 1).numpy(), whole[1:])
+        np.testing.assert_array_equal(there.stacked(text, [1]), whole[1:2, before : before + own])
+        assert (size, before, own) == (whole.shape[1], 1, whole.shape[1] - 2)
+    assert len(table.vectors) == table.sizes.sum()
+
+
+def test_no_attention_is_planned_for_every_shape(tiny_bert: Path) -> None:
+    """Of all models that go through here; see `attention`."""
+    torch = pytest.importorskip("torch")
+    store = WordStore(str(tiny_bert), device="cpu")
+    store.want([1])
+    store.ensure(["the model is loaded"])
+    seen: list[bool] = []
+    store._model.register_forward_hook(lambda *_: seen.append(torch.backends.cuda.cudnn_sdp_enabled()))
+    before = torch.backends.cuda.cudnn_sdp_enabled()
+    store.ensure(TEXTS)
+    assert seen and not any(seen)
+    assert torch.backends.cuda.cudnn_sdp_enabled() == before
+
+
+def test_a_device_keeps_and_holds_a_part_of_its_memory(tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    memory = {"cuda": 8 << 30, "cuda:1": 80 << 30}
+    monkeypatch.setattr(
+        torch.cuda, "get_device_properties", lambda device: types.SimpleNamespace(total_memory=memory[device])
+    )
+    assert [module._room_there(device) for device in memory] == [(1 << 30, 2 << 30), (10 << 30, 20 << 30)]
+    monkeypatch.setattr(module, "_room_there", lambda device: (100, 0))  # next to nothing
+    with engine(accelerator="cpu"):
+        store = WordStore(str(tiny_bert), device="cpu")
+        store.want([1])
+        store.hold(TEXTS)
+        store.ensure(TEXTS)
+        store.ensure(["a cat"])
+    with pytest.raises(KeyError):
+        store[TEXTS[0]]
 
 
 def with_room(folder: Path, target: Path, room: int, free_of_context: bool = False) -> Path:

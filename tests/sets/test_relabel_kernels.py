@@ -49,9 +49,10 @@ def drawn(n, m, labellings, seed, left_out=0):
 
 
 def one_by_one(labels, pooled, function):
-    """`function` of the two sets of every labelling, really taken apart."""
+    """`function` of the two sets of every labelling, really taken apart, here."""
     sides = zip(labels.reference, labels.candidate, strict=True)
-    return np.array([function(pooled[reference], pooled[candidate]) for reference, candidate in sides])
+    with engine(accelerator=None):
+        return np.array([function(pooled[reference], pooled[candidate]) for reference, candidate in sides])
 
 
 def cloud(n, m, d, seed, shift=0.4):
@@ -103,6 +104,7 @@ def frechet_in_many_digits(a, b):
 SHAPES = [(2, 2, 3), (5, 5, 8), (12, 7, 40), (3, 30, 2), (150, 140, 6)]
 
 
+@pytest.mark.usefixtures("anywhere")
 @pytest.mark.parametrize("n, m, d", SHAPES)
 @pytest.mark.parametrize("left_out", [0, 3])
 def test_mmd_of_sets_really_relabelled(n, m, d, left_out):
@@ -113,6 +115,7 @@ def test_mmd_of_sets_really_relabelled(n, m, d, left_out):
     np.testing.assert_allclose(relabelled("mmd", a, b, labels), expected, rtol=0, atol=1e-13)
 
 
+@pytest.mark.usefixtures("anywhere")
 @pytest.mark.parametrize("n, m, left_out", [(4, 4, 0), (5, 3, 0), (3, 5, 0), (4, 3, 2)])
 def test_mmd_of_all_partitions_by_its_definition(n, m, left_out):
     """Also with repeated texts."""
@@ -124,6 +127,7 @@ def test_mmd_of_all_partitions_by_its_definition(n, m, left_out):
     np.testing.assert_allclose(relabelled("mmd", a, b, labels, bandwidth=2.5), expected, rtol=0, atol=1e-13)
 
 
+@pytest.mark.usefixtures("anywhere")
 @pytest.mark.parametrize("name", ["mmd", "frechet"])
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int8, np.uint8])
 def test_the_observed_labelling_has_the_measured_value(name, dtype):
@@ -177,6 +181,7 @@ def test_mmd_never_holds_a_large_kernel(monkeypatch):
     assert peak < 10e6
 
 
+@pytest.mark.usefixtures("anywhere")
 @pytest.mark.parametrize("name", ["mmd", "frechet"])
 @pytest.mark.parametrize("n, m, d", [(4, 5, 6), (60, 50, 3)])
 def test_equal_samples_are_at_distance_0_from_each_other(name, n, m, d):
@@ -185,6 +190,7 @@ def test_equal_samples_are_at_distance_0_from_each_other(name, n, m, d):
     np.testing.assert_array_equal(relabelled(name, a, b, drawn(n, m, 15, seed=12)), np.zeros(15))
 
 
+@pytest.mark.usefixtures("anywhere")
 @pytest.mark.parametrize("name", ["mmd", "frechet"])
 @pytest.mark.parametrize("n, d", [(5, 50), (5, 2), (60, 4)])
 def test_partitions_equal_by_theory_have_equal_values(name, n, d):
@@ -203,6 +209,7 @@ def test_partitions_equal_by_theory_have_equal_values(name, n, d):
     np.testing.assert_allclose(mirrored, values, rtol=0, atol=1e-12 * scale)
 
 
+@pytest.mark.usefixtures("anywhere")
 @pytest.mark.parametrize("shift, digits", [(5e3, 1e-12), (1e8, 1e-6)])
 def test_mmd_of_sets_far_apart(shift, digits):
     """Distances within a set keep the digits that the data have, far as the other set may be."""
@@ -212,6 +219,7 @@ def test_mmd_of_sets_far_apart(shift, digits):
     assert value == pytest.approx(mmd_by_loops(a, b, 1.0), rel=digits)
 
 
+@pytest.mark.usefixtures("anywhere")
 def test_mmd_of_a_very_narrow_kernel():
     a = np.random.default_rng(15).standard_normal((12, 3))
     # Only equal rows see each other: 12 pairs across, none within.
@@ -231,6 +239,7 @@ ROUTES = {
 }
 
 
+@pytest.mark.usefixtures("anywhere")
 @pytest.mark.parametrize("n, m, d", ROUTES.values(), ids=ROUTES)
 @pytest.mark.parametrize("left_out", [0, 5])
 def test_frechet_of_sets_really_relabelled(n, m, d, left_out):
@@ -240,6 +249,7 @@ def test_frechet_of_sets_really_relabelled(n, m, d, left_out):
     np.testing.assert_allclose(relabelled("frechet", a, b, labels), expected, rtol=1e-10)
 
 
+@pytest.mark.usefixtures("anywhere")
 @pytest.mark.parametrize("n, m, d", [(9, 9, 2), (8, 12, 5), (60, 80, 6), (300, 45, 30)])
 @pytest.mark.parametrize("left_out", [0, 4])
 def test_frechet_equals_the_square_root_route(n, m, d, left_out):
@@ -249,6 +259,7 @@ def test_frechet_equals_the_square_root_route(n, m, d, left_out):
     np.testing.assert_allclose(relabelled("frechet", a, b, labels), expected, rtol=1e-8)
 
 
+@pytest.mark.usefixtures("anywhere")
 @pytest.mark.slow
 @pytest.mark.parametrize("n, m, d", [(4, 4, 6), (5, 3, 7), (2, 2, 3), (3, 4, 2)])
 def test_frechet_of_repeated_texts_in_many_digits(n, m, d):
@@ -263,6 +274,7 @@ def test_frechet_of_repeated_texts_in_many_digits(n, m, d):
     np.testing.assert_allclose(relabelled("frechet", a, b, labels), expected, rtol=1e-12, atol=1e-14 * expected.max())
 
 
+@pytest.mark.usefixtures("anywhere")
 def test_frechet_of_singular_covariances_in_many_digits():
     """More samples than dimensions, but on a line, a plane, or copies of one point: the fast route must hand over."""
     rng = np.random.default_rng(25)
@@ -275,6 +287,7 @@ def test_frechet_of_singular_covariances_in_many_digits():
         np.testing.assert_allclose(relabelled("frechet", a, b, labels), expected, rtol=1e-11)
 
 
+@pytest.mark.usefixtures("anywhere")
 @pytest.mark.parametrize("n", [15, 300])
 def test_frechet_keeps_its_digits_on_ill_conditioned_data(n):
     """Variances from 1 down to 1e-24. Twice the points: (2 - 1)^2 of the covariance, and of the mean."""
@@ -314,6 +327,7 @@ def test_frechet_does_not_depend_on_the_route(monkeypatch):
         np.testing.assert_allclose(values, by_covariances, rtol=1e-12)
 
 
+@pytest.mark.usefixtures("anywhere")
 @pytest.mark.parametrize("scale", [1e-120, 1e-70, 1e75, 1e140])
 @pytest.mark.parametrize("n", [6, 60])
 def test_frechet_of_very_large_and_small_numbers(scale, n):
@@ -324,6 +338,7 @@ def test_frechet_of_very_large_and_small_numbers(scale, n):
     np.testing.assert_allclose(relabelled("frechet", scale * a, scale * b, labels), scale**2 * plain, rtol=1e-9)
 
 
+@pytest.mark.usefixtures("anywhere")
 def test_frechet_far_from_the_origin():
     """A common shift changes nothing; of 1e6 in numbers around 1 it costs six digits of the data themselves."""
     a, b = cloud(7, 9, 12, seed=32)
@@ -333,6 +348,7 @@ def test_frechet_far_from_the_origin():
     )
 
 
+@pytest.mark.usefixtures("anywhere")
 @pytest.mark.parametrize("repeats", [False, True])
 @pytest.mark.parametrize("fixed", ["reference", "candidate"])
 def test_one_side_the_same_in_all_labellings(fixed, repeats):

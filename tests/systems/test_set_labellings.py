@@ -40,6 +40,7 @@ def clouds(seed, n, half, d, kind):
     return people, systems
 
 
+@pytest.mark.usefixtures("anywhere")
 @pytest.mark.parametrize("kind", ["plain", "grid", "copies"])
 @pytest.mark.parametrize("form", ["unbiased", "printed"])
 def test_mmd_of_systems_really_exchanged(form, kind):
@@ -49,12 +50,15 @@ def test_mmd_of_systems_really_exchanged(form, kind):
     options = {"bandwidth": 1.7, "form": form}
     with engine(tile=7):
         found = METRICS.find("mmd").exchange(pair, **options)(flags)["value"]
-    expected = [
-        rc.mmd(people, systems[row], **options).value - rc.mmd(people, systems[~row], **options).value for row in flags
-    ]
+    with engine(accelerator=None):
+        expected = [
+            rc.mmd(people, systems[row], **options).value - rc.mmd(people, systems[~row], **options).value
+            for row in flags
+        ]
     assert found == pytest.approx(expected, abs=1e-12 if form == "unbiased" else 1e-9)
 
 
+@pytest.mark.usefixtures("anywhere")
 @pytest.mark.parametrize("kind", ["plain", "grid", "copies"])
 @pytest.mark.parametrize("n, half, d, ks", [(30, 12, 4, (1, 3, 5)), (7, 20, 1, (2,)), (60, 6, 2, (1, 4))])
 def test_neighbours_of_systems_really_exchanged(n, half, d, ks, kind):
@@ -66,11 +70,12 @@ def test_neighbours_of_systems_really_exchanged(n, half, d, ks, kind):
     for k in ks:
         found = [METRICS.find(name).exchange(pair, k=k)(flags) for name in NEIGHBOURS]
         for place, row in list(enumerate(flags))[::10]:
-            one, two = (
-                [rc.mark_evaluate(people, own, k=k), rc.precision_recall(people, own, k=k),
-                 rc.density_coverage(people, own, k=k)]
-                for own in (systems[row], systems[~row])
-            )  # fmt: skip
+            with engine(accelerator=None):
+                one, two = (
+                    [rc.mark_evaluate(people, own, k=k), rc.precision_recall(people, own, k=k),
+                     rc.density_coverage(people, own, k=k)]
+                    for own in (systems[row], systems[~row])
+                )  # fmt: skip
             for of_metric, first, second in zip(found, one, two, strict=True):
                 for name, each in of_metric.items():
                     assert each[place] == pytest.approx(first.values[name] - second.values[name], abs=1e-12)

@@ -16,6 +16,7 @@ import numpy as np
 from ..checks import check_level, check_seed, plain_arguments
 from ..declarations import installed_version
 from ..errors import InputError, shown
+from ..geometry.devices import on_device
 from ..geometry.triangles import Ties
 from ..journal import Journal
 from ..labellings.plans import Pvalue
@@ -59,6 +60,7 @@ _CELLS = 1 << 21
 """Most pairs of texts between them."""
 
 
+@on_device
 @plain_arguments
 def evaluate_contexts(
     contexts: Iterable[Context | Mapping[str, Any]],
@@ -117,7 +119,7 @@ def evaluate_contexts(
     batch_tokens : int, optional
         How many tokens go at once through the models of BERTScore, MoverScore and InfoLM.
     pooling, device, batch_size, offline, truncate, cache
-        For `encode`.
+        For `encode`; on `device` triangles are ranked, too, where it is a GPU and there are many of them.
 
     Returns
     -------
@@ -137,7 +139,7 @@ def evaluate_contexts(
     if metrics is None:
         chosen, left_out = usual_metrics(encoder, offline)
         if left_out:
-            warnings.warn(left_out, stacklevel=3)  # the caller's line: one frame is the decorator's
+            warnings.warn(left_out, stacklevel=4)  # the caller's line: two frames are the decorators'
     else:
         chosen = METRICS.choose(metrics)
     loading = {"pooling": pooling, "device": device, "offline": offline, "truncate": truncate or None}
@@ -265,7 +267,8 @@ class _Run:
             each.name for each in metrics if each.model == "encoder" and "encoder" not in options.get(each.name, {})
         ]
         masked = any(each.model == "model" and "model" not in options.get(each.name, {}) for each in metrics)
-        used = {"encoder": vectors or words, "device": vectors or metrics, "model": masked, "batch_tokens": metrics}
+        there = vectors or metrics or any(each.ranks_triangles for each in self.metrics)
+        used = {"encoder": vectors or words, "device": there, "model": masked, "batch_tokens": metrics}
         asked = {"encoder": encoder, **given, **self._encoding}
         for name in ("encoder", "pooling", "device", "truncate", "batch_size", "model", "batch_tokens"):
             if asked.get(name) is not None and not used.get(name, vectors):

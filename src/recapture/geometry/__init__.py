@@ -9,6 +9,7 @@ few pairs that may count in one fused pass (`triton_pairs`), `device_spheres` de
 
 The same under many labellings of one pool (`labels`): `pooled` lists every sample's neighbours in order, `walks` goes
 along the lists under 64 labellings at a time (`bits`), `relabelled` counts memberships; `kernels`, `pooled_kernel`,
-`gaussians` and `pooled_gaussians` serve MMD and Fréchet; `clusters` and `kmeans` cluster pooled samples, `histograms`
+`gaussians` and `pooled_gaussians` serve MMD and Fréchet (on a GPU: `device_walks`, `device_kernels`,
+`device_gaussians`); `clusters` and `kmeans` cluster pooled samples, `histograms`
 counts them; `triangles` ranks edges.
 """

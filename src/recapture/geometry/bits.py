@@ -17,12 +17,17 @@ Planes = list[np.ndarray]
 
 def pack(flags: np.ndarray) -> np.ndarray:
     """(answers, ...) bool -> (words, ...) uint64; answers that fill no whole word are followed by noes."""
-    packed = np.packbits(flags, axis=0, bitorder="little")
-    missing = -len(packed) % 8
-    if missing:
-        packed = np.concatenate([packed, np.zeros((missing, *packed.shape[1:]), np.uint8)])
-    eights = packed.reshape(-1, 8, *packed.shape[1:])
-    return np.ascontiguousarray(np.moveaxis(eights, 1, -1)).view(np.uint64)[..., 0]
+    # Whole lines at a time, which is several times as fast as taking the answers of one place together.
+    answers, places = flags.view(np.uint8), flags.shape[1:]
+    octets = np.zeros((-(-len(flags) // 8), *places), np.uint8)
+    for bit in range(8):
+        part = answers[bit::8]
+        octets[: len(part)] |= part << bit
+    words = np.zeros((-(-len(flags) // WORD), *places), np.uint64)
+    for octet in range(8):
+        part = octets[octet::8]
+        words[: len(part)] |= part.astype(np.uint64) << np.uint64(8 * octet)
+    return words
 
 
 def unpack(words: np.ndarray) -> np.ndarray:

@@ -73,11 +73,20 @@ class ClusterRows:
             reach = max(float(np.abs(self.values.largest() - centre).max()), float(centre.max()))
             return replace(self, values=CentredTiles(self.values, centre, power_of_two_below(reach)))
         assert isinstance(self.values, np.ndarray)
-        values = self.values.astype(np.float64)
-        values -= values.mean(axis=0)
-        # A power of two changes no digit.
-        values *= power_of_two_below(float(np.abs(values).max()))
-        return replace(self, values=values.astype(np.float32))
+        values, parts = self.values, blocks(len(self.values), _ROWS)
+        mean: np.ndarray = values.mean(axis=0, dtype=np.float64)
+        farthest, made = np.empty(len(parts)), np.empty(values.shape, np.float32)
+
+        def measure(number: int) -> None:
+            farthest[number] = np.abs(values[parts[number]] - mean).max()
+
+        def fill(part: slice) -> None:
+            made[part] = (values[part] - mean) * scale
+
+        run_tiles(measure, range(len(parts)), "centring")
+        scale = power_of_two_below(float(farthest.max()))  # which changes no digit
+        run_tiles(fill, parts, "centring")
+        return replace(self, values=made)
 
     def principal(self, variance: float) -> ClusterRows:
         """Coordinates along the fewest principal axes that hold this share of the samples' variance (float32).

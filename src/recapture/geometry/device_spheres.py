@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .devices import within_memory
+from .devices import to_device, within_memory
 from .distinct import DistinctRows
 from .half_rows import HalfRows, half_rows
 from .near_pairs import Block, PairRoom, fused, near_pairs
@@ -39,7 +39,7 @@ class DeviceSet:
 
         given = np.asarray(rows.values)
         # Whole numbers are compared as float64 everywhere.
-        values = torch.as_tensor(given if given.dtype.kind == "f" else given.astype(np.float64)).to(device)
+        values = to_device(given if given.dtype.kind == "f" else given.astype(np.float64), device)
         self.order = torch.randperm(len(values), generator=torch.Generator().manual_seed(20)).to(device)
         """The place of each row among the caller's different rows."""
         self.values = values[self.order]
@@ -88,12 +88,33 @@ def find_radii(points: DeviceSet, k_max: int) -> None:
 
 
 def _radii(points: DeviceSet, k_max: int, room: int) -> Any:
-    wanted = min(k_max, len(points) - 1)
+    return _kth(points, *_nearest(points, min(k_max, len(points) - 1), room), k_max)
+
+
+def nearest_rows(points: DeviceSet, wanted: int) -> tuple[np.ndarray, np.ndarray]:
+    """(rows, wanted) the nearest other rows of every row, nearest first, and their squared distances; in the caller's
+    order, for different rows that count once each.
+    """
+    return within_memory(lambda room: _nearest_rows(points, wanted, room), _ROOM, _LEAST_ROOM)
+
+
+def _nearest_rows(points: DeviceSet, wanted: int, room: int) -> tuple[np.ndarray, np.ndarray]:
+    import torch
+
+    owner, other, squared = _nearest(points, wanted, room)
+    order = squared.argsort()
+    order = order[owner[order].argsort(stable=True)]
+    begins = torch.searchsorted(owner[order], torch.arange(len(points), device=owner.device))
+    first = order[begins[:, None] + torch.arange(wanted, device=owner.device)]
+    return points.back(points.order[other[first]]), points.back(squared[first])
+
+
+def _nearest(points: DeviceSet, wanted: int, room: int) -> tuple[Any, Any, Any]:
+    """(owner, other, squared distance) of the `wanted` nearest of every row, and of some more."""
     try:
-        found = _near(points, wanted, room)
+        return _near(points, wanted, room)
     except _CrowdedError:
-        found = _nearest_of_all(points, wanted, room)
-    return _kth(points, *found, k_max)
+        return _nearest_of_all(points, wanted, room)
 
 
 def _near(points: DeviceSet, wanted: int, room: int) -> tuple[Any, Any, Any]:

@@ -1,17 +1,19 @@
-"""Which device looks for neighbours: the processor's threads, or one of torch's that counts the same integers."""
+"""Which device measures sets: the processor's threads, or one of torch's that counts the same integers."""
 
 from __future__ import annotations
 
 import functools
 import importlib.util
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..checks import is_torch
 from ..errors import InputError, first_line, shown
 from .parallel import engine, engine_options
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Found = TypeVar("Found")
@@ -104,14 +106,26 @@ def may_be_left() -> bool:
     return options.accelerator is None and options.device == "auto"
 
 
-@contextmanager
-def left_to_threads() -> Iterator[None]:
-    """What a device's memory does not suffice for goes on behind this block, unless that device was asked for."""
+def tried_on(device: str | None, work: Callable[[str], Found]) -> Found | None:
+    """work(device). None, so that the processor does it: there is no device, or nobody asked for one whose memory does
+    not suffice.
+    """
+    if device is None:
+        return None
     try:
-        yield
+        return work(device)
     except DeviceMemoryError:
         if not may_be_left():
             raise
+    return None
+
+
+def to_device(values: np.ndarray, device: Any) -> Any:
+    """An array as a tensor there."""
+    import torch
+
+    # torch warns of arrays that must not be written to, such as files that are read where they lie.
+    return torch.as_tensor(values if values.flags.writeable else values.copy()).to(device)
 
 
 def accelerator_for(rows: int, columns: int) -> str | None:
@@ -122,6 +136,14 @@ def accelerator_for(rows: int, columns: int) -> str | None:
     if options.device == "auto":
         return _AUTO if rows * columns >= _WORTH and _cuda_is_there() else None
     return options.device if _CUDA.fullmatch(options.device) else None
+
+
+def accelerator_beside(device: str) -> str | None:
+    """torch's name of the device that compares what a model makes on `device`; None: the threads."""
+    accelerator = engine_options().accelerator
+    if accelerator is not None:
+        return accelerator
+    return device if _CUDA.fullmatch(device) else None
 
 
 @functools.lru_cache(maxsize=1)

@@ -57,7 +57,7 @@ class ExchangedNeighbours:
             own = Labels(sides[0][part], sides[1][part])
             tables = _ExchangedTables(own, ks, references)
             LabelledWalks(pooled, tables, _ExchangedCopies(pooled, own, tables), references).run(lists)
-            inside = [bits.sums([np.moveaxis(marked, -1, 0)]) for marked in (tables.marked, tables.marked_second)]
+            inside = [tables.inside(marked) for marked in (tables.marked, tables.marked_second)]
             counted = [np.moveaxis(tables.totals[:, :2], 1, 0), np.stack(inside)]
             found[..., part] = np.moveaxis(np.stack(counted), 2, 0).reshape(len(ks), 2, 2, -1)[
                 ..., : part.stop - part.start
@@ -150,6 +150,12 @@ class _ExchangedTables(Tables):
     def marks(self, column: int, candidate: np.ndarray) -> list[tuple[np.ndarray, np.ndarray | None]]:
         first, second = (table[column].reshape(-1) for table in (self.marked, self.marked_second))
         return [(first, candidate), (second, ~candidate)]
+
+    def all_marked(self) -> tuple[np.ndarray, ...]:
+        return self.marked, self.marked_second
+
+    def fixed_others(self) -> np.ndarray:
+        return self.people
 
 
 class _ExchangedCopies(CopiesMet):

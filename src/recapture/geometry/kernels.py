@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .devices import accelerator_for, tried_on
 from .distinct import DistinctRows
 from .parallel import blocks, engine_options, run_tiles
 from .products import exact, whole_products
@@ -64,6 +65,40 @@ def gaussian(squared: np.ndarray, bandwidth: float) -> np.ndarray:
     return kernel
 
 
+class KernelSums(NamedTuple):
+    """Over ordered pairs of different samples."""
+
+    within_reference: float
+    within_candidate: float
+    across: float
+
+
+def kernel_sums(reference: DistinctRows, candidate: DistinctRows, centres: Centres, bandwidth: float) -> KernelSums:
+    """Of two sets; on a device where that pays."""
+
+    def made(device: str) -> tuple[float, float, float]:
+        from .device_kernels import sums_on
+
+        return sums_on(device, reference, candidate, centres, bandwidth)
+
+    there = tried_on(_device_for(reference, candidate), made)
+    if there is not None:
+        repeats = [math.fsum(rows.weight * (rows.weight - 1.0)) for rows in (reference, candidate)]
+        return KernelSums(repeats[0] + there[0], repeats[1] + there[1], there[2])
+    return KernelSums(
+        off_diagonal_sum(reference, centres.reference, bandwidth),
+        off_diagonal_sum(candidate, centres.candidate, bandwidth),
+        cross_sum(reference, candidate, centres.both, bandwidth),
+    )
+
+
+def _device_for(rows: DistinctRows, columns: DistinctRows) -> str | None:
+    """Where sums over these pairs are made; None: here. Word counts stay here, where their zeros cost nothing."""
+    if not (isinstance(rows.values, np.ndarray) and isinstance(columns.values, np.ndarray)):
+        return None
+    return accelerator_for(len(rows.weight), len(columns.weight))
+
+
 def off_diagonal_sum(rows: DistinctRows, centre: np.ndarray, bandwidth: float) -> float:
     """Sum of k(v_i, v_j) over samples i != j; each unordered pair of different rows is computed once."""
     weight = rows.weight.astype(np.float64)
@@ -98,6 +133,9 @@ def cross_sum(reference: DistinctRows, candidate: DistinctRows, centre: np.ndarr
 def row_sums(rows: DistinctRows, centre: np.ndarray, bandwidth: float) -> np.ndarray:
     """(different rows) the sum of k(v_i, v_j) over all other samples j, for a sample i of each row."""
     weight = rows.weight.astype(np.float64)
+    there = _row_sums_there(rows, None, centre, bandwidth)
+    if there is not None:
+        return there + (weight - 1)
     parts = blocks(len(weight), engine_options().tile)
     squared = SquaredDistances(rows.values, rows.values, centre)
     # A strip each, added up in their order, however they were shared out.
@@ -119,6 +157,9 @@ def row_sums(rows: DistinctRows, centre: np.ndarray, bandwidth: float) -> np.nda
 
 def cross_row_sums(rows: DistinctRows, others: DistinctRows, centre: np.ndarray, bandwidth: float) -> np.ndarray:
     """(different rows) the sum of k(v_i, u_j) over all samples j of another set."""
+    there = _row_sums_there(rows, others, centre, bandwidth)
+    if there is not None:
+        return there
     size = engine_options().tile
     columns, weight = blocks(len(others.weight), size), others.weight.astype(np.float64)
     squared = SquaredDistances(rows.values, others.values, centre)
@@ -130,6 +171,19 @@ def cross_row_sums(rows: DistinctRows, others: DistinctRows, centre: np.ndarray,
 
     run_tiles(add, blocks(len(rows.weight), size), "kernel")
     return sums
+
+
+def _row_sums_there(
+    rows: DistinctRows, others: DistinctRows | None, centre: np.ndarray, bandwidth: float
+) -> np.ndarray | None:
+    """Made on a device; None: make them here. others: None for the other rows of the same set."""
+
+    def made(device: str) -> np.ndarray:
+        from .device_kernels import row_sums_on
+
+        return row_sums_on(device, rows, others, centre, bandwidth)
+
+    return tried_on(_device_for(rows, others or rows), made)
 
 
 def _sum_over(tiles: list[Any], total: Callable[[Any], float]) -> float:

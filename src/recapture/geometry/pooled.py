@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .distinct import distinct_rows
+from .devices import accelerator_for, tried_on, within_memory
+from .distinct import DistinctRows, distinct_rows
 from .overlap import SLACK
 from .parallel import blocks, run_tiles
 from .products import BoundedRows, Frame, exact
 from .search import NearestSearch
 from .sparse_rows import Rows
+
+if TYPE_CHECKING:
+    from .device_walks import ListsThere
 
 # Entries (rows x neighbours) worth keeping; longer lists are made where needed and thrown away.
 _ENTRIES_KEPT = 1 << 22
@@ -54,6 +58,9 @@ class PooledNeighbours:
     def __init__(self, values: Rows) -> None:
         self.rows = rows = distinct_rows(values)
         self.samples = len(values)
+        self.device = accelerator_for(len(values), len(values)) if isinstance(values, np.ndarray) else None
+        """What makes lists, and walks along them; None: the threads."""
+        self.there: ListsThere | None = None
         self.members = np.argsort(rows.inverse, kind="stable")
         """Samples in the order of their distinct rows; those of row i begin at first[i]."""
         self.first = np.cumsum(rows.weight) - rows.weight
@@ -88,6 +95,9 @@ class PooledNeighbours:
         kept = self.candidates_for(length)
         if kept == 0:  # all samples are equal
             return lists
+        if tried_on(self.device, lambda device: self._from_device(device, lists, kept)):
+            return lists
+        self.device = None
         if kept > _LONG * len(self) and not self.bounded.is_exact:
             short = np.ones(len(self), bool)
         else:
@@ -121,6 +131,22 @@ class PooledNeighbours:
 
         run_tiles(order, blocks(len(self), max(1, _ENTRIES_AT_ONCE // kept)), "ordering neighbours")
         return short
+
+    def _from_device(self, device: str, lists: Lists, kept: int) -> bool:
+        """Fill lists from the exact distances of the nearest few."""
+        from .device_spheres import DeviceSet, nearest_rows
+
+        alone = DistinctRows(self.rows.values, np.ones(len(self), np.int64), np.arange(len(self)))
+        neighbour, squared = nearest_rows(within_memory(lambda _: DeviceSet(alone, device), 1, 1), kept)
+
+        def order(part: slice) -> None:
+            near = squared[part]
+            cut = near[:, -1] if kept < len(self) - 1 else np.full(len(near), np.inf)
+            row = np.arange(part.start, part.stop)
+            self.fill(lists, row, row, neighbour[part], near, near, cut)
+
+        run_tiles(order, blocks(len(self), max(1, _ENTRIES_AT_ONCE // kept)), "ordering neighbours")
+        return True
 
     def fill(
         self,

@@ -8,13 +8,18 @@ than the number of coordinates: covariances, of which the larger side's follows 
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .gaussians import CentredRows, lower_factor, root_trace, shared_spread
+from .devices import tried_on, within_memory
+from .gaussians import CentredRows, device_for, lower_factor, root_trace, shared_spread
 from .labels import Labels
 from .parallel import blocks, run_tiles
 from .sparse_rows import Rows, SparseRows
+
+if TYPE_CHECKING:
+    from .device_gaussians import DeviceGaussians
 
 # Share of the pooled variance in coordinates that are dropped: the distance is then right to about that share.
 _DROPPED = 1e-14
@@ -35,6 +40,8 @@ class PooledGaussians:
         and free to be overwritten.
         """
         self._points: Rows
+        self._there: DeviceGaussians | None = None
+        self._stays = False
         if isinstance(values, SparseRows):
             # Whole numbers not far from 0: their sums are exact without centring, and columns are their coordinates.
             self._points, self._squares = values, values.squares()
@@ -65,10 +72,45 @@ class PooledGaussians:
         distances = np.zeros(len(labels))
         if not coordinates:
             return distances
-        if not labels.even:
-            for rows, part in labels.by_size():
-                distances[rows] = self.distances(part)
-            return distances
+        self._go_there(labels)
+        for rows, part in [(np.arange(len(labels)), labels)] if labels.even else labels.by_size():
+            found = self._made_there(part)
+            distances[rows] = self._distances(part) if found is None else found
+        return distances
+
+    def _go_there(self, labels: Labels) -> None:
+        """To a device, where that is worth while for so many labellings; the next ones follow."""
+        if self._there is not None or self._stays or not isinstance(self._points, np.ndarray):
+            return
+        points = self._points
+
+        def go(device: str) -> DeviceGaussians:
+            from .device_gaussians import DeviceGaussians
+
+            return within_memory(lambda _: DeviceGaussians(points, device), 1, 1)
+
+        device = device_for(*labels.smallest, points.shape[1], len(labels))
+        self._there = tried_on(device, go)
+        self._stays = device is not None and self._there is None
+
+    def _made_there(self, labels: Labels) -> np.ndarray | None:
+        """What a device makes; None: it is to be made here."""
+        there = self._there
+        if there is None:
+            return None
+        found = tried_on(there.device, lambda _: there.distances(labels.reference, labels.candidate))
+        if found is None:
+            self._there, self._stays = None, True
+            return None
+        distances, shown = found
+        if not shown.all():
+            distances[~shown] = self._distances(Labels(labels.reference[~shown], labels.candidate[~shown]))
+        return distances
+
+    def _distances(self, labels: Labels) -> np.ndarray:
+        """On all cores. All labellings have sides of the same sizes."""
+        coordinates = self._points.shape[1]
+        distances = np.zeros(len(labels))
         n, m = labels.sizes
         small = max(n, m) - 1 <= max(coordinates, _SMALL)
         # Before the threads start: otherwise each would make its own.

@@ -7,16 +7,20 @@ with a tile of that matrix serves a whole batch of labellings.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .devices import accelerator_for, tried_on, within_memory
 from .distinct import distinct_rows
 from .kernels import Centres, gaussian, squared_distances
 from .labels import Labels
 from .parallel import blocks, engine_options, run_tiles
-from .products import whole_products
+from .products import TileProducts, whole_products
 from .sparse_rows import Rows, together
+
+if TYPE_CHECKING:
+    from .device_kernels import DevicePooledKernel
 
 # Bytes of kernel that are kept between batches of labellings; a larger kernel is computed again for each batch.
 _HELD = 256 * 2**20
@@ -60,8 +64,24 @@ class PooledKernel:
         # Several strips, so that there is work for several cores; one where a thread would cost more than it saves.
         self._width = engine_options().tile
         self._strips = blocks(count, min(self._width, max(128, -(-count // 8))))
-        self._whole = whole_products(self._rows.values, self._rows.values, self._width)
+        self._whole: TileProducts | None = None
         self._kept: list[list[_Tile]] | None = None
+        device = accelerator_for(count, count) if isinstance(self._rows.values, np.ndarray) else None
+        self._there = tried_on(device, self._go)
+        if self._there is None:
+            self._stay()
+
+    def _go(self, device: str) -> DevicePooledKernel:
+        from .device_kernels import DevicePooledKernel
+
+        return within_memory(
+            lambda _: DevicePooledKernel(device, self._rows, self._cut, self._centres, self._bandwidth), 1, 1
+        )
+
+    def _stay(self) -> None:
+        """Make tiles here, and keep them while they are small."""
+        self._there, count = None, len(self._rows.weight)
+        self._whole = whole_products(self._rows.values, self._rows.values, self._width)
         if count * (count + 1) // 2 * 8 <= _HELD:
             kept: list[list[_Tile]] = [[] for _ in self._strips]
 
@@ -121,6 +141,27 @@ class PooledKernel:
     def _sums(self, few: np.ndarray, many: np.ndarray | None) -> np.ndarray:
         """(3, labellings): within the smaller side, within the larger one (None: all the rest), across."""
         weight = self._rows.weight.astype(np.float64)
+        first, second, third = self._forms(few, many, weight)
+        if many is None:  # second: few' K weight, third: weight' K weight
+            first, second, third = first, third - 2 * second + first, second - first
+        if not self._rows.all_different:
+            few = few.astype(np.float64)
+            rest = weight - few if many is None else many.astype(np.float64)
+            first += np.einsum("ij,ij->i", few, few - 1)
+            second += np.einsum("ij,ij->i", rest, rest - 1)
+            third += np.einsum("ij,ij->i", few, rest)
+        return np.stack([first, second, third])
+
+    def _forms(self, few: np.ndarray, many: np.ndarray | None, weight: np.ndarray) -> np.ndarray:
+        """(3, labellings). With many: few' K few, many' K many and few' K many; without: few' K few, few' K weight and
+        weight' K weight. K has zeros on its diagonal.
+        """
+        there = self._there
+        if there is not None:
+            found = tried_on(there.device, lambda _: there.forms(few, many))
+            if found is not None:
+                return found
+            self._stay()
         strips = len(self._strips)
         groups = blocks(len(few), max(1, _CELLS // min(self._width, len(weight))))
         sums = np.zeros((3, strips, len(few)))
@@ -145,16 +186,7 @@ class PooledKernel:
                         sums[:, strip, group] += np.broadcast_arrays(*_forms(tile, *sides))
 
         run_tiles(add, work, "kernel sums")
-        first, second, third = sums.sum(axis=1)
-        if many is None:  # second: few' K weight, third: weight' K weight
-            first, second, third = first, third - 2 * second + first, second - first
-        if not self._rows.all_different:
-            few = few.astype(np.float64)
-            rest = weight - few if many is None else many.astype(np.float64)
-            first += np.einsum("ij,ij->i", few, few - 1)
-            second += np.einsum("ij,ij->i", rest, rest - 1)
-            third += np.einsum("ij,ij->i", few, rest)
-        return np.stack([first, second, third])
+        return np.asarray(sums.sum(axis=1))
 
 
 def _split(part: slice, cut: int) -> list[tuple[slice, int]]:

@@ -10,18 +10,21 @@ from typing import NamedTuple
 import numpy as np
 
 from . import bits
+from .devices import tried_on, within_memory
 from .labels import Labels
 from .parallel import blocks, run_tiles
 from .pooled import Lists, PooledNeighbours, WideSearch
 from .walks import Tables, Walks
 
 # Words in all tables of one batch of labellings.
-_TABLE_WORDS = 1 << 22
+_TABLE_WORDS, _TABLE_WORDS_THERE = 1 << 22, 1 << 26
 # Walks (of one sample under one word of labellings) side by side: enough to keep NumPy busy, and no more than fit.
 _FEW_WALKS, _MANY_WALKS = 1 << 12, 1 << 16
 # Lists are made so long that about this share of samples would need longer ones, were labels random.
 _UNFINISHED = 0.02
 _FEWEST_LABELLINGS = 256
+# On a device a longer list costs less than to start again here, so that happens more rarely by this factor.
+_RARER_THERE = 100
 _LONGER = 4
 
 
@@ -55,19 +58,21 @@ def relabelled_counts(pooled: PooledNeighbours, labels: Labels, ks: Sequence[int
 
 def _counts(tables: Tables) -> np.ndarray:
     """(ks, 5, labellings): x, y, a, b, covered."""
-    inside = [bits.sums([np.moveaxis(tables.marked & side, -1, 0)]) for side in (tables.candidate, tables.reference)]
+    inside = [tables.inside(tables.marked, side) for side in (tables.candidate, tables.reference)]
     return np.stack([*inside, *np.moveaxis(tables.totals, 1, 0)], axis=1).reshape(len(tables.ks), 5, -1)
 
 
 def lists_for(pooled: PooledNeighbours, labels: Labels, ks: tuple[int, ...]) -> Lists:
     """So long that few walks under such labellings need longer ones. ks: in rising order."""
     share = min(labels.smallest) / pooled.samples
-    return pooled.lists(first_length(share, ks[-1], max(len(labels), _FEWEST_LABELLINGS), pooled.samples - 1))
+    labellings = max(len(labels), _FEWEST_LABELLINGS) * (1 if pooled.device is None else _RARER_THERE)
+    return pooled.lists(first_length(share, ks[-1], labellings, pooled.samples - 1))
 
 
 def batches(pooled: PooledNeighbours, labels: Labels, ks: tuple[int, ...]) -> list[slice]:
     """So many labellings as fit into memory together."""
-    words = max(1, _TABLE_WORDS // (pooled.samples * (4 + len(ks) + ks[-1])))
+    room = _TABLE_WORDS if pooled.device is None else _TABLE_WORDS_THERE
+    words = max(1, room // (pooled.samples * (4 + len(ks) + ks[-1])))
     return blocks(len(labels), bits.WORD * words)
 
 
@@ -92,22 +97,40 @@ class LabelledWalks:
         self.tables, self.repeats = tables, repeats
         self.unfinished = np.zeros((len(self.tables), pooled.samples), bool)
         self.lock = threading.Lock()
+        self.copies_found = False
 
     def run(self, lists: Lists) -> None:
         pooled = self.pooled
         everybody = np.arange(self.first, pooled.samples)
 
         def walk(words: slice) -> None:
-            self.repeats.find(words)
+            if not self.copies_found:
+                self.repeats.find(words)
             walks = Walks(self.tables, everybody, words, *self.repeats.met(everybody, words))
             # No other thread has these words.
             owner = pooled.rows.inverse[self.first :]
             self.unfinished[words, self.first :] = walks.run(lists, owner, None, contextlib.nullcontext())
 
-        run_tiles(walk, blocks(len(self.tables), max(1, _FEW_WALKS // pooled.samples)), "relabelling")
+        if not tried_on(pooled.device, lambda device: self._walk_there(device, lists, everybody)):
+            pooled.device = None
+            run_tiles(walk, blocks(len(self.tables), max(1, _FEW_WALKS // pooled.samples)), "relabelling")
         rows = np.unique(pooled.rows.inverse[self.unfinished.any(axis=0)])
         parts = [rows[part] for part in blocks(len(rows), pooled.wide_rows)]
         run_tiles(lambda part: self._walk_on(part, _LONGER * lists.length), parts, "relabelling, longer lists")
+
+    def _walk_there(self, device: str, lists: Lists, everybody: np.ndarray) -> bool:
+        from .device_walks import ListsThere, walk_on
+
+        pooled, words = self.pooled, slice(0, len(self.tables))
+        owner, known = pooled.rows.inverse[self.first :], pooled.there
+        if known is None or known.lists is not lists or known.walkers != len(owner):
+            pooled.there = known = within_memory(lambda _: ListsThere(device, lists, owner), 1, 1)
+        if not self.copies_found:
+            self.repeats.find(words)
+            self.copies_found = True
+        met = self.repeats.met(everybody, words)
+        self.unfinished[:, self.first :] = walk_on(known, self.tables, *met)
+        return True
 
     def _walk_on(self, rows: np.ndarray, length: int) -> None:
         """Start again with longer lists, until they are long enough."""

@@ -1,7 +1,8 @@
 """Who lies inside whose spheres in thousands of small pairs of sets, such as the word pieces of two texts.
 
-Every pair is one matrix product in float64; nothing is padded. With q(x) the computed |x|^2, u the unit roundoff and
-gamma(n) = n u / (1 - n u), which bounds the relative error of an n-term sum in any order,
+Every pair is one matrix product in float64; pairs of similar sizes share all other array operations. With q(x) the
+computed |x|^2, u the unit roundoff and gamma(n) = n u / (1 - n u), which bounds the relative error of an n-term sum in
+any order,
 
     h(x, y) = x.y - (1/2 - eta) q(x) - (1/2 - eta) q(y),      eta = 2 gamma(d + 8),
 
@@ -11,15 +12,18 @@ is a sum of d + 2 terms whose errors stay below eta (|x|^2 + |y|^2) / 2, so that
 
 Half of eta would do for the true distance. The other half makes the bounds hold for the distance `exact` computes
 from differences, too (it is off by at most 2 gamma(d + 2) (|x|^2 + |y|^2)), and for limits that are rounded. So bounds
-and `exact` never disagree, and pairs that bounds leave open are decided by `exact`.
+and `exact` never disagree, and pairs that bounds leave open are decided by `exact`. Radii are bounds, too, until a
+decision depends on one: the k-th nearest is no nearer than the k-th least `low`, and no farther than that and the row's
+own and the set's largest margin.
 """
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,9 +33,12 @@ from .parallel import blocks, run_tiles
 from .products import exact
 from .small_sets import SmallSets
 
-# Numbers of rows, and distances, held at once by each thread.
+# Numbers of rows, and distances, held at once by each thread: enough pairs that Python's part costs little, since
+# threads wait for each other there, and few enough that all stays near the core.
 _NUMBERS = 1 << 20
-_CELLS = 1 << 20
+_CELLS = 1 << 18
+# Sizes that count as similar.
+_SIMILAR = 20
 # A product that underflows is wrong by at most the smallest normal float64; doubled for good measure.
 _UNDERFLOW = 2.0**-1021
 
@@ -68,132 +75,273 @@ def small_counts(sets: Sequence[Any], pairs: Sequence[tuple[int, int]] | np.ndar
     small = SmallSets.of(sets, pairs)
     sizes = small.pair_sizes
     enough: np.ndarray = np.min(sizes, axis=1) > k
-    answerable = np.flatnonzero(enough)
-    reach = _reaches(small, np.unique(small.pairs[answerable]), k)
-    counts = np.zeros((5, len(small.pairs)), np.int64)
+    x, y, a, b, covered = _counted(small, np.where(enough, k, 0)[:, None])[..., 0]
+    return SmallCounts(k, sizes[:, 0], sizes[:, 1], enough, x, y, a, b, covered)
+
+
+def small_counts_at(sets: Sequence[Any], pairs: np.ndarray, ks: np.ndarray) -> np.ndarray:
+    """(x, y, a, b, covered) x pairs x ks: counts for several k at once, since all need the same distances.
+
+    ks: (pairs, any number), each pair's own, in ascending order; 0, or a k that a set is too small for, counts nothing.
+    """
+    small = SmallSets.of(sets, pairs)
+    return _counted(small, np.where(ks < np.min(small.pair_sizes, axis=1)[:, None], ks, 0))
+
+
+def _counted(small: SmallSets, ks: np.ndarray) -> np.ndarray:
+    counts = np.zeros((5, *ks.shape), np.int64)
+    answerable = np.flatnonzero(ks.any(axis=1))
+    most = np.zeros(len(small.values), np.int64)
+    np.maximum.at(most, small.pairs, ks.max(axis=1, initial=0)[:, None])
+    reach = _reaches(small, most)
 
     def count(batch: np.ndarray) -> None:
         different, place = np.unique(small.pairs[batch], return_inverse=True)
         rows = _Rows([small.values[each] for each in different])
-        radius = np.concatenate([reach[each] for each in different])
-        for pair, (reference, candidate) in zip(batch, place.reshape(-1, 2), strict=True):
-            counts[:, pair] = _memberships(rows, rows.part(reference), rows.part(candidate), radius)
+        limits = np.concatenate([reach[each] for each in different.tolist()], axis=2)
+        counts[:, batch] = _memberships(rows, place.reshape(-1, 2), limits, ks[batch])
 
-    run_tiles(count, list(small.pair_batches(answerable, _NUMBERS)), "small pairs")
-    x, y, a, b, covered = counts
-    return SmallCounts(k, sizes[:, 0], sizes[:, 1], enough, x, y, a, b, covered)
+    run_tiles(count, list(_batches(small.pair_sizes, answerable, small.width)), "small pairs")
+    return counts
+
+
+def _batches(sizes: np.ndarray, which: np.ndarray, width: int) -> Iterator[np.ndarray]:
+    """These pairs in parts of similar sizes, as many in one as keep its rows and distances within bounds."""
+    # Rounded, so that a part has pairs of similar second size, too.
+    order = which[np.lexsort((sizes[which, 1], -(-sizes[which, 0] // _SIMILAR)))]
+    start = tall = wide = 0
+    for at, (first, second) in enumerate(sizes[order].tolist()):
+        tall, wide, count = max(tall, first), max(wide, second), at - start + 1
+        if count > 1 and (count * tall * wide > _CELLS or count * (tall + wide) * width > _NUMBERS):
+            yield order[start:at]
+            start, tall, wide = at, first, second
+    if len(order):
+        yield order[start:]
+
+
+def bound_terms(norms: Any, dimensions: int) -> tuple[Any, Any]:
+    """From computed |x|^2 (arrays or tensors): what is taken from products, and how far bounds are apart."""
+    terms = dimensions + 8
+    eta = 2 * terms * 2.0**-53 / (1 - terms * 2.0**-53)
+    floor = terms * _UNDERFLOW
+    return (0.5 - eta) * norms - floor, 4 * eta * norms + 4 * floor
 
 
 class _Rows:
-    """Rows of several sets, one set below the other, ready for products that bound distances."""
+    """Rows of several sets, one set below the other, ready for products that bound distances.
+
+    They are in memory that the thread's next object uses again.
+    """
 
     def __init__(self, sets: Sequence[np.ndarray]) -> None:
-        self.values = np.concatenate(sets, dtype=np.float64)
         self.start = np.cumsum([0, *map(len, sets)])
+        self.values = _room("rows", (int(self.start[-1]), sets[0].shape[1]))
+        np.concatenate(sets, out=self.values)
         norms = np.einsum("ij,ij->i", self.values, self.values)
-        terms = self.values.shape[1] + 8
-        eta = 2 * terms * 2.0**-53 / (1 - terms * 2.0**-53)
-        floor = terms * _UNDERFLOW
-        self.term = (0.5 - eta) * norms - floor
-        self.margin = 4 * eta * norms + 4 * floor
+        self.term, self.margin = bound_terms(norms, self.values.shape[1])
 
-    def part(self, number: int) -> slice:
-        return slice(self.start[number], self.start[number + 1])
+    def padded(self, sets: np.ndarray) -> _FilledUp:
+        sizes = np.diff(self.start)[sets]
+        places = np.arange(sizes.max())
+        real = places < sizes[:, None]
+        number = self.start[sets, None] + np.where(real, places, 0)
+        return _FilledUp(sizes, real, number, np.where(real, self.term[number], np.inf))
 
-    def near(self, left: slice, right: slice) -> np.ndarray:
-        """h of every two rows, in memory that the thread's next call uses again."""
-        tile = _room((left.stop - left.start) * (right.stop - right.start)).reshape(left.stop - left.start, -1)
-        np.dot(self.values[left], self.values[right].T, out=tile)
-        tile -= self.term[left, None]
-        tile -= self.term[right]
+    def near(self, left: _FilledUp, part: slice, right: _FilledUp) -> np.ndarray:
+        """(pairs, rows of the part, rows): h of every two rows, minus infinity for what fills up.
+
+        In memory that the thread's next call uses again. Every pair is one product, without what fills it up.
+        """
+        tall, wide = left.term[:, part].shape[1], right.term.shape[1]
+        tile = _room("tile", (len(left.sizes), tall, wide))
+        tile.fill(0)
+        firsts, seconds = self._slices(left, part), self._slices(right, slice(0, wide))
+        for room, first, second in zip(tile, firsts, seconds, strict=True):
+            np.matmul(
+                self.values[first],
+                self.values[second].T,
+                out=room[: first.stop - first.start, : second.stop - second.start],
+            )
+        tile -= left.term[:, part, None]
+        tile -= right.term[:, None]
         return tile
+
+    def _slices(self, side: _FilledUp, part: slice) -> list[slice]:
+        ends = np.minimum(side.sizes, part.stop)
+        return [
+            slice(first + part.start, first + end)
+            for first, end in zip(side.number[:, 0].tolist(), ends.tolist(), strict=True)
+        ]
+
+
+class _FilledUp(NamedTuple):
+    """Some sets, filled up to one size."""
+
+    sizes: np.ndarray
+    real: np.ndarray
+    number: np.ndarray
+    """(sets, rows) which of all rows; the set's first where it is filled up"""
+    term: np.ndarray
+    """Infinite where it is filled up."""
 
 
 _kept = threading.local()
 
 
-def _room(size: int) -> np.ndarray:
-    if getattr(_kept, "room", np.empty(0)).size < size:
-        _kept.room = np.empty(size)
-    room: np.ndarray = _kept.room[:size]
+def _room(name: str, shape: tuple[int, ...]) -> np.ndarray:
+    """This thread's memory of that name: getting new memory takes longer than filling it."""
+    size = math.prod(shape)
+    if getattr(_kept, name, np.empty(0)).size < size:
+        setattr(_kept, name, np.empty(size))
+    room: np.ndarray = getattr(_kept, name)[:size].reshape(shape)
     return room
 
 
-def _slabs(left: slice, right: slice) -> list[slice]:
-    """Rows of the left set in parts with at most _CELLS distances: a small set is one part."""
-    size = max(1, _CELLS // (right.stop - right.start))
-    return [slice(left.start + part.start, left.start + part.stop) for part in blocks(left.stop - left.start, size)]
+def _slabs(pairs: int, tall: int, wide: int) -> list[slice]:
+    """Rows in parts with at most _CELLS distances: small sets are one part."""
+    return blocks(tall, max(1, _CELLS // (pairs * wide)))
 
 
-def _reaches(small: SmallSets, which: np.ndarray, k: int) -> dict[int, np.ndarray]:
-    """Of each of these sets, how far the spheres of its rows reach, squared, slack included."""
+def _reaches(small: SmallSets, most: np.ndarray) -> dict[int, np.ndarray]:
+    """By set, how far the spheres of its rows reach, squared, slack included: (2, k, rows), at least and at most.
+
+    k = 0 is no sphere. Bounds suffice for nearly all decisions; `_exact_reach` has the rest.
+    """
     reach: dict[int, np.ndarray] = {}
-    batch_of = np.cumsum([small.values[which_set].size for which_set in which]) // _NUMBERS
-    batches = np.split(which, np.flatnonzero(np.diff(batch_of)) + 1) if len(which) else []
+    # Sets with as many neighbours wanted together: nearly all have the same.
+    batches = [
+        batch
+        for each in np.unique(most[most > 0]).tolist()
+        for batch in _batches(np.stack([small.sizes, small.sizes], axis=1), np.flatnonzero(most == each), small.width)
+    ]
 
     def fill(batch: np.ndarray) -> None:
         rows = _Rows([small.values[which_set] for which_set in batch])
-        for number, which_set in enumerate(batch):
-            whole = rows.part(number)
-            radii = [_squared_radii(rows, part, whole, k) for part in _slabs(whole, whole)]
-            reach[which_set] = np.concatenate(radii) * (1 + SLACK)
+        found = np.full((2, 1 + int(most.max()), len(rows.values)), np.inf)
+        found[:, 0] = -np.inf
+        sets = rows.padded(np.arange(len(batch)))
+        wanted = int(most[batch[0]])
+        for part in _slabs(len(batch), sets.term.shape[1], sets.term.shape[1]):
+            real = sets.real[:, part]
+            low = -2 * _nearest(_others(rows, sets, part), wanted)[real].T
+            found[0, 1 : 1 + wanted, sets.number[:, part][real]] = low.T * (1 + SLACK)
+            # The k rows with the least `low` are all within this.
+            high = low + _apart(rows, sets, part)[real]
+            found[1, 1 : 1 + wanted, sets.number[:, part][real]] = high.T * (1 + SLACK)
+        for which_set, first, last in zip(batch.tolist(), rows.start[:-1], rows.start[1:], strict=True):
+            reach[which_set] = found[..., first:last]
 
     run_tiles(fill, batches, "small radii")
     return reach
 
 
-def _squared_radii(rows: _Rows, part: slice, whole: slice, k: int) -> np.ndarray:
-    """Exact squared distance of some rows to their k-th nearest other row of the set."""
-    tile = rows.near(part, whole)
-    count, width = tile.shape
-    own = np.arange(count)
-    tile[own, own + (part.start - whole.start)] = -np.inf
-    kth = tile.max(axis=1) if k == 1 else np.partition(tile, width - k, axis=1)[:, width - k]
-    # The k rows with the least `low` are no farther than this; so the k-th is among those within it.
-    limit = kth - 0.5 * (rows.margin[part] + rows.margin[whole].max())
-    row, column = np.divmod(np.flatnonzero(tile >= limit[:, None]), width)
-    squared = exact(rows.values, row + part.start, rows.values, column + whole.start)
-    first = np.searchsorted(row, own)
-    radii: np.ndarray = squared[np.lexsort((squared, row))][first + (k - 1)]
-    return radii
+def _others(rows: _Rows, sets: _FilledUp, part: slice) -> np.ndarray:
+    """h of some rows of each set and all its other rows."""
+    tile = rows.near(sets, part, sets)
+    own = np.arange(tile.shape[1])
+    tile[:, own, own + part.start] = -np.inf
+    return tile
 
 
-def _memberships(rows: _Rows, reference: slice, candidate: slice, reach: np.ndarray) -> tuple[int, int, int, int, int]:
-    """x, y, a, b and the number of reference spheres that hold a candidate."""
-    held = np.zeros(candidate.stop - candidate.start, bool)
-    y = a = b = covered = 0
-    for part in _slabs(reference, candidate):
-        tile = rows.near(part, candidate)
-        maybe = tile >= -0.5 * reach[part, None]
-        maybe |= tile >= -0.5 * reach[candidate]
+def _nearest(tile: np.ndarray, count: int) -> np.ndarray:
+    """The largest numbers of each row, largest first; the tile is not in order afterwards."""
+    if count == 1:
+        return np.asarray(tile.max(axis=2))[..., None]
+    first = tile.shape[2] - count
+    tile.partition(first, axis=2)
+    return np.sort(tile[..., first:], axis=2)[..., ::-1]
+
+
+def _apart(rows: _Rows, sets: _FilledUp, part: slice) -> np.ndarray:
+    """(sets, rows): how far the bounds of a row's distances in its set are apart at most."""
+    margins = rows.margin[sets.number]
+    apart: np.ndarray = margins[:, part] + margins.max(axis=1, keepdims=True)
+    return apart
+
+
+def _exact_reach(rows: _Rows, number: int, most: int) -> np.ndarray:
+    """(k, rows) of one set, for k = 1 ... most or as many as it has."""
+    sets = rows.padded(np.array([number]))
+    found = []
+    for part in _slabs(1, sets.term.shape[1], sets.term.shape[1]):
+        tile = _others(rows, sets, part)
+        count, width = tile.shape[1:]
+        wanted = min(most, width - 1)
+        # The k-th nearest is among those whose `low` is not beyond all that the k nearest by `low` can be.
+        limit = _nearest(tile.copy(), wanted)[..., -1] - 0.5 * _apart(rows, sets, part)
+        row, column = np.divmod(np.flatnonzero(tile >= limit[..., None]), width)
+        numbers = sets.number[0]
+        squared = exact(rows.values, numbers[row + part.start], rows.values, numbers[column])
+        first = np.searchsorted(row, np.arange(count))
+        found.append(squared[np.lexsort((squared, row))][first + np.arange(wanted)[:, None]] * (1 + SLACK))
+    return np.concatenate(found, axis=1)
+
+
+def _memberships(rows: _Rows, sides: np.ndarray, reach: np.ndarray, ks: np.ndarray) -> np.ndarray:
+    """(5, pairs, ks): x, y, a, b and the number of reference spheres that hold a candidate.
+
+    sides: (pairs, 2) numbers of sets; reach: (2, k, rows) bounds, made exact here where a decision depends on them.
+    """
+    counts = np.zeros((5, *ks.shape), np.int64)
+    reference, candidate = rows.padded(sides[:, 0]), rows.padded(sides[:, 1])
+    pairs, tall, wide = len(ks), reference.term.shape[1], candidate.term.shape[1]
+    held = np.zeros((ks.shape[1], pairs * wide), bool)
+    for part in _slabs(pairs, tall, wide):
+        tile = rows.near(reference, part, candidate)
+        shape = tile.shape[:2]
+        maybe = tile >= -0.5 * reach[1, ks[:, -1:], reference.number[:, part]][..., None]
+        maybe |= tile >= -0.5 * reach[1, ks[:, -1:], candidate.number][:, None]
         place = np.flatnonzero(maybe)
-        row, column = np.divmod(place, tile.shape[1])
-        in_reference, in_candidate = _decide(
-            rows, row + part.start, column + candidate.start, -2 * tile.reshape(-1)[place], reach
-        )
-        held[column[in_reference]] = True
-        a += int(np.count_nonzero(in_candidate))
-        b += int(np.count_nonzero(in_reference))
-        # Places are in the order of rows.
-        y += _different(row[in_candidate])
-        covered += _different(row[in_reference])
-    return int(np.count_nonzero(held)), y, a, b, covered
+        row, column = np.divmod(place, wide)
+        pair = row // shape[1]
+        column += pair * wide
+        low = -2 * tile.reshape(-1)[place]
+        listed = reference.number[:, part].reshape(-1)[row], candidate.number.reshape(-1)[column]
+        inside = _decided(rows, low, listed, sides[pair], reach, ks[pair])
+        for at, (in_reference, in_candidate) in enumerate(inside):
+            held[at, column[in_reference]] = True
+            counts[1:, :, at] += [
+                _different(row[in_candidate], shape),
+                np.bincount(pair[in_candidate], minlength=pairs),
+                np.bincount(pair[in_reference], minlength=pairs),
+                _different(row[in_reference], shape),
+            ]
+    counts[0] = held.reshape(-1, pairs, wide).sum(axis=2).T
+    return counts
 
 
-def _decide(
-    rows: _Rows, row: np.ndarray, column: np.ndarray, low: np.ndarray, reach: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """For listed pairs: is the column's sample in the row's sphere, and the row's in the column's?"""
-    high = low + (rows.margin[row] + rows.margin[column])
-    of_row, of_column = reach[row], reach[column]
-    in_row, in_column = low <= of_row, low <= of_column
-    unclear = np.flatnonzero((in_row & (high > of_row)) | (in_column & (high > of_column)))
-    if len(unclear):
-        squared = exact(rows.values, row[unclear], rows.values, column[unclear])
-        in_row[unclear] = squared <= of_row[unclear]
-        in_column[unclear] = squared <= of_column[unclear]
-    return in_row, in_column
+def _decided(
+    rows: _Rows,
+    low: np.ndarray,
+    listed: tuple[np.ndarray, np.ndarray],
+    sides: np.ndarray,
+    reach: np.ndarray,
+    ks: np.ndarray,
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For listed pairs of rows, by k: is the second in the first's sphere, and the first in the second's?
+
+    sides: which sets they are of; ks: (rows, ks). What bounds leave open is made exact: in `low` the distances, in
+    `reach` all spheres of their set.
+    """
+    high = low + (rows.margin[listed[0]] + rows.margin[listed[1]])
+    unclear = np.zeros(len(low), bool)
+    open_sets: set[int] = set()
+    for side, numbers in enumerate(listed):
+        for k in ks.T:
+            open_here = np.flatnonzero((low <= reach[1, k, numbers]) & (high > reach[0, k, numbers]))
+            unclear[open_here] = True
+            open_sets.update(np.unique(sides[open_here, side]).tolist())
+    if open_sets:
+        at = np.flatnonzero(unclear)
+        low[at] = exact(rows.values, listed[0][at], rows.values, listed[1][at])
+        for number in open_sets:
+            found = _exact_reach(rows, number, reach.shape[1] - 1)
+            reach[:, 1 : 1 + len(found), rows.start[number] : rows.start[number + 1]] = found
+    return [(low <= reach[0, k, listed[0]], low <= reach[0, k, listed[1]]) for k in ks.T]
 
 
-def _different(ordered: np.ndarray) -> int:
-    return int(np.count_nonzero(np.diff(ordered, prepend=-1)))
+def _different(rows: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """How many different rows there are of each pair; shape: pairs, rows of a pair."""
+    there = np.zeros(shape, bool)
+    there.reshape(-1)[rows] = True
+    return np.asarray(there.sum(axis=1))

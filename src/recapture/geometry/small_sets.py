@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,24 +40,10 @@ class SmallSets:
         sizes: np.ndarray = self.sizes[self.pairs]
         return sizes
 
-    def pair_batches(self, which: np.ndarray, numbers: int) -> Iterator[np.ndarray]:
-        """These pairs in parts whose different sets hold at most about so many numbers, a shared reference together."""
-        batch: list[int] = []
-        there: set[int] = set()
-        held = 0
-        for pair in which[np.lexsort(self.pairs[which].T[::-1])].tolist():
-            new = set(self.pairs[pair].tolist()) - there
-            more = sum(self.values[each].size for each in new)
-            if batch and held + more > numbers:
-                yield np.array(batch)
-                batch, there, held = [], set(), 0
-                new = set(self.pairs[pair].tolist())
-                more = sum(self.values[each].size for each in new)
-            batch.append(pair)
-            there |= new
-            held += more
-        if batch:
-            yield np.array(batch)
+    @property
+    def width(self) -> int:
+        """How many dimensions there are; 0 where no set has a sample."""
+        return next((each.shape[1] for each in self.values if len(each)), 0)
 
 
 def _checked(values: Any, name: str) -> np.ndarray:

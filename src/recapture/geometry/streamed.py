@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .devices import accelerator_for, left_to_threads
+from .devices import accelerator_for, tried_on
 from .distinct import Folding
 from .neighbours import kth_over_samples
 from .overlap import Crossing, Tally
@@ -104,11 +104,14 @@ def _without_margin(frame: Frame, *sides: StreamedRows) -> bool:
 
 def squared_radii(rows: StreamedRows, part: slice, ks: Sequence[int]) -> np.ndarray:
     """(rows of the part, ks) squared distance of each to its k-th nearest other sample of the whole set, exactly."""
-    if (device := accelerator_for(part.stop - part.start, len(rows))) is not None:
-        from .device_streamed import device_radii
+    from . import device_streamed
 
-        with left_to_threads():
-            return device_radii(rows, part, ks, device)
+    there = tried_on(
+        accelerator_for(part.stop - part.start, len(rows)),
+        lambda device: device_streamed.device_radii(rows, part, ks, device),
+    )
+    if there is not None:
+        return there
     found = np.zeros((part.stop - part.start, len(ks)))
     if len(rows) > 1:
         for panel in rows.parts(part):
@@ -231,11 +234,16 @@ def memberships(
     candidate_radii: np.ndarray,
 ) -> Memberships:
     """Some reference rows against all candidate rows. Radii are squared, (rows, ks); the reference's of the part."""
-    if (device := accelerator_for(part.stop - part.start, len(candidate))) is not None:
-        from .device_streamed import device_memberships
+    from . import device_streamed
 
-        with left_to_threads():
-            return device_memberships(reference, candidate, part, ks, reference_radii, candidate_radii, device)
+    there = tried_on(
+        accelerator_for(part.stop - part.start, len(candidate)),
+        lambda device: device_streamed.device_memberships(
+            reference, candidate, part, ks, reference_radii, candidate_radii, device
+        ),
+    )
+    if there is not None:
+        return there
     frame = reference.frame
     if not frame.holds_reach(candidate.reach):
         frame = Frame.of(reference.values, candidate.values)

@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .device_triangles import Passed, device_for, pass_on
+from .devices import tried_on
 from .parallel import blocks, run_tiles
 from .triangles import SIXTHS, split_credit, triangle_codes
 
@@ -117,16 +119,16 @@ def _chance(
 def _by_shared_points(sums: _Sums, of_single: np.ndarray, of_pair: np.ndarray) -> dict[Matching, np.ndarray]:
     """(3, 3) products of f over all pairs of triangles that share exactly these corners."""
     over_two = (of_single, of_pair, of_pair)
-    back = sums.across.transpose(0, 2, 1)
-    over_one = {(0, 1): sums.across, (0, 2): sums.across, (1, 0): back, (2, 0): back}
-    over_one |= {(1, 2): sums.within, (2, 1): sums.within}
+    over_one = [_flat(each) for each in (sums.across, sums.across.transpose(0, 2, 1), sums.within)]
+    of_two = [[one @ other.T for other in over_one] for one in over_one]
+    kind = {(0, 1): 0, (0, 2): 0, (1, 0): 1, (2, 0): 1, (1, 2): 2, (2, 1): 2}
     at_least: dict[Matching, np.ndarray] = {}
     for matching in _MATCHINGS:
         ones, others = (tuple(pair[end] for pair in matching) for end in range(2))
         if len(matching) == 1:
             at_least[matching] = over_two[ones[0]] @ over_two[others[0]].T
         elif len(matching) == 2:
-            at_least[matching] = _flat(over_one[ones[0], ones[1]]) @ _flat(over_one[others[0], others[1]]).T
+            at_least[matching] = of_two[kind[ones[0], ones[1]]][kind[others[0], others[1]]]
         elif matching:
             at_least[matching] = sums.same if others[0] == 0 else sums.turned
         else:
@@ -145,16 +147,38 @@ def _flat(values: np.ndarray) -> np.ndarray:
 
 
 def _sums(distances: np.ndarray) -> _Sums:
-    """One pass over all triangles, in tiles of pairs j, k for one single point after another."""
+    """From one pass over all triangles."""
     points = len(distances)
+    symmetric = bool((distances == distances.T).all())
+    packed, credit = _tables(symmetric)
+    passed = tried_on(device_for(points**3), lambda device: pass_on(device, distances, symmetric, packed))
+    if passed is None:
+        passed = _pass(distances, symmetric, packed)
+    whole = points * (points - 1) * (points - 2)
+    if symmetric:
+        same, turned = credit.T @ (passed.tally[:, None] * credit), np.zeros((3, 3))
+    else:
+        joint = passed.tally.reshape(len(credit), len(credit))
+        same, turned = credit.T @ (joint.sum(axis=1)[:, None] * credit), credit.T @ joint @ credit
+    unpacked = [_unpacked(each) for each in (passed.across, passed.within)]
+    mean = unpacked[0].sum(axis=(1, 2)) / whole
+    for each in unpacked:
+        each -= (points - 2) * mean[:, None, None]
+        each[:, np.arange(points), np.arange(points)] = 0
+    expected = whole * np.outer(mean, mean)
+    same = same - expected
+    # The three credits of a triangle add up to 1 where each edge has one length: f of all three singles is then 0.
+    return _Sums(mean, unpacked[0], unpacked[1], same, -same / 2 if symmetric else turned - expected)
+
+
+def _pass(distances: np.ndarray, symmetric: bool, packed: np.ndarray) -> Passed:
+    """Tiles of pairs j, k for one single point after another."""
+    points, kinds = len(distances), len(packed)
     # Only the order of distances counts, and small whole numbers are compared faster.
     order = np.unique(distances, return_inverse=True)[1].reshape(points, points).astype(np.int32)
-    symmetric = bool((order == order.T).all())
-    packed, credit = _tables(symmetric)
-    nothing = len(credit) - 1
+    nothing = kinds - 1
     across, within = (np.zeros((points, points), dtype=np.int64) for _ in range(2))
     parts = blocks(points, max(1, _CELLS // points))
-    kinds = len(credit)
     tallies = np.zeros((len(parts), kinds), dtype=np.int64)
     turns = np.zeros((len(parts), 0 if symmetric else kinds * kinds), dtype=np.int64)
 
@@ -176,21 +200,7 @@ def _sums(distances: np.ndarray) -> _Sums:
             turns[number] += np.bincount((kinds * code + turned).reshape(-1), minlength=kinds * kinds)
 
     run_tiles(count, range(len(parts)), "triangles")
-    whole = points * (points - 1) * (points - 2)
-    if symmetric:
-        same, turned = credit.T @ (tallies.sum(axis=0)[:, None] * credit), np.zeros((3, 3))
-    else:
-        joint = turns.sum(axis=0).reshape(kinds, kinds)
-        same, turned = credit.T @ (joint.sum(axis=1)[:, None] * credit), credit.T @ joint @ credit
-    unpacked = [_unpacked(each) for each in (across, within)]
-    mean = unpacked[0].sum(axis=(1, 2)) / whole
-    for each in unpacked:
-        each -= (points - 2) * mean[:, None, None]
-        each[:, np.arange(points), np.arange(points)] = 0
-    expected = whole * np.outer(mean, mean)
-    same = same - expected
-    # The three credits of a triangle add up to 1 where each edge has one length: f of all three singles is then 0.
-    return _Sums(mean, unpacked[0], unpacked[1], same, -same / 2 if symmetric else turned - expected)
+    return Passed(across, within, (tallies if symmetric else turns).sum(axis=0))
 
 
 def _tables(symmetric: bool) -> tuple[np.ndarray, np.ndarray]:

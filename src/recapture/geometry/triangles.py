@@ -12,6 +12,8 @@ from typing import Literal
 
 import numpy as np
 
+from .device_triangles import counts_on, device_for, observed_on
+from .devices import tried_on
 from .labels import Labels
 
 Ties = Literal["split", "paper"]
@@ -53,6 +55,11 @@ def observed_counts(distances: np.ndarray, references: int, ties: Ties) -> np.nd
 
 
 def _count(distances: np.ndarray, singles: np.ndarray, others: np.ndarray, ties: Ties) -> np.ndarray:
+    device = device_for(len(singles) * len(others) ** 2)
+    found = tried_on(device, lambda device: observed_on(device, distances, singles, others))
+    if found is not None:
+        counted: np.ndarray = found @ _CREDIT[ties]
+        return counted
     within = distances[np.ix_(others, others)]
     apart = ~np.eye(len(others), dtype=bool)
     tally = np.zeros(9, dtype=np.int64)
@@ -70,6 +77,10 @@ def counts_under(distances: np.ndarray, labels: Labels, ties: Ties) -> np.ndarra
     product of pairs (labellings x pairs) with credits (pairs x ranks), kept where the point is on the other side.
     """
     groups, points = distances.shape[:2]
+    device = device_for(groups * points**3, len(labels))
+    found = tried_on(device, lambda device: counts_on(device, distances, labels, _CREDIT[ties]))
+    if found is not None:
+        return found
     first, second = np.triu_indices(points, 1)
     counts = np.zeros((groups, len(labels), 2, 3), dtype=np.int64)
     n, m = labels.sizes

@@ -17,7 +17,7 @@ import numpy as np
 
 from . import bits
 from .labels import Labels
-from .parallel import blocks
+from .parallel import blocks, run_tiles
 from .pooled import Lists
 
 # Words of one array in a stretch of some walks: a dozen such arrays should stay in a core's cache. Crowds of ties make
@@ -25,6 +25,8 @@ from .pooled import Lists
 _STRETCH, _LONG_STRETCH = 1 << 15, 1 << 18
 _FIRST_STEPS, _MOST_STEPS = 16, 64
 _ENOUGH_WALKS = 256
+# Words that are packed or counted together: with fewer a thread would cost more than it saves.
+_WORDS_AT_ONCE = 1 << 17
 
 
 class Tables:
@@ -35,9 +37,16 @@ class Tables:
 
     def __init__(self, labels: Labels, ks: tuple[int, ...]) -> None:
         self.ks = ks
-        self.reference, self.candidate = (
-            np.pad(bits.pack(flags), ((0, 0), (0, 1))) for flags in (labels.reference, labels.candidate)
-        )
+        samples = labels.candidate.shape[1]
+        shape = -(-len(labels) // bits.WORD), samples + 1
+        self.reference, self.candidate = np.zeros(shape, np.uint64), np.zeros(shape, np.uint64)
+
+        def pack(words: slice) -> None:
+            rows = slice(words.start * bits.WORD, words.stop * bits.WORD)
+            self.reference[words, :samples] = bits.pack(labels.reference[rows])
+            self.candidate[words, :samples] = bits.pack(labels.candidate[rows])
+
+        run_tiles(pack, blocks(len(self), max(1, _WORDS_AT_ONCE // (samples + 1))), "packing labels")
         self.included = self.candidate | self.reference
         self.marked = np.zeros((len(ks), *self.candidate.shape), np.uint64)
         """Samples that are inside at least one sphere of the other label."""
@@ -62,6 +71,25 @@ class Tables:
         for them (None: in all).
         """
         return [(self.marked[column].reshape(-1), None)]
+
+    def inside(self, marked: np.ndarray, counted: np.ndarray | None = None) -> np.ndarray:
+        """(ks, words, 64) how many samples are marked in each labelling. counted: those that count (words, samples)."""
+        found = np.zeros((len(self.ks), len(self), bits.WORD), np.int64)
+
+        def count(words: slice) -> None:
+            flags = marked[:, words] if counted is None else marked[:, words] & counted[words]
+            found[:, words] = bits.sums([np.moveaxis(flags, -1, 0)])
+
+        run_tiles(count, blocks(len(self), max(1, _WORDS_AT_ONCE // marked.shape[-1])), "counting samples")
+        return found
+
+    def all_marked(self) -> tuple[np.ndarray, ...]:
+        """All tables of marks."""
+        return (self.marked,)
+
+    def fixed_others(self) -> np.ndarray | None:
+        """Who is of the other label for every walker, where that is the same in all labellings."""
+        return None
 
 
 class Walks:

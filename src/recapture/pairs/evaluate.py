@@ -54,6 +54,8 @@ else:
 
 _CHUNK_CHARACTERS = 60_000
 """Texts whose vectors are held at once; some hundred pairs of sentences."""
+_MORE_THERE = 8
+"""Times as many where a device compares them: it waits for nothing longer than for the next call."""
 
 _MOST_TOKENS = 10_000_000
 """That a model may be given at once."""
@@ -382,6 +384,11 @@ class Shared:
             self._words[name] = WordStore(name or None, **self._options)
         return self._words[name]
 
+    def chunk_characters(self) -> int:
+        """Of the texts that are scored together; distributions over a vocabulary need more memory than word vectors."""
+        there = not self._masked and any(store.accelerator is not None for store in self._words.values())
+        return _CHUNK_CHARACTERS * (_MORE_THERE if there else 1)
+
     def masked(self, model: ModelName | None = None) -> MaskedStore:
         """Head vectors of masked tokens by one masked language model."""
         from ..representations.masked import MaskedStore
@@ -495,7 +502,8 @@ def measured_pairs(
         PairJob(metric, parameters, rule, metric.prepare(texts.groups, shared, **parameters))
         for metric, parameters, rule in checked_parameters(chosen, over)
     ]
-    singles = _score_pairs([job for job in jobs if isinstance(job.scorer, TextPairScorer)], texts)
+    scored = [job for job in jobs if isinstance(job.scorer, TextPairScorer)]
+    singles = _score_pairs(scored, texts, shared.chunk_characters())
     results = PairResults({name: {} for name in texts.systems})
     results.reference_content = content_digest(texts.groups)
     counted: dict[str, dict[str, Mapping[str, Counted]]] = {name: {} for name in texts.systems}
@@ -511,7 +519,9 @@ def measured_pairs(
     return MeasuredPairs(results, jobs, counted)
 
 
-def _score_pairs(jobs: Sequence[PairJob], texts: Aligned) -> dict[str, dict[TextPair, tuple[float, ...]]]:
+def _score_pairs(
+    jobs: Sequence[PairJob], texts: Aligned, characters: int
+) -> dict[str, dict[TextPair, tuple[float, ...]]]:
     """Every distinct pair once, by metric: chunk by chunk, so that the texts of a chunk are encoded once for all."""
     distinct = {
         (reference, candidate)
@@ -524,7 +534,7 @@ def _score_pairs(jobs: Sequence[PairJob], texts: Aligned) -> dict[str, dict[Text
     if not jobs:
         return scores
     with Progress("scoring pairs", len(distinct) * len(jobs), "pair") as progress:
-        for chunk in _chunks(distinct):
+        for chunk in _chunks(distinct, characters):
             for job in jobs:
                 rows = map(tuple, job.score(chunk).tolist())
                 scores[job.metric.name].update(zip(chunk, rows, strict=True))
@@ -532,14 +542,14 @@ def _score_pairs(jobs: Sequence[PairJob], texts: Aligned) -> dict[str, dict[Text
     return scores
 
 
-def _chunks(pairs: Iterable[TextPair]) -> Iterator[list[TextPair]]:
+def _chunks(pairs: Iterable[TextPair], characters: int) -> Iterator[list[TextPair]]:
     """Pairs with one reference stand together; the order in which they came does not matter."""
     chunk: list[TextPair] = []
     size = 0
     previous = None
     for reference, candidate in sorted(pairs, key=lambda pair: (len(pair[0]), pair)):
         needed = len(candidate) + (len(reference) if reference != previous else 0)
-        if chunk and size + needed > _CHUNK_CHARACTERS:
+        if chunk and size + needed > characters:
             yield chunk
             chunk, size = [], 0
             needed = len(candidate) + len(reference)
@@ -561,6 +571,9 @@ def _joined(
     for position, (group, candidate) in enumerate(zip(groups, candidates, strict=True)):
         filled = [(reference, candidate) for reference in group if (reference, candidate) in known]
         if not filled:
+            continue
+        if len(group) == 1:  # nothing to join
+            items[position] = known[filled[0]]
             continue
         rows = np.array([known[pair] for pair in filled])
         if job.rule == "mean" and len(filled) < len(group):

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..geometry.devices import within_memory
+
+if TYPE_CHECKING:
+    from ..representations.words import DeviceWords
+
 _CELLS = 1 << 20
 """Cosines held at once, and an eighth of the numbers in the vectors they are made of."""
+_CELLS_THERE = 1 << 24
+"""The same on a device."""
 
 
 class TokenTable(NamedTuple):
     """The tokens of several texts, one below the other."""
 
-    vectors: np.ndarray
-    """(tokens, width) float32 of length 1."""
+    vectors: Any
+    """(tokens, width) of length 1: an array of float32, or a tensor of float64 on a device."""
     weights: np.ndarray
     first: np.ndarray
     """Where each text begins."""
@@ -30,26 +37,42 @@ def token_table(texts: Sequence[tuple[np.ndarray, np.ndarray]]) -> TokenTable:
     return TokenTable(vectors, np.concatenate([weights for _, weights in texts]), np.cumsum(sizes) - sizes, sizes)
 
 
+def token_table_on(words: DeviceWords, weights: Sequence[np.ndarray]) -> TokenTable:
+    """From texts on a device in a single layer; float64 costs little there, and no two devices round alike."""
+    vectors = words.vectors[:, 0].double()
+    vectors = vectors / vectors.norm(dim=1, keepdim=True).clamp(min=np.finfo(np.float32).tiny)
+    return TokenTable(vectors, np.concatenate(weights), words.first, words.sizes)
+
+
 def greedy(table: TokenTable, sides: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """For each pair (two text numbers) the weighted mean best cosine of the first's tokens, and of the second's."""
     import torch
 
-    vectors = torch.from_numpy(table.vectors)
+    if torch.is_tensor(table.vectors):
+        means = within_memory(lambda cells: _means(table, table.vectors, sides, cells), _CELLS_THERE, _CELLS)
+    else:
+        means = _means(table, torch.from_numpy(table.vectors), sides, _CELLS)
+    # Vectors of length 1 up to rounding have cosines of at most 1 up to rounding.
+    np.clip(means, -1, 1, out=means)
+    return means[:, 0], means[:, 1]
+
+
+def _means(table: TokenTable, vectors: Any, sides: np.ndarray, cells: int) -> np.ndarray:
+    import torch
+
     means = np.empty((len(sides), 2))
-    for batch in _batches(table.sizes[sides], vectors.shape[1]):
+    for batch in _batches(table.sizes[sides], vectors.shape[1], cells):
         tokens, shares = zip(*(_padded(table, sides[batch, side]) for side in (0, 1)), strict=True)
-        first, second = (vectors[torch.from_numpy(side_tokens)] for side_tokens in tokens)
-        best = [torch.full(side.shape[:2], -2.0) for side in (first, second)]
-        step = max(1, _CELLS // (first.shape[0] * first.shape[1]))
+        first, second = (vectors[torch.from_numpy(side_tokens).to(vectors.device)] for side_tokens in tokens)
+        best = [vectors.new_full(side.shape[:2], -2.0) for side in (first, second)]
+        step = max(1, cells // (first.shape[0] * first.shape[1]))
         for start in range(0, second.shape[1], step):
             cosines = torch.bmm(second[:, start : start + step], first.transpose(1, 2))
             best[1][:, start : start + step] = cosines.amax(2)
             best[0] = torch.maximum(best[0], cosines.amax(1))
         for side in (0, 1):
-            means[batch, side] = (best[side].numpy().astype(np.float64) * shares[side]).sum(axis=1)
-    # Vectors of length 1 up to rounding have cosines of at most 1 up to rounding.
-    np.clip(means, -1, 1, out=means)
-    return means[:, 0], means[:, 1]
+            means[batch, side] = (best[side].cpu().numpy().astype(np.float64) * shares[side]).sum(axis=1)
+    return means
 
 
 def _padded(table: TokenTable, texts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -66,14 +89,14 @@ def _padded(table: TokenTable, texts: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return tokens, np.where(real, table.weights[tokens], 0)
 
 
-def _batches(sizes: np.ndarray, width: int) -> Iterator[np.ndarray]:
+def _batches(sizes: np.ndarray, width: int, cells: int) -> Iterator[np.ndarray]:
     """Positions of pairs of similar sizes, as many as memory is meant for."""
     batch: list[int] = []
     tall = wide = 0
     order = np.lexsort((sizes[:, 1], sizes[:, 0]))
     for at, (first, second) in zip(order.tolist(), sizes[order].tolist(), strict=True):
         tall, wide = max(tall, first), max(wide, second)
-        if batch and (len(batch) + 1) * max(tall * wide, (tall + wide) * width // 8) > _CELLS:
+        if batch and (len(batch) + 1) * max(tall * wide, (tall + wide) * width // 8) > cells:
             yield np.array(batch)
             batch, tall, wide = [], first, second
         batch.append(at)

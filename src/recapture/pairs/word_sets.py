@@ -9,7 +9,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..geometry.small import small_counts
+from ..geometry.device_small import DeviceSets, small_counts_on
+from ..geometry.small import small_counts_at
 from .declaration import TextPairScorer
 from .evaluate import Shared
 from .idf import about_texts
@@ -41,8 +42,10 @@ class _Chunk:
     counts: dict[tuple[tuple[int, ...], int], WordCounts] = field(default_factory=dict)
 
 
-# The metrics of one run get the same pairs one after the other: for the same k, counts are made once.
+# The metrics of one run get the same pairs one after the other: the first of them counts for all.
 _latest: WeakKeyDictionary[WordStore, _Chunk] = WeakKeyDictionary()
+_asked: WeakKeyDictionary[WordStore, set[tuple[tuple[int, ...], int]]] = WeakKeyDictionary()
+"""Layers and k that the metrics of a run count with."""
 
 
 class WordSetScorer(TextPairScorer):
@@ -55,6 +58,8 @@ class WordSetScorer(TextPairScorer):
         self._store = shared.words(encoder)
         self._layers = self._store.want_last(layers)
         self._short: set[tuple[str, str]] = set()
+        if "k" in settings:
+            _asked.setdefault(self._store, set()).add((tuple(self._layers), settings["k"]))
         self.settings = {**settings, "layers": self._layers, "encoder": self._store.identity()}
 
     def warnings(self, texts: Set[str]) -> Sequence[str]:
@@ -77,7 +82,13 @@ class WordSetScorer(TextPairScorer):
         return np.array([[size[text] for text in pair] for pair in pairs], np.int64).reshape(-1, 2)
 
     def sets(self, pairs: Sequence[tuple[str, str]]) -> tuple[list[np.ndarray], np.ndarray]:
-        """The samples of each different text (layers x pieces, width), and the numbers (pairs, 2) of those compared.
+        """The samples of each different text (layers x pieces, width), and the numbers (pairs, 2) of those compared."""
+        chosen, sides = self._spelt(pairs)
+        stacked = [self._store.stacked(text, self._layers) for text in chosen]
+        return [each.reshape(-1, each.shape[-1]) for each in stacked], sides
+
+    def _spelt(self, pairs: Sequence[tuple[str, str]]) -> tuple[list[str], np.ndarray]:
+        """One text for all of the same pieces, with its vectors made, and the numbers (pairs, 2) of those compared.
 
         Texts of the same pieces count as one text; for many models these are texts that differ only in case. Their
         vectors are equal except for rounding, which would decide whether a sample on the rim of a sphere is inside.
@@ -90,9 +101,8 @@ class WordSetScorer(TextPairScorer):
         number = {own: at for at, own in enumerate(spelt)}
         chosen = list(spelt.values())
         self._store.ensure(chosen)
-        stacked = [self._store.stacked(text, self._layers) for text in chosen]
-        sides = np.array([[number[pieces[text]] for text in pair] for pair in pairs], np.int64).reshape(-1, 2)
-        return [each.reshape(-1, each.shape[-1]) for each in stacked], sides
+        numbers = {text: number[pieces[text]] for text in texts}
+        return chosen, np.array([[numbers[text] for text in pair] for pair in pairs], np.int64).reshape(-1, 2)
 
     def without_spheres(
         self, pairs: Sequence[tuple[str, str]], counts: WordCounts, scores: Mapping[str, np.ndarray]
@@ -118,19 +128,32 @@ class WordSetScorer(TextPairScorer):
             chunk = _latest[self._store] = _Chunk(list(pairs))
         key = (tuple(self._layers), k)
         if key not in chunk.counts:
-            chunk.counts[key] = _counted(*self.sets(pairs), k)
+            ks = sorted({k, *(other for layers, other in _asked.get(self._store, ()) if layers == key[0])})
+            made = self._counted(pairs, ks)
+            chunk.counts.update({(key[0], each): counts for each, counts in zip(ks, made, strict=True)})
         counts = chunk.counts[key]
         short = (counts.k < k) & (np.minimum(counts.n, counts.m) > 0)
         self._short.update(pairs[at] for at in np.flatnonzero(short).tolist())
         return counts
 
+    def _counted(self, pairs: Sequence[tuple[str, str]], ks: Sequence[int]) -> list[WordCounts]:
+        """For each k: by the threads, or on the device where the vectors are."""
+        if self._store.accelerator is None:
+            sets, sides = self.sets(pairs)
+            sizes = np.array([len(samples) for samples in sets], np.int64)
+            reached = _reached(sizes[sides], ks)
+            table = small_counts_at(sets, sides, reached)
+        else:
+            chosen, sides = self._spelt(pairs)
+            words, layers = self._store.table(chosen, self._layers), len(self._layers)
+            sizes = words.own * layers
+            reached = _reached(sizes[sides], ks)
+            there = DeviceSets(words.vectors.flatten(0, 1), (words.first + words.before) * layers, sizes)
+            table = small_counts_on(there, sides, reached)
+        return [WordCounts(reached[:, at], *sizes[sides].T, *table[:4, :, at]) for at in range(len(ks))]
 
-def _counted(sets: list[np.ndarray], sides: np.ndarray, k: int) -> WordCounts:
-    sizes = np.array([len(samples) for samples in sets], np.int64)[sides]
-    reached = np.minimum(k, np.maximum(sizes.min(axis=1) - 1, 0))
-    table = np.zeros((4, len(sides)), np.int64)
-    for each in np.unique(reached[reached > 0]).tolist():
-        which = np.flatnonzero(reached == each)
-        found = small_counts(sets, sides[which], each)
-        table[:, which] = found.x, found.y, found.a, found.b
-    return WordCounts(reached, *sizes.T, *table)
+
+def _reached(sizes: np.ndarray, ks: Sequence[int]) -> np.ndarray:
+    """(pairs, ks): the largest k up to the one asked for that both texts have; 0 where one has no neighbour."""
+    reached: np.ndarray = np.minimum(np.array(ks, np.int64), np.maximum(sizes.min(axis=1) - 1, 0)[:, None])
+    return reached

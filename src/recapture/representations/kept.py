@@ -26,6 +26,10 @@ class Kept(Generic[Made]):
         self._bytes = 0
         self._bytes_held = 0
 
+    def allow(self, limit: int, most_held: int | None) -> None:
+        """From now on keep and hold up to so many bytes."""
+        self._limit, self._most_held = limit, most_held
+
     def missing(self, texts: Sequence[str]) -> list[str]:
         """Distinct texts that are not here; those that are here will be removed last."""
         absent = []

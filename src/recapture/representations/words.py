@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -10,7 +11,9 @@ import numpy as np
 from ..checks import is_whole
 from ..declarations import installed_version
 from ..errors import InputError, shown
+from ..geometry.devices import accelerator_beside, within_memory
 from ..progress import Progress
+from .attention import ready_attention
 from .batches import CPU_TOKENS, GPU_TOKENS, token_batches
 from .encoder import DEFAULT_ENCODER
 from .kept import Kept
@@ -33,13 +36,29 @@ class TextWords(NamedTuple):
     """(tokens,) with the special tokens."""
     before: int
     behind: int
-    vectors: np.ndarray
-    """(layers, tokens, width) float32, layers as `WordStore.layers` lists them."""
+    vectors: Any
+    """(layers, tokens, width) float32, layers as `WordStore.layers` lists them: an array, or a tensor on the store's
+    accelerator."""
 
     @property
     def own(self) -> slice:
         """The text's own pieces among its tokens."""
         return slice(self.before, len(self.ids) - self.behind)
+
+
+class DeviceWords(NamedTuple):
+    """Several texts on an accelerator, one below the other."""
+
+    vectors: Any
+    """(tokens, layers, width) tensor, special tokens among them."""
+    first: np.ndarray
+    """Where each text begins."""
+    sizes: np.ndarray
+    """How many tokens it has."""
+    before: np.ndarray
+    """How many special tokens stand before its own pieces."""
+    own: np.ndarray
+    """How many own pieces it has."""
 
 
 class WordStore:
@@ -76,6 +95,7 @@ class WordStore:
         self._depth = 0
         self._room = 0
         self._kept: Kept[TextWords] = _kept()
+        self._accelerator: str | None = ""
         self._pieces: dict[str, Pieces] = {}
         self.windowed: set[str] = set()
         """Texts longer than the model takes, which went through it in overlapping windows."""
@@ -93,6 +113,14 @@ class WordStore:
     def room(self) -> int:
         """The most tokens the model takes at once, special ones included; 0 before it is loaded."""
         return self._room
+
+    @property
+    def accelerator(self) -> str | None:
+        """torch's name of the device where vectors stay and are compared; None: they are arrays, for the threads."""
+        if self._accelerator == "":  # decided once: what was made stays where it is
+            here = importlib.util.find_spec("torch") is None  # then nothing can be made, and whoever loads says so
+            self._accelerator = None if here else accelerator_beside(usable_device(self._device))
+        return self._accelerator
 
     @property
     def layers(self) -> list[int]:
@@ -154,15 +182,30 @@ class WordStore:
         return self._kept[text]
 
     def stacked(self, text: str, layers: Sequence[int]) -> np.ndarray:
-        """(layers, own pieces, width): no special tokens."""
+        """(layers, own pieces, width) as an array: no special tokens."""
         words = self._kept[text]
         places = [self.layers.index(layer) for layer in layers]
         if places == list(range(places[0], places[0] + len(places))):  # nothing to copy
-            return words.vectors[places[0] : places[0] + len(places), words.own]
-        return words.vectors[places][:, words.own]
+            chosen = words.vectors[places[0] : places[0] + len(places), words.own]
+        else:
+            chosen = words.vectors[places][:, words.own]
+        return np.asarray(chosen if self.accelerator is None else chosen.cpu().numpy())
+
+    def table(self, texts: Sequence[str], layers: Sequence[int]) -> DeviceWords:
+        """These texts' vectors where they are, on the accelerator, in one tensor."""
+        import torch
+
+        words = [self._kept[text] for text in texts]
+        vectors = torch.cat([each.vectors.transpose(0, 1) for each in words])
+        if list(layers) != self.layers:
+            vectors = vectors[:, [self.layers.index(layer) for layer in layers]]
+        sizes, before, behind = np.array([(len(each.ids), each.before, each.behind) for each in words], np.int64).T
+        return DeviceWords(vectors, np.cumsum(sizes) - sizes, sizes, before, sizes - before - behind)
 
     def _encode(self, texts: list[str]) -> None:
         self._load()
+        if self.accelerator is not None:
+            self._kept.allow(*_room_there(self.accelerator))
         rows: list[tuple[int, ...]] = []
         cuts = []
         for text, piece in zip(texts, self.pieces(texts), strict=True):
@@ -172,23 +215,45 @@ class WordStore:
             cuts.append((text, piece, len(rows), parts))
             rows += [(*piece.before, *piece.own[part.start : part.stop], *piece.behind) for part in parts]
         budget = self._batch_tokens or (CPU_TOKENS if self._on_cpu else GPU_TOKENS)
-        by_row: list[np.ndarray] = [np.empty(0)] * len(rows)
-        with Progress(f"encoding with {self.name}", sum(map(len, rows)), "token") as progress:
-            for batch in token_batches([len(row) for row in rows], budget):
-                for place, vectors in zip(batch, self._forward([rows[at] for at in batch]), strict=True):
-                    by_row[place] = vectors
-                progress.advance(sum(len(rows[place]) for place in batch))
+        by_row = within_memory(lambda tokens: self._by_row(rows, tokens), budget, 1)
         for text, piece, start, parts in cuts:
             vectors = by_row[start] if len(parts) == 1 else _joined(piece, parts, by_row[start : start + len(parts)])
             ids = np.array([*piece.before, *piece.own, *piece.behind], np.int64)
             self._kept.put(text, TextWords(ids, len(piece.before), len(piece.behind), vectors))
 
-    def _forward(self, rows: list[tuple[int, ...]]) -> list[np.ndarray]:
-        kept = self._states(rows)
-        return [kept[place, :, : len(row)].copy() for place, row in enumerate(rows)]
+    def _by_row(self, rows: list[tuple[int, ...]], budget: int) -> list[Any]:
+        by_row: list[Any] = [np.empty(0)] * len(rows)
+        with Progress(f"encoding with {self.name}", sum(map(len, rows)), "token") as progress:
+            for batch in token_batches([len(row) for row in rows], budget):
+                for place, vectors in zip(batch, self._forward([rows[at] for at in batch]), strict=True):
+                    by_row[place] = vectors
+                progress.advance(sum(len(rows[place]) for place in batch))
+        return by_row
 
-    def _states(self, rows: list[tuple[int, ...]]) -> np.ndarray:
-        """(rows, layers, tokens of the longest row, width)"""
+    def _forward(self, rows: list[tuple[int, ...]]) -> list[Any]:
+        """For each row (layers, tokens, width): an array, or a tensor that stays on the accelerator."""
+        return self._parted(self._states(rows), [len(row) for row in rows])
+
+    def _parted(self, states: list[Any], lengths: list[int]) -> list[Any]:
+        import torch
+
+        if self.accelerator is None:
+            kept: np.ndarray = torch.stack(states, 1).float().cpu().numpy()
+            if not np.isfinite(kept).all():
+                raise self._not_finite()
+            return [kept[place, :, :length].copy() for place, length in enumerate(lengths)]
+        places = np.arange(max(lengths)) < np.array(lengths)[:, None]
+        real = torch.from_numpy(np.flatnonzero(places)).to(states[0].device)
+        tokens = torch.stack([state.flatten(0, 1)[real] for state in states], 1).float().to(self.accelerator)
+        if not bool(torch.isfinite(tokens).all()):
+            raise self._not_finite()
+        return [part.transpose(0, 1) for part in torch.split(tokens, lengths)]
+
+    def _not_finite(self) -> InputError:
+        return InputError(f"{PURPOSE} {self.name} gives infinity or no number for a text")
+
+    def _states(self, rows: list[tuple[int, ...]]) -> list[Any]:
+        """For each layer kept, a tensor (rows, tokens of the longest row, width)."""
         import torch
 
         width = max(map(len, rows))
@@ -197,15 +262,12 @@ class WordStore:
         for place, row in enumerate(rows):
             ids[place, : len(row)] = row
             mask[place, : len(row)] = 1
-        with torch.inference_mode():
+        with torch.inference_mode(), ready_attention():
             tensors = [torch.from_numpy(array).to(self._model.device) for array in (ids, mask)]
             states = self._model(
                 input_ids=tensors[0], attention_mask=tensors[1], output_hidden_states=True
             ).hidden_states
-            kept: np.ndarray = torch.stack([states[layer] for layer in self.layers or [0]], 1).float().cpu().numpy()
-        if not np.isfinite(kept).all():
-            raise InputError(f"{PURPOSE} {self.name} gives infinity or no number for a text")
-        return kept
+            return [states[layer] for layer in self.layers or [0]]
 
     def _load(self) -> None:
         """The model, cut off behind the last layer that is wanted."""
@@ -225,14 +287,25 @@ class WordStore:
             self._model = model.float().eval().to(device)
             self._on_cpu = device == "cpu"
             self._room = room_of(model)
-            self._states([(*piece.before, *piece.own, *piece.behind) or (0,)])
+            row = (*piece.before, *piece.own, *piece.behind) or (0,)
+            self._parted(self._states([row]), [len(row)])
+
+
+def _room_there(accelerator: str) -> tuple[int, int | None]:
+    """Bytes to keep and at most to hold on a device: parts of its memory. What is beyond may have to be made again."""
+    import torch
+
+    if torch.device(accelerator).type != "cuda":
+        return _KEPT_BYTES, None
+    memory = torch.cuda.get_device_properties(accelerator).total_memory
+    return memory // 8, memory // 4
 
 
 def _kept() -> Kept[TextWords]:
     return Kept(lambda words: words.vectors.nbytes + words.ids.nbytes, _KEPT_BYTES)
 
 
-def _joined(piece: Pieces, parts: Sequence[Any], by_part: Sequence[Any]) -> np.ndarray:
+def _joined(piece: Pieces, parts: Sequence[Any], by_part: Sequence[Any]) -> Any:
     """Vectors of a long text from its windows."""
     before = len(piece.before)
     own = [
@@ -240,7 +313,12 @@ def _joined(piece: Pieces, parts: Sequence[Any], by_part: Sequence[Any]) -> np.n
         for part, vectors in zip(parts, by_part, strict=True)
     ]
     ending = by_part[-1][:, before + parts[-1].stop - parts[-1].start :]
-    return np.concatenate([by_part[0][:, :before], *own, ending], axis=1)
+    whole = [by_part[0][:, :before], *own, ending]
+    if isinstance(ending, np.ndarray):
+        return np.concatenate(whole, axis=1)
+    import torch
+
+    return torch.cat(whole, 1)
 
 
 def _shorten(model: Any, depth: int, count: int) -> int:

@@ -81,8 +81,8 @@ _OPTIONS = """
       group (document, prompt, author) are not independent and move together.
     - paired (bool, default False): whether sample i of both sides answers one prompt; labels swap within it.
     - seed (int, default 0): for all that is drawn at random.
-    - device (str, default None): "auto" (or None), "cpu", "cuda" or "cuda:1": what encodes texts and looks for
-      neighbours; counts are the same everywhere.
+    - device (str, default None): "auto" (or None), "cpu", "cuda" or "cuda:1": what encodes texts and measures
+      large sets; counts are the same everywhere, real numbers within 1e-9.
 """
 _DOCSTRING_PARTS = {
     "sides": """

@@ -25,6 +25,7 @@ import numpy as np
 from ...checks import check_seed, plain_arguments
 from ...declarations import Output, installed_version
 from ...errors import InputError
+from ...geometry.devices import on_device
 from ...geometry.labels import Labels
 from ...geometry.triangle_moments import triangle_moments
 from ...geometry.triangles import SIXTHS, Ties, counts_under, observed_counts
@@ -61,6 +62,7 @@ _SMALLEST = 1e-300
 """No p-value is 0."""
 
 
+@on_device
 @plain_arguments
 def triangle_rank(
     references: Sequence[object],
@@ -71,6 +73,7 @@ def triangle_rank(
     pvalue: Pvalue = False,
     *,
     seed: int = 0,
+    device: str | None = None,
     **options: Any,
 ) -> Result:
     """Triangle-rank metric (TRM) of one context's candidates against its references.
@@ -94,6 +97,9 @@ def triangle_rank(
         them, for 20 texts a side or more, in seconds where 9,999 take hours (1,000 texts).
     seed : int, default 0
         For partitions that are drawn at random.
+    device : str, optional
+        "auto" (or None), "cpu", "cuda" or "cuda:1": where triangles are ranked, and what an encoder runs on. A GPU is
+        taken unasked where there are many triangles; no number depends on it.
     **options
         The pairwise metric's own, such as df= for cider or measure= for infolm; see `list_pairwise`.
 
@@ -115,6 +121,8 @@ def triangle_rank(
     references, candidates = both_sides(references, candidates)
     check_ties(ties)
     check_seed(seed)
+    if device is not None and isinstance(distance, str) and "device" in PAIRWISE.find(distance).defaults:
+        options["device"] = device
     edges = square(references, candidates, distance, options)
     n, m = len(references), len(candidates)
     scored = score_triangles(edges.distances[None], n, ties, directed, Asked(pvalue, seed))[0]

@@ -29,11 +29,11 @@ from ...similarity.scorer import Rule
 from ..baselines import Baseline, read_baseline
 from ..declaration import INFINITY, Output, PairMetric, TextPairScorer
 from ..evaluate import Answer, Candidates, ModelName, References, Shared, pair_function, run_metric
-from ..greedy import greedy, token_table
+from ..greedy import greedy, token_table, token_table_on
 from ..idf import Idf, about_texts, by_pieces, idf_caption
 
 if TYPE_CHECKING:
-    from ...representations.words import TextWords
+    from ...representations.pieces import Pieces
 
 # Layers that agreed best with people on WMT16, as listed in bert-score 0.3.13 (bert_score/utils.py, model2layers); the
 # first was chosen here: see `default_layer`.
@@ -158,9 +158,13 @@ class BERTScorer(TextPairScorer):
     def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         self._store.ensure(texts)
-        place = self._store.layers.index(self._layer)
         words = [self._store[text] for text in texts]
-        table = token_table([(text.vectors[place], self._weights(text)) for text in words])
+        weights = [self._weights(piece) for piece in self._store.pieces(texts)]
+        if self._store.accelerator is None:
+            place = self._store.layers.index(self._layer)
+            table = token_table([(text.vectors[place], own) for text, own in zip(words, weights, strict=True)])
+        else:
+            table = token_table_on(self._store.table(texts, [self._layer]), weights)
         number = {text: at for at, text in enumerate(texts)}
         sides = np.array([(number[reference], number[candidate]) for reference, candidate in pairs])
         recall, precision = greedy(table, sides)
@@ -186,15 +190,17 @@ class BERTScorer(TextPairScorer):
     def warnings(self, texts: Set[str]) -> Sequence[str]:
         return [*self._idf.warnings(), *about_texts(self._store, texts)]
 
-    def _weights(self, words: TextWords) -> np.ndarray:
+    def _weights(self, piece: Pieces) -> np.ndarray:
         """Shares of a text's tokens, 0 for those the model puts around it."""
-        own = words.ids[words.own]
-        around = np.delete(words.ids, words.own)
-        weights = np.zeros(len(words.ids))
-        # If a text contains the name of such a token, that has no weight either.
-        weights[words.own] = np.where(np.isin(own, around), 0, self._idf.raw(own.tolist()))
-        if not weights.any():
-            weights[words.own] = 1
+        own = self._idf.raw(piece.own)
+        around = {*piece.before, *piece.behind}
+        if not around.isdisjoint(piece.own):
+            # If a text contains the name of such a token, that has no weight either.
+            own = np.where(np.isin(piece.own, list(around)), 0, own)
+        if not own.any():
+            own = np.ones(len(own))
+        weights = np.zeros(len(piece.before) + len(own) + len(piece.behind))
+        weights[len(piece.before) : len(piece.before) + len(own)] = own
         return weights / (weights.sum() or 1)
 
 

@@ -27,7 +27,7 @@ import math
 import threading
 from collections.abc import Hashable, Mapping, Sequence, Set
 from itertools import accumulate
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,11 @@ from ...geometry.transport import Problem, transport_costs
 from ...similarity.scorer import Rule
 from ..declaration import Output, PairMetric, TextPairScorer
 from ..evaluate import Answer, Candidates, ModelName, References, Shared, pair_function, run_metric
+from ..gram_distances import gram_distances
 from ..idf import Idf, about_texts, by_pieces, idf_caption
+
+if TYPE_CHECKING:
+    from ...representations.words import DeviceWords
 
 # Pairs and pieces of one tile: enough that its own work costs little, few enough that its vectors stay near the core
 # (14 MB of them at width 384).
@@ -139,10 +143,14 @@ class MoverScorer(TextPairScorer):
         costs[filled] = 0.0  # stays so for equal texts
         asked = [at for at in filled if pairs[at][0] != pairs[at][1]]
         places = {text: place for place, text in enumerate(dict.fromkeys(t for at in asked for t in pairs[at]))}
-        tables = [
-            PieceTable(self._store.stacked(text, self._layers), self._idf.shares(pieces[text].own)) for text in places
-        ]
-        costs[asked] = mover_costs(tables, [(places[pairs[at][0]], places[pairs[at][1]]) for at in asked], self._ngram)
+        compared = [(places[pairs[at][0]], places[pairs[at][1]]) for at in asked]
+        weights = [self._idf.shares(pieces[text].own) for text in places]
+        if self._store.accelerator is None or not places:
+            vectors = (self._store.stacked(text, self._layers) for text in places)
+            tables = [PieceTable(*table) for table in zip(vectors, weights, strict=True)]
+            costs[asked] = mover_costs(tables, compared, self._ngram)
+        else:
+            costs[asked] = mover_costs_on(self._store.table(list(places), self._layers), weights, compared, self._ngram)
         return {"value": 1 - costs}
 
     def looks(self, texts: Sequence[str]) -> list[Hashable]:
@@ -186,6 +194,19 @@ def mover_costs(texts: Sequence[PieceTable], pairs: Sequence[tuple[int, int]], n
 
     with one_blas_thread:  # a product must not depend on how many others there are
         return transport_costs(problems, _tiles(texts, pairs), metric=True)
+
+
+def mover_costs_on(
+    words: DeviceWords, weights: Sequence[np.ndarray], pairs: Sequence[tuple[int, int]], ngram: int
+) -> np.ndarray:
+    """The same for texts on a device: distances are made there, weights are moved by the threads."""
+    shares = [gram_weights(own, ngram) for own in weights]
+    tables = gram_distances(words, weights, [share.kept for share in shares], np.array(pairs), ngram)
+    problems = [
+        Problem(table, shares[first].sums, shares[second].sums)
+        for table, (first, second) in zip(tables, pairs, strict=True)
+    ]
+    return transport_costs(lambda tile: problems[tile], len(problems), metric=True)
 
 
 def power_means(vectors: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:

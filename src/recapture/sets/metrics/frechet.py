@@ -60,8 +60,8 @@ def frechet(reference: SampleSet, candidate: SampleSet, **options: Unpack[Option
 def _measure(pair: Pair) -> Measurement:
     scale = _scale(pair)
     a, b = CentredRows(pair.reference.values, scale), CentredRows(pair.candidate.values, scale)
+    spread = covariance_distance(a, b) / scale**2  # first: a device finds the means, too
     gap = float(np.sum((a.mean - b.mean) ** 2)) / scale**2
-    spread = covariance_distance(a, b) / scale**2
     return Measurement(
         values={"value": gap + spread},
         details={"mean_part": gap, "covariance_part": spread},

@@ -27,8 +27,9 @@ import numpy as np
 from ...checks import check_number, is_one_of
 from ...errors import InputError, nearest_names, shown
 from ...geometry.content_order import content_order
-from ...geometry.distinct import distinct_rows
-from ...geometry.kernels import Centres, SquaredDistances, cross_row_sums, cross_sum, off_diagonal_sum, row_sums
+from ...geometry.devices import accelerator_for, tried_on
+from ...geometry.distinct import DistinctRows, distinct_rows
+from ...geometry.kernels import Centres, SquaredDistances, cross_row_sums, kernel_sums, row_sums
 from ...geometry.labels import Labels
 from ...geometry.parallel import blocks
 from ...geometry.points import PointSet
@@ -97,9 +98,7 @@ def _measure(pair: Pair, bandwidth: float | None, form: Form) -> Measurement:
     bandwidth, rule = _choose_bandwidth(pair, bandwidth, centres)
     reference, candidate = pair.reference.distinct, pair.candidate.distinct
     n, m = len(pair.reference), len(pair.candidate)
-    within_r = off_diagonal_sum(reference, centres.reference, bandwidth)
-    within_c = off_diagonal_sum(candidate, centres.candidate, bandwidth)
-    summed = cross_sum(reference, candidate, centres.both, bandwidth)
+    within_r, within_c, summed = kernel_sums(reference, candidate, centres, bandwidth)
     across = 2 * summed / (n * m)
     value = within_r / (n * (n - 1)) + within_c / (m * (m - 1)) - across
     return Measurement(
@@ -185,6 +184,23 @@ def median_bandwidth(reference: Rows, candidate: Rows, centre: np.ndarray) -> tu
     pooled = together([reference, candidate])
     # Whole numbers have exact distances where they are.
     rows = distinct_rows(pooled if all_whole(pooled) else pooled - centre)
+    device = accelerator_for(total // 2, total // 2) if isinstance(pooled, np.ndarray) else None
+    median, of_different = tried_on(device, lambda there: _middle_there(there, rows)) or _middle_distances(rows)
+    if median == 0 and of_different is not None:
+        rule = rule.replace("median", "median non-zero")
+        median = of_different
+    # All points equal: any width gives the kernel 1 everywhere.
+    return median / 2 or 1.0, rule
+
+
+def _middle_there(device: str, rows: DistinctRows) -> tuple[float, float | None]:
+    from ...geometry.device_kernels import middle_distances_on
+
+    return middle_distances_on(device, rows)
+
+
+def _middle_distances(rows: DistinctRows) -> tuple[float, float | None]:
+    """The median distance of all pairs of samples; where that is 0 the one of pairs whose rows differ, if there are."""
     # Equal rows are at distance exactly 0; a difference of products would only be near 0.
     apart = _pair_distances(rows.values)
     weight = rows.weight
@@ -193,11 +209,7 @@ def median_bandwidth(reference: Rows, candidate: Rows, centre: np.ndarray) -> tu
         apart = np.repeat(apart, weight[upper[0]] * weight[upper[1]])
     repeats = int(np.sum(weight * (weight - 1) // 2))
     median = float(np.median(np.concatenate([np.zeros(repeats), apart]) if repeats else apart))
-    if median == 0 and len(apart):
-        rule = rule.replace("median", "median non-zero")
-        median = float(np.median(apart))
-    # All points equal: any width gives the kernel 1 everywhere.
-    return median / 2 or 1.0, rule
+    return median, float(np.median(apart)) if median == 0 and len(apart) else None
 
 
 def _pair_distances(values: Rows) -> np.ndarray:
