@@ -82,7 +82,7 @@ def test_distinct_rows_fold_and_unfold():
 def test_distinct_rows_survive_hash_collisions(monkeypatch):
     from recapture.geometry import distinct
 
-    monkeypatch.setattr(distinct, "_row_hashes", lambda values: np.zeros(len(values), np.uint64))
+    monkeypatch.setattr(distinct, "row_hashes", lambda values, dtype=None: np.zeros(len(values), np.uint64))
     values = np.random.default_rng(7).integers(0, 2, (50, 4)).astype(np.float64)
     rows = distinct_rows(values)
     np.testing.assert_array_equal(rows.values[rows.inverse], values)

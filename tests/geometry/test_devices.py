@@ -5,7 +5,7 @@ import pytest
 
 import recapture as rc
 from recapture.cli.app import run
-from recapture.geometry import devices
+from recapture.geometry import device_spheres, devices
 from recapture.geometry.parallel import engine
 
 A, B = np.random.default_rng(0).standard_normal((2, 40, 3))
@@ -57,3 +57,57 @@ def test_large_sets_go_where_a_gpu_is(monkeypatch):
         assert devices.accelerator_for(large, large) is None
     monkeypatch.setattr(devices, "_cuda_is_there", lambda: False)
     assert devices.accelerator_for(large, large) is None
+
+
+def short_of_memory(monkeypatch, most):
+    """A device on which at most so many pairs can be held at once; the numbers that were asked for."""
+    torch = pytest.importorskip("torch")
+    asked = []
+
+    def listed(block, room, there=device_spheres.listed):
+        asked.append(room)
+        if room > most:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+        return there(block, room)
+
+    monkeypatch.setattr(device_spheres, "listed", listed)
+    return asked
+
+
+def test_where_memory_does_not_suffice_less_is_held_at_once(monkeypatch):
+    expected = rc.precision_recall(A, B).values
+    asked = short_of_memory(monkeypatch, 1 << 21)
+    with engine(accelerator="cpu"):
+        assert rc.precision_recall(A, B).values == expected
+    assert max(asked) == 1 << 27 and asked[-1] == 1 << 21
+
+
+def test_where_memory_never_suffices(monkeypatch):
+    expected = rc.mark_evaluate(A, B).values
+    asked = short_of_memory(monkeypatch, 0)
+    with engine(accelerator="cpu"), pytest.raises(rc.InputError, match=r"memory does not suffice .* allocate 2.00 GiB"):
+        rc.mark_evaluate(A, B)
+    assert min(asked) == 1 << 20
+    # Nobody asked for the device: then the processor does it.
+    monkeypatch.setattr(devices, "_cuda_is_there", lambda: True)
+    monkeypatch.setattr(devices, "_WORTH", 1)
+    monkeypatch.setattr(devices, "_AUTO", "cpu")
+    assert rc.mark_evaluate(A, B, device="auto").values == expected
+
+
+def test_tensors_say_where(monkeypatch):
+    class Tensor:
+        device = "cuda:1"
+        detach = None
+
+    Tensor.__module__ = "torch"
+    assert devices._lying_on((A, {"b": Tensor()})) == "cuda:1"
+    assert devices._lying_on((A, B, "cuda:1", None)) is None
+
+
+@pytest.mark.gpu
+def test_tensors_on_a_device_are_looked_at_there():
+    import torch
+
+    there = [torch.as_tensor(values).cuda() for values in (A, B)]
+    assert rc.precision_recall(*there).values == rc.precision_recall(A, B).values

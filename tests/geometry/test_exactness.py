@@ -88,7 +88,7 @@ def rounds(request, monkeypatch):
     from recapture.geometry import device_spheres as spheres
 
     if request.param == "few":
-        for name, value in {"_SAMPLE": 16, "_GROUPS": 8, "_ROOM": 300, "_FEW_ROWS": 7, "_CELLS": 90}.items():
+        for name, value in {"_SAMPLE": 16, "_GROUPS": 8, "_ROOM": 300, "_FEW_ROWS": 7}.items():
             monkeypatch.setattr(spheres, name, value)
 
 

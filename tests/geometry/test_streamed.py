@@ -8,7 +8,8 @@ import oracles
 import pytest
 from test_exactness import INPUTS, KS, ON_TORCH
 
-from recapture.geometry import device_spheres, device_streamed, streamed
+from recapture.errors import InputError
+from recapture.geometry import device_spheres, device_streamed, devices, streamed
 from recapture.geometry.arrays import as_matrix
 from recapture.geometry.distinct import fold_rows
 from recapture.geometry.parallel import engine
@@ -74,8 +75,8 @@ def test_parts_on_a_device_equal_brute_force(name, parts, options, monkeypatch):
     """The code of a GPU, on torch's CPU: panels and slabs of a few rows, and so little room that pairs do not fit."""
     pytest.importorskip("torch")
     small = {
-        device_streamed: {"_MOST_ROWS": 24, "_LEAST_ROWS": 24, "_SAMPLE": 64, "_CELLS": 200},
-        device_spheres: {"_GROUPS": 64, "_ROOM": 150, "_FEW_ROWS": 8, "_CELLS": 200},
+        device_streamed: {"_MOST_ROWS": 24, "_LEAST_ROWS": 24, "_SAMPLE": 64, "_ROOM": 400},
+        device_spheres: {"_GROUPS": 64, "_FEW_ROWS": 8},
     }
     for module, changes in small.items():
         for attribute, value in changes.items():
@@ -84,6 +85,33 @@ def test_parts_on_a_device_equal_brute_force(name, parts, options, monkeypatch):
     with engine(**options):
         found = counted(reference, candidate, KS, parts)
     assert found == {k: oracles.counts(reference, candidate, k) for k in KS}
+
+
+@pytest.mark.parametrize("most", [1 << 22, 0])
+def test_where_memory_does_not_suffice_less_is_held_at_once(most, monkeypatch):
+    """Smaller slabs; then the processor, unless the device was asked for."""
+    torch = pytest.importorskip("torch")
+    asked = []
+
+    def listed(block, room, there=device_streamed.listed):
+        asked.append(room)
+        if room > most:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+        return there(block, room)
+
+    monkeypatch.setattr(device_streamed, "listed", listed)
+    reference, candidate = INPUTS["random"]
+    expected = {k: oracles.counts(reference, candidate, k) for k in KS}
+    if most:
+        with engine(accelerator="cpu"):
+            assert counted(reference, candidate, KS, 2) == expected
+        assert max(asked) == 1 << 27 and asked[-1] == most
+        return
+    with engine(accelerator="cpu"), pytest.raises(InputError, match="the device's memory does not suffice"):
+        counted(reference, candidate, KS, 2)
+    for name, value in {"_cuda_is_there": lambda: True, "_WORTH": 1, "_AUTO": "cpu"}.items():
+        monkeypatch.setattr(devices, name, value)
+    assert counted(reference, candidate, KS, 2) == expected
 
 
 @pytest.mark.parametrize("cut", ["small"], indirect=True)

@@ -8,10 +8,12 @@ import numpy as np
 
 from ..checks import array_of
 from ..errors import InputError
+from .parallel import blocks, run_tiles
 from .sparse_rows import Rows, SparseRows
 
 # Beyond this a squared float64 distance could overflow, and "inside" would lose its meaning.
 LARGEST_VALUE = 1e150
+_LOOKED_AT_TOGETHER = 1 << 22
 
 
 def as_matrix(values: Any, name: str) -> Rows:
@@ -50,8 +52,7 @@ def _to_numpy(values: Any, name: str) -> np.ndarray:
 
 
 def _check_finite(matrix: np.ndarray, name: str) -> None:
-    # min and max propagate NaN: two passes without a temporary the size of the data.
-    low, high = float(matrix.min()), float(matrix.max())
+    low, high = ends_of(matrix)
     if np.isfinite(low) and np.isfinite(high):
         if max(-low, high) > LARGEST_VALUE:
             raise InputError(f"{name} holds values beyond {LARGEST_VALUE:g}, whose squared distances overflow")
@@ -59,3 +60,19 @@ def _check_finite(matrix: np.ndarray, name: str) -> None:
     row = int(np.flatnonzero(~np.isfinite(matrix).all(axis=1))[0])
     what = "NaN" if np.isnan(matrix[row]).any() else "an infinite value"
     raise InputError(f"{name} row {row} (counting from 0) holds {what}")
+
+
+def ends_of(matrix: np.ndarray) -> tuple[float, float]:
+    """The smallest and the largest number, or NaN where one is: on all cores, without a copy of the data."""
+    parts = blocks(len(matrix), max(1, _LOOKED_AT_TOGETHER // matrix.shape[1]))
+    ends = np.empty((len(parts), 2))
+
+    def look(place: int) -> None:
+        part = matrix[parts[place]]
+        ends[place] = part.min(), part.max()
+
+    if len(parts) == 1:  # as most sets have
+        look(0)
+    else:
+        run_tiles(look, range(len(parts)), "looking at numbers")
+    return float(ends[:, 0].min()), float(ends[:, 1].max())

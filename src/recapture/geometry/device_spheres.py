@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .devices import within_memory
 from .distinct import DistinctRows
 from .half_rows import HalfRows, half_rows
 from .near_pairs import Block, PairRoom, fused, near_pairs
@@ -22,14 +23,12 @@ _SAMPLE = 1 << 15
 _GROUPS = 128
 """Parts of the sample, of which each gives one near row."""
 _ROOM = 1 << 27
-"""Pairs that are held at once."""
+"""Pairs that are held at once; fewer where the device's memory does not suffice."""
+_LEAST_ROOM = 1 << 20
 _PAIRS = 1 << 20
 """Pairs whose distances are computed at once."""
-_STRIP = 1 << 15
 _FEW_ROWS = 1 << 10
 """Rows so few that, where their near pairs do not fit, all of their distances are computed."""
-_CELLS = 1 << 25
-"""Distances computed at once there."""
 
 
 class DeviceSet:
@@ -85,40 +84,47 @@ def find_radii(points: DeviceSet, k_max: int) -> None:
     if len(points) == 1:
         points.radii = points.radii.new_zeros((1, k_max))
         return
+    points.radii = within_memory(lambda room: _radii(points, k_max, room), _ROOM, _LEAST_ROOM)
+
+
+def _radii(points: DeviceSet, k_max: int, room: int) -> Any:
+    wanted = min(k_max, len(points) - 1)
     try:
-        points.radii = _kth(points, *_near(points, min(k_max, len(points) - 1)), k_max)
+        found = _near(points, wanted, room)
     except _CrowdedError:
-        points.radii = _kth(points, *_nearest_of_all(points, min(k_max, len(points) - 1)), k_max)
+        found = _nearest_of_all(points, wanted, room)
+    return _kth(points, *found, k_max)
 
 
-def _near(points: DeviceSet, wanted: int) -> tuple[Any, Any, Any]:
+def _near(points: DeviceSet, wanted: int, room: int) -> tuple[Any, Any, Any]:
     """(owner, other, squared distance) of all pairs that may be among the `wanted` nearest of their owner."""
     import torch
 
     count, half = len(points), points.half()
-    limit = _sampled_limits(points, half, wanted)
+    limit = _sampled_limits(points, half, wanted, room)
     threshold = half.threshold(limit)
     if count <= 4 * _sampled(wanted):
-        return _both_ways(points, Block(half, threshold, half, threshold, count))
+        return _both_ways(points, Block(half, threshold, half, threshold, count), room)
     # A quarter of the columns first: what is near there gives everybody a threshold that lets little through later.
     quarter = count // 4
     part = HalfRows(half.half[:quarter], half.term[:quarter], half.scale)
-    first = _both_ways(points, Block(half, threshold, part, threshold[:quarter], quarter))
+    first = _both_ways(points, Block(half, threshold, part, threshold[:quarter], quarter), room)
     limit = _kth(points, *first, wanted)[:, -1]
     first = _within(first, limit)
     rest = HalfRows(half.half[quarter:], half.term[quarter:], half.scale)
     threshold = half.threshold(limit)[quarter:]
-    second = _within(_both_ways(points, Block(rest, threshold, rest, threshold, count - quarter), quarter), limit)
+    block = Block(rest, threshold, rest, threshold, count - quarter)
+    second = _within(_both_ways(points, block, room, quarter), limit)
     owner, other, squared = (torch.cat(two) for two in zip(first, second, strict=True))
     return owner, other, squared
 
 
-def _nearest_of_all(points: DeviceSet, wanted: int) -> tuple[Any, Any, Any]:
+def _nearest_of_all(points: DeviceSet, wanted: int, room: int) -> tuple[Any, Any, Any]:
     """The `wanted` nearest of every row, from all distances: where nearly everybody is nearly equally far."""
     import torch
 
     owners, others, distances = [], [], []
-    step = max(1, _CELLS // len(points))
+    step = max(1, room // 4 // len(points))
     for start in range(0, len(points), step):
         rows = torch.arange(start, min(start + step, len(points)), device=points.values.device)
         squared = all_squared(points.values[rows], points.values)
@@ -140,18 +146,19 @@ def _sampled(wanted: int) -> int:
     return _SAMPLE * min(4, 1 + wanted // 8)
 
 
-def _sampled_limits(points: DeviceSet, half: HalfRows, wanted: int) -> Any:
+def _sampled_limits(points: DeviceSet, half: HalfRows, wanted: int, room: int) -> Any:
     """For every row a distance within which there are `wanted` other rows at least, from the first ones."""
     import torch
 
     count = min(_sampled(wanted), len(points))
     sample = HalfRows(half.half[:count], half.term[:count], half.scale)
-    return limits_from_sample(
-        points.values, half, points.values[:count], sample, torch.arange(count, device=half.half.device), wanted
-    )
+    places = torch.arange(count, device=half.half.device)
+    return limits_from_sample(points.values, half, points.values[:count], sample, places, wanted, room)
 
 
-def limits_from_sample(values: Any, half: HalfRows, others: Any, sample: HalfRows, places: Any, wanted: int) -> Any:
+def limits_from_sample(
+    values: Any, half: HalfRows, others: Any, sample: HalfRows, places: Any, wanted: int, room: int
+) -> Any:
     """For every row a distance within which there are `wanted` other rows of a sample at least.
 
     places: of the sample among the rows, rising; numbers of no row for what is not among them.
@@ -165,7 +172,7 @@ def limits_from_sample(values: Any, half: HalfRows, others: Any, sample: HalfRow
         return torch.full((count,), torch.inf, dtype=torch.float64, device=device)
     limit = torch.empty(count, dtype=torch.float64, device=device)
     chosen, term = sample.half[:used], sample.term[:used].to(sample.half.dtype)
-    step = max(1, _STRIP * _SAMPLE // used)
+    step = max(1, 8 * room // used)
     for start in range(0, count, step):
         rows = slice(start, min(start + step, count))
         nearness = (half.half[rows] @ chosen.T) - term
@@ -180,12 +187,12 @@ def limits_from_sample(values: Any, half: HalfRows, others: Any, sample: HalfRow
     return limit * (1 + SLACK)
 
 
-def _both_ways(points: DeviceSet, block: Block, shift: int = 0) -> tuple[Any, Any, Any]:
+def _both_ways(points: DeviceSet, block: Block, room: int, shift: int = 0) -> tuple[Any, Any, Any]:
     """(owner, other, squared distance) of all near pairs, each under the name of either row."""
     import torch
 
     parts = []
-    for start, stop, keys in listed(block):
+    for start, stop, keys in listed(block, room):
         if keys is None:
             raise _CrowdedError(f"rows {start} to {stop}")
         row, column = (keys >> 32) + shift, (keys & 0xFFFFFFFF) + shift
@@ -199,12 +206,12 @@ class _CrowdedError(Exception):
     """Nearly everybody may be among the nearest."""
 
 
-def listed(block: Block) -> Iterator[tuple[int, int, Any]]:
-    """First row, last row and all near pairs of the rows between, in parts that fit; None for rows so few that have
-    more near pairs than fit.
+def listed(block: Block, most: int) -> Iterator[tuple[int, int, Any]]:
+    """First row, last row and all near pairs of the rows between, at most so many at once; None for rows so few that
+    have more near pairs than that.
     """
     count = len(block.rows.half)
-    room = PairRoom(block, min(_ROOM, count * len(block.columns.half)))
+    room = PairRoom(block, min(most, count * len(block.columns.half)))
     todo = [(0, count)]
     while todo:
         start, stop = todo.pop()
@@ -262,9 +269,20 @@ def all_squared(left: Any, right: Any) -> Any:
 
 def overlap_on(device: str, reference: PointSet, candidate: PointSet, ks: tuple[int, ...]) -> Overlap:
     """The counts of `overlap`, made on a device."""
-    of_reference, of_candidate = (points.on_device(device) for points in (reference, candidate))
-    for points in (of_reference, of_candidate):
+    both = within_memory(lambda _: (reference.on_device(device), candidate.on_device(device)), 1, 1)
+    for points in both:
         find_radii(points, ks[-1])
+    in_reference, in_candidate = within_memory(lambda room: _memberships(*both, ks, room), _ROOM, _LEAST_ROOM)
+    return Overlap(
+        ks,
+        _side(in_reference, *both, reference.distinct, candidate.distinct),
+        _side(in_candidate, *both[::-1], candidate.distinct, reference.distinct),
+    )
+
+
+def _memberships(
+    of_reference: DeviceSet, of_candidate: DeviceSet, ks: tuple[int, ...], room: int
+) -> tuple[Members, Members]:
     in_reference, in_candidate = (
         Members(spheres.limits(ks), spheres.weight, samples.weight)
         for spheres, samples in ((of_reference, of_candidate), (of_candidate, of_reference))
@@ -278,18 +296,14 @@ def overlap_on(device: str, reference: PointSet, candidate: PointSet, ks: tuple[
         columns,
         columns.threshold(in_candidate.limits[:, -1]),
     )
-    for start, stop, keys in listed(block):
-        for row, column, squared in decided(of_reference.values, of_candidate.values, start, stop, keys):
+    for start, stop, keys in listed(block, room):
+        for row, column, squared in decided(of_reference.values, of_candidate.values, start, stop, keys, room):
             in_reference.add(row, column, squared)
             in_candidate.add(column, row, squared)
-    return Overlap(
-        ks,
-        _side(in_reference, of_reference, of_candidate, reference.distinct, candidate.distinct),
-        _side(in_candidate, of_candidate, of_reference, candidate.distinct, reference.distinct),
-    )
+    return in_reference, in_candidate
 
 
-def decided(rows: Any, columns: Any, start: int, stop: int, keys: Any) -> Iterator[tuple[Any, Any, Any]]:
+def decided(rows: Any, columns: Any, start: int, stop: int, keys: Any, room: int) -> Iterator[tuple[Any, Any, Any]]:
     """Rows, columns and squared distances of what `listed` has: of its pairs, or of all where it has none."""
     import torch
 
@@ -298,8 +312,9 @@ def decided(rows: Any, columns: Any, start: int, stop: int, keys: Any) -> Iterat
         yield row, column, exact_squared(rows, row, columns, column)
         return
     device, count = rows.device, len(columns)
-    for first in range(start, stop, max(1, _CELLS // count)):
-        some = torch.arange(first, min(first + max(1, _CELLS // count), stop), device=device)
+    step = max(1, room // 4 // count)
+    for first in range(start, stop, step):
+        some = torch.arange(first, min(first + step, stop), device=device)
         squared = all_squared(rows[some], columns).reshape(-1)
         yield some.repeat_interleave(count), torch.arange(count, device=device).repeat(len(some)), squared
 

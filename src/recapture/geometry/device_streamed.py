@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .device_spheres import Members, all_squared, decided, exact_squared, limits_from_sample, listed
+from .devices import within_memory
 from .half_rows import HalfRows, half_rows
 from .near_pairs import Block
 from .neighbours import kth_over_samples
@@ -30,7 +31,9 @@ _MOST_ROWS = 1 << 20
 _LEAST_ROWS = 1 << 10
 _SAMPLE = 1 << 15
 """Rows from which every row takes its first threshold; up to four times that of large sets."""
-_CELLS = 1 << 25
+_ROOM = 1 << 27
+_LEAST_ROOM = 1 << 20
+"""Pairs that are held at once; fewer where memory does not suffice, and with them rows."""
 _CENTRE = 1 << 8
 
 
@@ -56,12 +59,13 @@ class _Loaded:
 class _Source:
     """A set whose rows are brought to a device in parts."""
 
-    def __init__(self, rows: StreamedRows, device: str, around: _Source | None = None) -> None:
-        """around: the set whose centre and scale both share."""
+    def __init__(self, rows: StreamedRows, device: str, room: int, around: _Source | None = None) -> None:
+        """room: pairs held at once, with which all else grows. around: the set whose centre and scale both share."""
         import torch
 
-        self.rows, self.device = rows, torch.device(device)
-        self.at_once = max(_LEAST_ROWS, min(_MOST_ROWS, _BYTES_AT_ONCE // (8 * rows.values.shape[1])))
+        self.rows, self.device, self.room = rows, torch.device(device), room
+        fitting = _BYTES_AT_ONCE * room // _ROOM // (8 * rows.values.shape[1])
+        self.at_once = max(_LEAST_ROWS, min(_MOST_ROWS, fitting))
         if around is None:
             self.centre = self._there(self._of(self.drawn(_CENTRE))).double().median(dim=0).values
             self.scale = power_of_two_below(rows.reach + float(self.centre.abs().max()))
@@ -148,10 +152,14 @@ class _Source:
 
 def device_radii(rows: StreamedRows, part: slice, ks: Sequence[int], device: str) -> np.ndarray:
     """`streamed.squared_radii`, made on a device."""
+    if len(rows) == 1:
+        return np.zeros((1, len(ks)))
+    return within_memory(lambda room: _radii(rows, part, ks, device, room), _ROOM, _LEAST_ROOM)
+
+
+def _radii(rows: StreamedRows, part: slice, ks: Sequence[int], device: str, room: int) -> np.ndarray:
     count, wanted = part.stop - part.start, min(ks[-1], len(rows) - 1)
-    if not wanted:
-        return np.zeros((count, len(ks)))
-    source = _Source(rows, device)
+    source = _Source(rows, device, room)
     nearest = _Met(source, part, wanted)
     for slab in _growing(part, source.at_once):
         held: _Loaded | None = None
@@ -211,7 +219,7 @@ class _Met:
     def begin(self, panel: _Loaded) -> None:
         """Give rows that have met nobody a limit."""
         self._limit[self._span(panel)] = limits_from_sample(
-            panel.values, panel.half, *self._sample, self._places - panel.rows.start, self._wanted
+            panel.values, panel.half, *self._sample, self._places - panel.rows.start, self._wanted, self._source.room
         )
 
     def look(self, panel: _Loaded, slab: _Loaded, both: bool) -> None:
@@ -227,7 +235,7 @@ class _Met:
         else:
             columns, column_threshold = slice(0, 0), torch.full_like(slab.half.term, torch.inf)
         block = Block(panel.half, threshold, slab.half, column_threshold, same_until)
-        for start, stop, keys in listed(block):
+        for start, stop, keys in listed(block, self._source.room):
             for row, column, squared in self._pairs(panel, slab, start, stop, keys, same_until):
                 self._offer(rows, row, squared, slab.weight[column])
                 if both:
@@ -243,7 +251,7 @@ class _Met:
             yield row, column, exact_squared(panel.values, row, slab.values, column)
             return
         # Nearly everybody is nearly equally far: the nearest from all distances, of rows and of columns.
-        step = max(1, _CELLS // len(slab))
+        step = max(1, self._source.room // 4 // len(slab))
         for first in range(start, stop, step):
             some = torch.arange(first, min(first + step, stop), device=self._limit.device)
             squared = all_squared(panel.values[some], slab.values)
@@ -293,28 +301,40 @@ def device_memberships(
     device: str,
 ) -> Memberships:
     """`streamed.memberships`, made on a device."""
+    radii = reference_radii, candidate_radii
+    return within_memory(lambda room: _memberships(reference, candidate, part, radii, device, room), _ROOM, _LEAST_ROOM)
+
+
+def _memberships(
+    reference: StreamedRows,
+    candidate: StreamedRows,
+    part: slice,
+    radii: tuple[np.ndarray, np.ndarray],
+    device: str,
+    room: int,
+) -> Memberships:
     import torch
 
-    there, count, never = torch.device(device), part.stop - part.start, len(ks)
-    of_reference = _Source(reference, device)
+    there, count, never = torch.device(device), part.stop - part.start, radii[0].shape[1]
+    of_reference = _Source(reference, device, room)
     of_reference.widen(candidate.reach)
-    of_candidate = _Source(candidate, device, around=of_reference)
+    of_candidate = _Source(candidate, device, room, around=of_reference)
     pairs = torch.zeros((2, never + 1), dtype=torch.int64, device=there)
     mine = torch.full((2, count), never, dtype=torch.int64, device=there)
     theirs = torch.full((2, len(candidate)), never, dtype=torch.int64, device=there)
     slabs = _cut(candidate.everything, of_candidate.at_once)
     for panel in of_reference.stream(_cut(part, of_reference.at_once)):
         here = slice(panel.rows.start - part.start, panel.rows.stop - part.start)
-        spheres = torch.as_tensor(reference_radii[here]).to(there) * (1 + SLACK)
+        spheres = torch.as_tensor(radii[0][here]).to(there) * (1 + SLACK)
         for slab in of_candidate.stream(slabs):
-            others = torch.as_tensor(candidate_radii[slab.rows]).to(there) * (1 + SLACK)
+            others = torch.as_tensor(radii[1][slab.rows]).to(there) * (1 + SLACK)
             in_reference = Members(spheres, panel.weight, slab.weight)
             in_candidate = Members(others, slab.weight, panel.weight)
             block = Block(
                 panel.half, panel.half.threshold(spheres[:, -1]), slab.half, slab.half.threshold(others[:, -1])
             )
-            for start, stop, keys in listed(block):
-                for row, column, squared in decided(panel.values, slab.values, start, stop, keys):
+            for start, stop, keys in listed(block, room):
+                for row, column, squared in decided(panel.values, slab.values, start, stop, keys, room):
                     in_reference.add(row, column, squared)
                     in_candidate.add(column, row, squared)
             pairs += torch.stack([in_reference.counted, in_candidate.counted])

@@ -5,16 +5,20 @@ from __future__ import annotations
 import functools
 import importlib.util
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from ..errors import InputError, shown
+from ..checks import is_torch
+from ..errors import InputError, first_line, shown
 from .parallel import engine, engine_options
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Found = TypeVar("Found")
 
 _WORTH = 1 << 30
 """Pairs of samples from which a device that is there is taken unasked: below, loading torch takes longer."""
+_AUTO = "cuda"
 _CUDA = re.compile(r"cuda(?::\d{1,3})?")
 KNOWN = re.compile(r"auto|(?:cpu|cuda|mps|xpu|hpu|npu|mlu|xla)(?::\d{1,3})?")
 """torch's names; only CUDA's looks for neighbours, others encode."""
@@ -26,6 +30,9 @@ def on_device(function: Function) -> Function:
     @functools.wraps(function)
     def there(*args: Any, **kwargs: Any) -> Any:
         device = kwargs.get("device")
+        if device is None or device == "auto":
+            # Tensors that lie on a device are looked at there.
+            device = _lying_on((*args, *kwargs.values())) or device
         if device is None:
             return function(*args, **kwargs)
         check_there(device)
@@ -33,6 +40,40 @@ def on_device(function: Function) -> Function:
             return function(*args, **kwargs)
 
     return there  # type: ignore[return-value]
+
+
+def _lying_on(values: Iterable[Any]) -> str | None:
+    """The CUDA device of the first tensor among a call's arguments that lies on one."""
+    for value in values:
+        found = _lying_on(value.values()) if isinstance(value, Mapping) else is_torch(value) and value.device
+        if found and _CUDA.fullmatch(str(found)):
+            return str(found)
+    return None
+
+
+def within_memory(work: Callable[[int], Found], size: int, least: int) -> Found:
+    """work(size), again with half the size each time the device's memory does not suffice; below `least` a sentence.
+
+    size: what the memory that `work` takes grows with.
+    """
+    from torch import cuda
+
+    while True:
+        try:
+            return work(size)
+        except cuda.OutOfMemoryError as error:
+            if size // 2 < least:
+                raise DeviceMemoryError(
+                    "the device's memory does not suffice for these sets, even in small tiles: use the processor "
+                    f"(device 'cpu'), a plan over files, or a sample ({first_line(error)})"
+                ) from None
+        # Outside: what an exception knows of the failed work keeps its tensors alive.
+        size //= 2
+        cuda.empty_cache()
+
+
+class DeviceMemoryError(InputError):
+    """A device's memory does not suffice."""
 
 
 def check_kind(device: Any) -> None:
@@ -57,13 +98,29 @@ def check_there(device: Any) -> None:
         raise InputError(f"device {shown(device)} cannot be used here: there {'is' if there == 1 else 'are'} {there}")
 
 
+def may_be_left() -> bool:
+    """Whether the processor may do what a device could not: nobody asked for that device."""
+    options = engine_options()
+    return options.accelerator is None and options.device == "auto"
+
+
+@contextmanager
+def left_to_threads() -> Iterator[None]:
+    """What a device's memory does not suffice for goes on behind this block, unless that device was asked for."""
+    try:
+        yield
+    except DeviceMemoryError:
+        if not may_be_left():
+            raise
+
+
 def accelerator_for(rows: int, columns: int) -> str | None:
     """torch's name of the device for sets of these sizes; None: the threads."""
     options = engine_options()
     if options.accelerator is not None:
         return options.accelerator
     if options.device == "auto":
-        return "cuda" if rows * columns >= _WORTH and _cuda_is_there() else None
+        return _AUTO if rows * columns >= _WORTH and _cuda_is_there() else None
     return options.device if _CUDA.fullmatch(options.device) else None
 
 

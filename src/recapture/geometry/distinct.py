@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
 
 from .parallel import blocks, run_tiles
 from .sparse_rows import Rows, SparseRows, equal_rows
+
+_ROWS = 256
+"""Rows whose bits are looked at together."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,14 @@ def distinct_rows(values: Rows, folding: Folding | None = None) -> DistinctRows:
     return DistinctRows(rows, folding.weight, folding.inverse)
 
 
-def fold_rows(values: Rows) -> Folding:
-    """Find equal rows (0.0 equals -0.0)."""
+def fold_rows(values: Rows, hashes: np.ndarray | None = None) -> Folding:
+    """Find equal rows (0.0 equals -0.0). hashes: of these rows, where they are known."""
     count = len(values)
-    _, first, inverse = np.unique(_row_hashes(values), return_index=True, return_inverse=True)
+    hashes = row_hashes(values) if hashes is None else hashes
+    ordered = np.sort(hashes)
+    if (ordered[1:] != ordered[:-1]).all():
+        return Folding(np.arange(count), np.ones(count, np.int64), np.arange(count))
+    _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
     if len(first) < count and not _all_equal(values, first[inverse]):
         # Two different rows have the same 64-bit hash: compare whole rows instead.
         if isinstance(values, SparseRows):
@@ -83,13 +88,13 @@ def _folding(first: np.ndarray, inverse: np.ndarray) -> Folding:
     return Folding(first[order], np.bincount(inverse).astype(np.int64), inverse)
 
 
-def _row_hashes(values: Rows, kind: np.dtype | None = None) -> np.ndarray:
+def row_hashes(values: Rows, dtype: np.dtype | None = None) -> np.ndarray:
     """A random linear hash of each row's bits, modulo 2^64. Equal hashes are checked, so chance makes no error.
 
-    kind: the type whose bits are taken, where rows of several types are compared.
+    dtype: as numbers of that type (None: their own).
     """
-    kind = values.dtype if kind is None else kind
-    bits = np.dtype(f"u{kind.itemsize}")
+    dtype = values.dtype if dtype is None else dtype
+    bits = np.dtype(f"u{dtype.itemsize}")
     drawn = np.random.default_rng(20).integers(0, 2**64, values.shape[1], dtype=np.uint64)
     factors = np.asarray(drawn | np.uint64(1))
     if isinstance(values, SparseRows):
@@ -97,10 +102,15 @@ def _row_hashes(values: Rows, kind: np.dtype | None = None) -> np.ndarray:
     hashes = np.empty(len(values), np.uint64)
 
     def fill(part: slice) -> None:
-        block = values[part].astype(kind, copy=False) + kind.type(0)  # -0.0 becomes 0.0
-        hashes[part] = block.view(bits).astype(np.uint64) @ factors
+        # One small room for all rows of a part: cores that ask the system for memory wait for each other.
+        room = np.empty((min(_ROWS, part.stop - part.start), values.shape[1]), dtype)
+        for start in range(part.start, part.stop, _ROWS):
+            rows = slice(start, min(start + _ROWS, part.stop))
+            block = room[: rows.stop - rows.start]
+            np.add(values[rows], dtype.type(0), out=block)  # -0.0 becomes 0.0
+            hashes[rows] = np.einsum("ij,j->i", block.view(bits), factors)
 
-    run_tiles(fill, blocks(len(values), 512), "finding repeats")
+    run_tiles(fill, blocks(len(values), 16 * _ROWS), "finding repeats")
     return hashes
 
 
@@ -111,32 +121,29 @@ def _all_equal(values: Rows, representative: np.ndarray, chunk: int = 4096) -> b
     )
 
 
-def count_among(values: Rows, others: Rows) -> int:
-    """How many rows of one set are equal to some row of another, whatever their types of numbers."""
-    if values.shape[1] != others.shape[1]:
-        return 0
-    if isinstance(values, SparseRows) or isinstance(others, SparseRows):
-        known = set(row_digests(others))
-        return sum(digest in known for digest in row_digests(values))
-    kind = np.dtype(np.float64)
-    mine, theirs = _row_hashes(values, kind), _row_hashes(others, kind)
-    maybe = np.flatnonzero(np.isin(mine, theirs))
-    known = set(_digests_at(others, np.flatnonzero(np.isin(theirs, mine[maybe]))))
-    return sum(digest in known for digest in _digests_at(values, maybe))
+def occurring_in(known: Rows, rows: Rows, hashes: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
+    """Which rows are among the known ones: the same numbers, whatever their type.
 
-
-def _digests_at(values: np.ndarray, places: np.ndarray, chunk: int = 4096) -> Iterator[bytes]:
-    for start in range(0, len(places), chunk):
-        yield from row_digests(values[places[start : start + chunk]])
-
-
-def row_digests(values: Rows) -> list[bytes]:
-    """A short key of every row; rows of one length that are equal, whatever their type of numbers, have the same."""
-    if isinstance(values, SparseRows):
-        return [_digest(key) for key in values.keys()]  # noqa: SIM118 (no mapping)
-    # Adding 0 turns -0 into 0: equal numbers then have equal bytes, whatever their type.
-    return [_digest((row.astype(np.float64) + 0.0).tobytes()) for row in values]
-
-
-def _digest(key: bytes) -> bytes:
-    return blake2b(key, digest_size=16).digest()
+    hashes: of both, where they are known.
+    """
+    if isinstance(known, SparseRows) or isinstance(rows, SparseRows):
+        if not (isinstance(known, SparseRows) and isinstance(rows, SparseRows)):
+            return occurring_in(np.asarray(known), np.asarray(rows))
+        keys = set(known.keys())
+        return np.array([key in keys for key in rows.keys()], bool)  # noqa: SIM118 (no mapping)
+    if hashes is None or known.dtype != rows.dtype:
+        # Equal numbers of different types have different bits.
+        hashes = row_hashes(known, np.dtype(np.float64)), row_hashes(rows, np.dtype(np.float64))
+    found = np.zeros(len(rows), bool)
+    ordered, sought = np.sort(hashes[0]), np.sort(hashes[1])
+    if not (ordered[np.searchsorted(ordered[:-1], sought)] == sought).any():
+        return found  # as usual; to look for every row takes several times as long
+    order = np.argsort(hashes[0])
+    first, behind = (np.searchsorted(ordered, hashes[1], side) for side in ("left", "right"))
+    # Once, but for different rows with the same hash.
+    while len(left := np.flatnonzero(~found & (first < behind))):
+        for part in np.array_split(left, 1 + len(left) // 4096):
+            others = known[order[first[part]]]
+            found[part] = (rows[part].astype(np.float64) == others.astype(np.float64)).all(axis=1)
+        first[left] += 1
+    return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .devices import accelerator_for
+from .devices import DeviceMemoryError, accelerator_for, may_be_left
 from .distinct import DistinctRows
 from .neighbours import Neighbours
 from .parallel import blocks, engine_options, run_tiles
@@ -90,7 +90,11 @@ def overlap(reference: PointSet, candidate: PointSet, ks: Sequence[int]) -> Over
     if device is not None and all(isinstance(points.values, np.ndarray) for points in (reference, candidate)):
         from .device_spheres import overlap_on
 
-        return overlap_on(device, reference, candidate, ordered)
+        try:
+            return overlap_on(device, reference, candidate, ordered)
+        except DeviceMemoryError:
+            if not may_be_left():
+                raise
     rows, columns = reference.distinct, candidate.distinct
     spheres = reference.neighbours(ordered[-1]), candidate.neighbours(ordered[-1])
     crossing = Crossing(

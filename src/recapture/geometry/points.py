@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arrays import as_matrix
+from .arrays import as_matrix, ends_of
 from .content_order import content_order, content_ranks
-from .devices import accelerator_for
-from .distinct import DistinctRows, Folding, distinct_rows, fold_rows
+from .devices import DeviceMemoryError, accelerator_for, may_be_left, within_memory
+from .distinct import DistinctRows, Folding, distinct_rows, fold_rows, occurring_in, row_hashes
 from .neighbours import Neighbours
 from .sparse_rows import Rows
 
@@ -33,7 +33,15 @@ class PointSet:
     @cached_property
     def folding(self) -> Folding:
         """Which samples are equal."""
-        return fold_rows(self.values)
+        return fold_rows(self.values, self._hashes)
+
+    @cached_property
+    def _hashes(self) -> np.ndarray:
+        return row_hashes(self.values)
+
+    def which_has(self, samples: PointSet) -> np.ndarray:
+        """Which of these samples stand in this set, too."""
+        return occurring_in(self.values, samples.values, (self._hashes, samples._hashes))
 
     @cached_property
     def distinct(self) -> DistinctRows:
@@ -63,7 +71,7 @@ class PointSet:
     @property
     def bounds(self) -> tuple[float, float]:
         """Smallest and largest number in the set."""
-        return float(self.values.min()), float(self.values.max())
+        return ends_of(self.values) if isinstance(self.values, np.ndarray) else (self.values.min(), self.values.max())
 
     @property
     def duplicates(self) -> int:
@@ -89,9 +97,13 @@ class PointSet:
         if device is not None and isinstance(self.values, np.ndarray):
             from .device_spheres import find_radii
 
-            there = self.on_device(device)
-            find_radii(there, k_max)
-            found: np.ndarray = np.sqrt(there.back(there.radii)[self.distinct.inverse, :k_max])
-            return found
+            try:
+                there = within_memory(lambda _: self.on_device(device), 1, 1)
+                find_radii(there, k_max)
+                found: np.ndarray = np.sqrt(there.back(there.radii)[self.distinct.inverse, :k_max])
+                return found
+            except DeviceMemoryError:
+                if not may_be_left():
+                    raise
         radii: np.ndarray = np.sqrt(self.neighbours(k_max).squared_radii()[self.distinct.inverse, :k_max])
         return radii

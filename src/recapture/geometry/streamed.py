@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .devices import accelerator_for
+from .devices import accelerator_for, left_to_threads
 from .distinct import Folding
 from .neighbours import kth_over_samples
 from .overlap import Crossing, Tally
@@ -107,7 +107,8 @@ def squared_radii(rows: StreamedRows, part: slice, ks: Sequence[int]) -> np.ndar
     if (device := accelerator_for(part.stop - part.start, len(rows))) is not None:
         from .device_streamed import device_radii
 
-        return device_radii(rows, part, ks, device)
+        with left_to_threads():
+            return device_radii(rows, part, ks, device)
     found = np.zeros((part.stop - part.start, len(ks)))
     if len(rows) > 1:
         for panel in rows.parts(part):
@@ -233,7 +234,8 @@ def memberships(
     if (device := accelerator_for(part.stop - part.start, len(candidate))) is not None:
         from .device_streamed import device_memberships
 
-        return device_memberships(reference, candidate, part, ks, reference_radii, candidate_radii, device)
+        with left_to_threads():
+            return device_memberships(reference, candidate, part, ks, reference_radii, candidate_radii, device)
     frame = reference.frame
     if not frame.holds_reach(candidate.reach):
         frame = Frame.of(reference.values, candidate.values)

@@ -14,11 +14,12 @@ _TILE = (128, 256, 64, 32, 8, 3)
 """Rows and columns of a tile, numbers of a row at a time, tiles down a group, warps, stages: the fastest on an H200."""
 
 
-@triton.jit
+# Numbers that change from call to call: kernels are compiled once, not for every kind of number.
+@triton.jit(do_not_specialize=["start", "stop", "columns", "capacity", "same_until"])
 def _pass(
     rows_at, columns_at, row_term, column_term, row_limit, column_limit, room, room_bits, counter,
-    start, stop, columns, capacity, same_until,
-    WIDTH: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
+    start, stop, columns, capacity, same_until, width,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
 ):  # fmt: skip
     program = tl.program_id(0)
     down = tl.cdiv(stop - start, BM)
@@ -41,10 +42,10 @@ def _pass(
         safe_row = tl.where(inside_row, row, stop - 1).to(tl.int64)
         safe_column = tl.where(inside_column, column, columns - 1).to(tl.int64)
         k = tl.arange(0, BK)
-        left = rows_at + safe_row[:, None] * WIDTH + k[None, :]
-        right = columns_at + safe_column[None, :] * WIDTH + k[:, None]
+        left = rows_at + safe_row[:, None] * width + k[None, :]
+        right = columns_at + safe_column[None, :] * width + k[:, None]
         total = tl.zeros((BM, BN), dtype=tl.float32)
-        for _ in range(0, WIDTH, BK):
+        for _ in range(0, width, BK):
             total = tl.dot(tl.load(left), tl.load(right), total)
             left += BK
             right += BK
@@ -76,21 +77,21 @@ def _append(
         tl.store(room_bits + place, bits, mask=fits)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count"])
 def _exact(
-    left, right, i_at, j_at, found, count,
-    DIMENSIONS: tl.constexpr, BLOCK: tl.constexpr, WIDE: tl.constexpr,
+    left, right, i_at, j_at, found, count, dimensions,
+    BLOCK: tl.constexpr, WIDE: tl.constexpr,
 ):  # fmt: skip
     pair = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     inside = pair < count
     i = tl.load(i_at + pair, mask=inside, other=0)
     j = tl.load(j_at + pair, mask=inside, other=0)
     total = tl.zeros((BLOCK,), dtype=tl.float64)
-    for at in range(0, DIMENSIONS, WIDE):
+    for at in range(0, dimensions, WIDE):
         k = at + tl.arange(0, WIDE)
-        within = inside[:, None] & (k < DIMENSIONS)[None, :]
-        a = tl.load(left + i[:, None] * DIMENSIONS + k[None, :], mask=within, other=0.0).to(tl.float64)
-        b = tl.load(right + j[:, None] * DIMENSIONS + k[None, :], mask=within, other=0.0).to(tl.float64)
+        within = inside[:, None] & (k < dimensions)[None, :]
+        a = tl.load(left + i[:, None] * dimensions + k[None, :], mask=within, other=0.0).to(tl.float64)
+        b = tl.load(right + j[:, None] * dimensions + k[None, :], mask=within, other=0.0).to(tl.float64)
         total += tl.sum((a - b) * (a - b), axis=1)
     tl.store(found + pair, total, mask=inside)
 
@@ -106,8 +107,8 @@ def near_words(block: Block, start: int, stop: int, room: Any, bits: Any) -> int
     _pass[(tiles,)](
         block.rows.half, block.columns.half, block.rows.term, block.columns.term,
         block.row_threshold, block.column_threshold, room, bits, counter,
-        start, stop, columns, len(room), block.same_until,
-        WIDTH=width, BM=bm, BN=bn, BK=bk, GROUP=group, num_warps=warps, num_stages=stages,
+        start, stop, columns, len(room), block.same_until, width,
+        BM=bm, BN=bn, BK=bk, GROUP=group, num_warps=warps, num_stages=stages,
     )  # fmt: skip
     return int(counter.item())
 
@@ -118,6 +119,6 @@ def exact_squared(left: Any, i: Any, right: Any, j: Any) -> Any:
     if len(i):
         block = 8
         _exact[(triton.cdiv(len(i), block),)](
-            left, right, i, j, found, len(i), DIMENSIONS=left.shape[1], BLOCK=block, WIDE=128, num_warps=4
+            left, right, i, j, found, len(i), left.shape[1], BLOCK=block, WIDE=128, num_warps=4
         )
     return found

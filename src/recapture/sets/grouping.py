@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError, shown
-from ..geometry.distinct import row_digests
 from ..geometry.points import PointSet
 from ..labellings.groups import Groups, groups_by_content
 
@@ -94,8 +93,7 @@ class SetGroups:
         """A second human set without what the reference has, too, and what there is to say: shared samples would make
         human texts look closer to the reference than they are.
         """
-        known = set(row_digests(reference.values))
-        kept = np.array([digest not in known for digest in row_digests(human.values)])
+        kept = ~reference.which_has(human)
         if kept.all():
             return human, []
         if kept.sum() < 4:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..geometry.distinct import count_among
 from ..geometry.points import PointSet
 from ..geometry.sparse_rows import equal_rows
 from ..texts.copies import Copies, copies
@@ -31,7 +30,7 @@ _WORDS = {
 
 
 def inputs_of(names: Sequence[str], sets: Sequence[Any], facts: Sequence[TextFacts], texts: bool) -> Inputs:
-    """Of the reference, which comes first, and of every candidate. texts: whether the sets hold texts (else points)."""
+    """Of the reference, which comes first, and of every candidate. texts: whether the sets hold texts."""
     counted = _of_texts(names, sets) if texts else _of_rows(sets)
     return {
         name: {**of_set, **{fact: getattr(seen, fact) for fact in _SEEN}}
@@ -47,11 +46,11 @@ def _of_texts(names: Sequence[str], sets: Sequence[Sequence[str]]) -> list[dict[
 
 def _of_rows(sets: Sequence[PointSet]) -> list[dict[str, int | None]]:
     """Of ready vectors: equal rows. How near is near cannot be told."""
-    counted: list[dict[str, int | None]] = []
-    for place, points in enumerate(sets):
-        copied = count_among(points.values, sets[0].values) if place else 0
-        counted.append({"copied": copied, "near_copied": None, "repeated": points.duplicates, "near_repeated": None})
-    return counted
+    copied = [0, *(int(sets[0].which_has(points).sum()) for points in sets[1:])]
+    return [
+        {"copied": found, "near_copied": None, "repeated": points.duplicates, "near_repeated": None}
+        for points, found in zip(sets, copied, strict=True)
+    ]
 
 
 def copies_note(inputs: Inputs, name: str, points: PointSet, reference: PointSet) -> list[str]:

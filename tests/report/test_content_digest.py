@@ -1,0 +1,29 @@
+"""Which human texts results are of: equal numbers have one digest, others another."""
+
+import hashlib
+import json
+
+import numpy as np
+
+from recapture.report import result
+from recapture.report.result import content_digest
+
+ROWS = np.random.default_rng(0).standard_normal((9000, 3)).astype(np.float32)
+
+
+def test_a_digest_is_of_shape_and_numbers():
+    """As hashlib makes it from the whole at once."""
+    expected = hashlib.blake2b(json.dumps([9000, 3]).encode() + ROWS.astype(float).tobytes(), digest_size=12)
+    assert content_digest(ROWS) == content_digest(np.asfortranarray(ROWS.astype(float))) == expected.hexdigest()
+    assert content_digest(ROWS[:, :0]) != content_digest(ROWS[:8999, :0])
+
+
+def test_many_rows_are_looked_at_by_all_cores(monkeypatch):
+    monkeypatch.setattr(result, "_MANY_ROWS", 8999)
+    parts = (hashlib.blake2b(ROWS[start : start + 4096].astype(float).tobytes()).digest() for start in (0, 4096, 8192))
+    expected = hashlib.blake2b(json.dumps([9000, 3]).encode() + b"".join(parts), digest_size=12)
+    assert content_digest(ROWS) == content_digest(ROWS.astype(float)) == expected.hexdigest()
+    changed = ROWS.copy()
+    changed[8500, 1] += 1
+    assert content_digest(changed) != content_digest(ROWS)
+    assert content_digest(ROWS[::-1]) != content_digest(ROWS)
