@@ -52,6 +52,16 @@ def test_score_with_storage_prints_what_score_prints(sets, capsys):
         assert planned == capsys.readouterr().out
 
 
+def test_score_reads_urls_where_parts_are_kept(sets, tmp_path, capsys):
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    url = f"local://{tmp_path}"
+    score = ["score", "--metrics", "precision-recall", "--format", "csv"]
+    assert run([*score, "-r", f"{url}/human.npy", "-c", f"{url}/good.npy", "--storage", f"{url}/kept"]) == 0
+    planned = capsys.readouterr().out
+    assert run([*score, "-r", "human.npy", "-c", "good.npy", "--no-ceiling"]) == 0
+    assert planned == capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
