@@ -12,6 +12,7 @@ import pytest
 import recapture as rc
 from recapture.cli.app import run
 from recapture.errors import InputError
+from recapture.geometry.distinct import fold_codes, fold_rows
 from recapture.plans import planned_texts
 from recapture.plans.phases import ROWS, VECTORS
 from recapture.plans.planned_work import PlannedParts
@@ -288,6 +289,15 @@ def test_equal_texts_are_found_whatever_their_digests(monkeypatch):
         first.setdefault(pair, place) for place, pair in enumerate(zip(high.tolist(), low.tolist(), strict=True))
     ]
     assert first_equal(high, low).tolist() == expected
+
+
+def test_codes_are_folded_like_rows():
+    rng = np.random.default_rng(6)
+    for many in (1, 5, 200):
+        codes = rng.integers(0, many, 90)
+        expected = fold_rows(codes[:, None])
+        for found, wanted in zip(fold_codes(codes), expected, strict=True):
+            np.testing.assert_array_equal(found, wanted)
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """Plans over files: the merged numbers are those of one process, and no fault leaves any other."""
 
+import importlib
 import json
 import os
 import random
@@ -22,6 +23,7 @@ from recapture.plans import tile_plan
 from recapture.plans.phases import COUNTS, RADII, ready
 from recapture.plans.planned_work import PlannedParts
 from recapture.plans.tile_plan import TilePlan
+from recapture.texts import array_files, arrow_files, parquet
 
 METRICS = ["mark-evaluate", "precision-recall", "density-coverage"]
 
@@ -109,6 +111,77 @@ def test_other_formats_are_copied_into_the_folder(sets, tmp_path, monkeypatch):
     np.savez("human.npz", embeddings=candidate)
     with pytest.raises(InputError, match=r"reference .*human.npz is not the file that the plan was made for"):
         rc.merge_plan("planned")
+
+
+def tensor(path, kind, values):
+    """A .safetensors file by its definition: length of the header, header, bytes."""
+    header = json.dumps({"embeddings": {"dtype": kind, "shape": values.shape, "data_offsets": [0, values.nbytes]}})
+    path.write_bytes(len(header).to_bytes(8, "little") + header.encode() + values.tobytes())
+
+
+def write_vectors(path, kind, values):
+    if kind == "columns first":
+        np.save(path.with_suffix(".npy"), np.asfortranarray(values))
+        return path.with_suffix(".npy")
+    if kind == "npz":
+        np.savez_compressed(path.with_suffix(".npz"), embeddings=values)
+        return path.with_suffix(".npz")
+    if kind == "safetensors":
+        tensor(path.with_suffix(".safetensors"), "F64", values)
+        return path.with_suffix(".safetensors")
+    pa = pytest.importorskip("pyarrow")
+    if kind == "jsonl":
+        path.with_suffix(".jsonl").write_text("".join(json.dumps({"text": row}) + "\n" for row in values.tolist()))
+        return path.with_suffix(".jsonl")
+    table = pa.table({"e": pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), values.shape[1])})
+    if kind == "parquet":
+        importlib.import_module("pyarrow.parquet").write_table(table, path.with_suffix(".parquet"), row_group_size=7)
+        return path.with_suffix(".parquet")
+    with pa.ipc.new_file(path.with_suffix(".arrow"), table.schema) as sink:
+        sink.write_table(table, 11)
+    return path.with_suffix(".arrow")
+
+
+@pytest.mark.parametrize("kind", ["columns first", "npz", "safetensors", "parquet", "arrow", "jsonl"])
+def test_every_format_of_vectors(kind, sets, tmp_path, monkeypatch):
+    """Some rows at a time: blocks of three rows, and never the whole."""
+    monkeypatch.chdir(tmp_path)
+    for module in (array_files, parquet, arrow_files):
+        monkeypatch.setattr(module, "_BLOCK" if module is array_files else "_ROWS", 120 if module is array_files else 3)
+    paths = [write_vectors(Path(name), kind, values) for name, values in zip(("human", "model"), sets, strict=True)]
+    rc.make_plan(*paths, "planned", parts=2)
+    assert Path("planned/reference.npy").exists() == (kind != "safetensors")  # which is read where it lies
+    rc.run_plan("planned")
+    expected = rc.evaluate(sets[0], {paths[1].name: sets[1]}, METRICS, ceiling=False, reference_name=str(paths[0]))
+    assert everything(rc.merge_plan("planned")) == everything(expected)
+    for path, values in zip(paths, sets, strict=True):
+        np.testing.assert_array_equal(rc.read(path), values)
+
+
+def test_bfloat16_is_copied_as_float32(tmp_path, monkeypatch):
+    """The upper halves of float32 numbers."""
+    monkeypatch.chdir(tmp_path)
+    values = np.random.default_rng(1).standard_normal((2, 40, 4)).astype(np.float32)
+    upper = (values.view(np.uint32) >> 16).astype(np.uint16)
+    for name, half in zip(("human", "model"), upper, strict=True):
+        tensor(Path(f"{name}.safetensors"), "BF16", half)
+    rc.make_plan("human.safetensors", "model.safetensors", "planned", parts=2)
+    short = (values.view(np.uint32) & 0xFFFF0000).view(np.float32)
+    np.testing.assert_array_equal(np.load("planned/reference.npy"), short[0])
+    np.testing.assert_array_equal(rc.read("model.safetensors"), short[1])
+
+
+@pytest.mark.parametrize("kind", ["F4", "F32", "F64"])
+def test_a_safetensors_file_that_promises_more_than_it_holds(kind, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    np.save("human.npy", np.eye(9))
+    tensor(Path("model.safetensors"), kind, np.eye(9, dtype=np.float32))
+    content = Path("model.safetensors").read_bytes()
+    for damaged in (content[:-1], content[:7], content[:30], b"\xff" * 40, content.replace(b"[9, 9]", b"[9,-9]")):
+        Path("model.safetensors").write_bytes(damaged)
+        said = refused(["plan", "-r", "human.npy", "-c", "model.safetensors", "-o", "new"], capsys)
+        assert said.startswith("model.safetensors")
+        assert not Path("new").exists()
 
 
 def test_a_copy_that_is_damaged_is_told_and_made_again(sets, tmp_path, monkeypatch):

@@ -67,18 +67,6 @@ def fold_rows(values: Rows, hashes: np.ndarray | None = None) -> Folding:
             whole = values + values.dtype.type(0)
             _, first, inverse = np.unique(whole, axis=0, return_index=True, return_inverse=True)
         inverse = inverse.reshape(-1)
-    return _folding(first, inverse)
-
-
-def fold_codes(codes: np.ndarray) -> Folding:
-    """Of samples that are equal where their codes are."""
-    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
-    return _folding(first, inverse)
-
-
-def _folding(first: np.ndarray, inverse: np.ndarray) -> Folding:
-    """In order of first appearance, from what `np.unique` says."""
-    count = len(inverse)
     if len(first) == count:
         return Folding(np.arange(count), np.ones(count, np.int64), np.arange(count))
     order = np.argsort(first)
@@ -86,6 +74,18 @@ def _folding(first: np.ndarray, inverse: np.ndarray) -> Folding:
     rank[order] = np.arange(len(order))
     inverse = rank[inverse]
     return Folding(first[order], np.bincount(inverse).astype(np.int64), inverse)
+
+
+def fold_codes(codes: np.ndarray) -> Folding:
+    """Of samples that are equal where their codes are: whole numbers from 0 on, none far above their number. Nothing is
+    sorted, which would take several times as much memory."""
+    places = np.arange(len(codes))
+    where = np.empty(int(codes.max()) + 1, np.int64)
+    where[codes[::-1]] = places[::-1]  # what comes last stays: the first place
+    first = where[codes]
+    new = first == places
+    inverse = (np.cumsum(new) - 1)[first]
+    return Folding(np.flatnonzero(new), np.bincount(inverse).astype(np.int64), inverse)
 
 
 def row_hashes(values: Rows, dtype: np.dtype | None = None) -> np.ndarray:

@@ -186,7 +186,9 @@ def _planned_texts(
         planned = []
         for side, file in enumerate(files):
             marks = index.marks(side, [part.start for part in cut(index.sizes[side], cuts)])
-            different = len(np.unique(index.own(side)))
+            there = np.zeros(sum(index.sizes), bool)
+            there[index.own(side)] = True
+            different = int(there.sum())
             planned.append(PlannedFile.of_texts(file, folder, index.sizes[side], different, marks, encoding.dimensions))
         temporary = stack.enter_context(whole(folder / LINES))
         with temporary.open("wb") as stream:

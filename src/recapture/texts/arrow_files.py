@@ -25,13 +25,14 @@ def arrow_column(source: Source, field: str | None) -> Iterator[FileColumn]:
         place = schema.names.index(name)
 
         def all_batches() -> Iterator[Any]:
-            reader = _reader(pyarrow, content, place)
+            # All columns are named, and those that nobody looks at stay on disk: to choose one would copy it.
+            reader = _reader(pyarrow, content)
             if hasattr(reader, "num_record_batches"):
                 for number in range(reader.num_record_batches):
-                    yield reader.get_batch(number).column(0)
+                    yield reader.get_batch(number).column(place)
             else:
                 for batch in reader:
-                    yield batch.column(0)
+                    yield batch.column(place)
 
         def batches(start: int) -> Iterator[Any]:
             skip = start
@@ -43,14 +44,12 @@ def arrow_column(source: Source, field: str | None) -> Iterator[FileColumn]:
         yield FileColumn(name, schema.field(place).type, sum(len(batch) for batch in all_batches()), batches)
 
 
-def _reader(pyarrow: Any, content: Any, column: int | None = None) -> Any:
+def _reader(pyarrow: Any, content: Any) -> Any:
     """Of a file, or of a stream, which many programs keep under the same name."""
-    options = pyarrow.ipc.IpcReadOptions(included_fields=[] if column is None else [column])
     content.seek(0)
-    if content.read(6) == b"ARROW1":
-        return pyarrow.ipc.open_file(content, options=options)
+    is_file = content.read(6) == b"ARROW1"
     content.seek(0)
-    return pyarrow.ipc.open_stream(content, options=options)
+    return pyarrow.ipc.open_file(content) if is_file else pyarrow.ipc.open_stream(content)
 
 
 FORMATS = (column_format("arrow", (".arrow", ".feather", ".ipc"), arrow_column),)
