@@ -1,5 +1,6 @@
 """Files to results in one call: what `evaluate` has for the same sets, kept in parts that survive."""
 
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ METRICS = ["mark-evaluate", "precision-recall", "density-coverage"]
 @pytest.fixture
 def sets(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # copies of what lies elsewhere go there
     human, good, bad = np.random.default_rng(3).standard_normal((3, 90, 5))
     for name, values in {"human": human, "good": good, "bad": bad[:50] + 1}.items():
         np.save(f"{name}.npy", values)
