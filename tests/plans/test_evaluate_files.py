@@ -1,5 +1,6 @@
 """Files to results in one call: what `evaluate` has for the same sets, kept in parts that survive."""
 
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ METRICS = ["mark-evaluate", "precision-recall", "density-coverage"]
 @pytest.fixture
 def sets(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # copies of what lies elsewhere go there
     human, good, bad = np.random.default_rng(3).standard_normal((3, 90, 5))
     for name, values in {"human": human, "good": good, "bad": bad[:50] + 1}.items():
         np.save(f"{name}.npy", values)
@@ -50,6 +52,16 @@ def test_score_with_storage_prints_what_score_prints(sets, capsys):
         planned = capsys.readouterr().out
         assert run([*command, "--no-ceiling", "--format", form]) == 0
         assert planned == capsys.readouterr().out
+
+
+def test_score_reads_urls_where_parts_are_kept(sets, tmp_path, capsys):
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    url = f"local://{tmp_path}"
+    score = ["score", "--metrics", "precision-recall", "--format", "csv"]
+    assert run([*score, "-r", f"{url}/human.npy", "-c", f"{url}/good.npy", "--storage", f"{url}/kept"]) == 0
+    planned = capsys.readouterr().out
+    assert run([*score, "-r", "human.npy", "-c", "good.npy", "--no-ceiling"]) == 0
+    assert planned == capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 import os
 import pickle
 import sys
+import threading
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ from recapture.cli.app import run
 from recapture.errors import InputError
 from recapture.plans import places
 from recapture.plans.places import RemotePath, beside, place_of, seen_from
+from recapture.plans.ray_engine import _WithoutRay
 from recapture.plans.tile_plan import TilePlan
 
 fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed: pip install 'recapture[storage]'")
@@ -207,3 +210,13 @@ def test_copies_are_kept_where_nobody_else_can_change_them(sets, monkeypatch):
     monkeypatch.setattr(os, "getuid", lambda: owner + 1)
     with pytest.raises(InputError, match=r"^copies cannot be kept in \S+: it belongs to somebody else$"):
         rc.make_plan("memory://data/human.npy", "model.npy", "planned")
+
+
+def test_what_threads_of_ray_print_is_no_result(capsys):
+    """Ray tells of lost nodes on standard output, from a thread of its own."""
+    with redirect_stdout(_WithoutRay(sys.stdout)):
+        print("own")
+        noise = threading.Thread(target=print, args=["the node has been marked dead"], name="ray_listen_error_messages")
+        noise.start()
+        noise.join()
+    assert capsys.readouterr().out == "own\n"

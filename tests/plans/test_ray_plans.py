@@ -148,6 +148,26 @@ def test_texts_are_encoded_on_the_cluster(cluster, tmp_path, monkeypatch):
     assert results["model"]["mark-evaluate"].counts == expected["model"]["mark-evaluate"].counts
 
 
+@pytest.mark.parametrize(("device", "gpus", "asked"), [(None, 2, 2), ("cuda", 2, 2), ("cpu", 2, None), (None, 0, None)])
+def test_gpus_of_the_cluster_are_used_unless_told_otherwise(cluster, sets, device, gpus, asked, monkeypatch):
+    """One actor for each; what the actors would do is done here, as no GPU is."""
+    import ray
+
+    calls = []
+
+    def by_actors(_, shared, parts, count, needs, how):
+        calls.append((count, needs, how.device))
+        for part in parts:
+            assert ray_engine.make_part(shared, part.name, ray_engine._How(1, None)) is None
+            yield part.name
+
+    monkeypatch.setattr(ray_engine, "_by_actors", by_actors)
+    monkeypatch.setattr(ray, "cluster_resources", lambda: {"CPU": 3.0, "GPU": float(gpus)})
+    rc.make_plan("human.npy", "model.npy", "planned", "precision-recall", parts=2)
+    assert len(rc.run_plan("planned", engine="ray", device=device).made) == 6
+    assert calls == ([] if asked is None else [(asked, {"num_gpus": 1}, device)] * 2)  # radii, counts
+
+
 # Bad input: one sentence, before any work
 
 

@@ -147,6 +147,7 @@ def unseen(folder: str, digest: str, token: str) -> str | None:
 def _cluster(address: str | None) -> Iterator[Any]:
     """Ray, connected: to what this process is connected to already, or for the length of the block."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_task_oom_retries", str(_TRIES))  # of what its memory monitor ends; else without an end
     try:
         import ray
     except ImportError:
