@@ -14,7 +14,7 @@ WEIGHTS := weights/src/recapture_weights/recapture-minilm.safetensors
 $(VENV)/.ready: pyproject.toml weights/pyproject.toml studies/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-	  -e ".[models,offline,parquet,bench,dev]" -e ./weights -e ./studies
+	  -e ".[models,offline,parquet,bench,ray,dev]" -e ./weights -e ./studies
 	touch $@
 
 demo: $(VENV)/.ready  ## which of three small systems is closest to people, and a page about it

@@ -11,8 +11,8 @@ NAMES = (
     "small", "words", "bertscore", "transport", "infolm", "which_texts", "pages",
 )  # fmt: skip
 CHECKS = (
-    "agreement", "device_clusters", "device_sets", "device_words", "encoders", "gpu", "infolm_device", "number_types",
-    "plans", "startup",
+    "agreement", "device_clusters", "device_sets", "device_words", "encoders", "gpu", "infolm_device",
+    "larger_than_memory", "number_types", "plans", "plans_ray", "startup", "streamed",
 )  # fmt: skip
 """Simulations whose figures stand in docs, and what needs a GPU or many cores: they run by name alone."""
 

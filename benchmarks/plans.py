@@ -2,8 +2,9 @@
 
     python -m benchmarks plans
 
-Every process computes on one thread, and is a program of its own (`recapture run FOLDER i/N`, twice: radii, counts), so
-its start counts, too. The merged numbers are compared with each other.
+Every process computes on one thread, and is a program of its own (`recapture run FOLDER i/N --wait 1h`), so its start
+counts, too. The merged numbers are compared with each other. What the machine itself gives is measured apart: the rate
+of one process at a fixed product while so many run it at once, against one alone (cores may share units and caches).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -37,37 +39,73 @@ def save(path: Path, seed: int) -> None:
     values.flush()
 
 
+THREADS = ("RECAPTURE_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+ALONE = {**dict.fromkeys(THREADS, "1"), "CUDA_VISIBLE_DEVICES": ""}  # a GPU would do large parts, one after the other
+PRODUCT = """
+import time
+import numpy as np
+left, right = np.random.default_rng(0).standard_normal((2, 960, 384), dtype=np.float32)
+end, times = time.perf_counter() + 4, 0
+while time.perf_counter() < end:
+    left @ right.T
+    times += 1
+print(times)
+"""
+
+
 def seconds(plan: Path, processes: int) -> float:
     """Until all parts are there."""
-    alone = {**os.environ, "RECAPTURE_THREADS": "1", "OMP_NUM_THREADS": "1"}
     begun = time.perf_counter()
-    for _ in range(2):
-        commands = [
-            [sys.executable, "-m", "recapture", "run", str(plan), f"{i}/{processes}"] for i in range(1, processes + 1)
-        ]
-        workers = [subprocess.Popen(each, env=alone, stderr=subprocess.DEVNULL) for each in commands]
-        if any(worker.wait() for worker in workers):
-            raise SystemExit("a worker failed")
+    commands = [
+        [sys.executable, "-m", "recapture", "run", str(plan), f"{i}/{processes}", "--wait", "1h"]
+        for i in range(1, processes + 1)
+    ]
+    workers = [subprocess.Popen(each, env={**os.environ, **ALONE}, stderr=subprocess.DEVNULL) for each in commands]
+    if sum(worker.wait() != 0 for worker in workers):
+        raise SystemExit("a worker failed")
     return time.perf_counter() - begun
 
 
-def main() -> None:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def rate(processes: int) -> float:
+    """Products that each of so many processes makes in some seconds, on average."""
+    workers = [
+        subprocess.Popen([sys.executable, "-c", PRODUCT], env={**os.environ, **ALONE}, stdout=subprocess.PIPE)
+        for _ in range(processes)
+    ]
+    return sum(int(worker.communicate()[0]) for worker in workers) / processes
+
+
+def cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def compare(title: str, unit: str, seconds: Callable[[Path, int], float]) -> None:
+    """A table by numbers of workers. seconds: until all parts of a plan are there, by so many."""
     with tempfile.TemporaryDirectory(prefix="recapture-plans-") as name:
         folder = Path(name)
         paths = folder / "human.npy", folder / "model.npy"
         for seed, path in enumerate(paths, 1):
             save(path, seed)
-        print(f"\nA plan for {ROWS:,} v {ROWS:,} x {DIMENSIONS}, {PARTS} parts of each kind, {cores} cores")
-        print("processes   seconds   speed-up   efficiency")
-        merged, alone = set(), 0.0
-        for processes in [each for each in PROCESSES if each <= cores]:
+        print(f"\n{title}: {ROWS:,} v {ROWS:,} x {DIMENSIONS}, {PARTS} parts of each kind, {cores()} cores")
+        print(f"{unit:9}   seconds   speed-up   efficiency   machine's own   of what it gives")
+        merged, alone, own = set(), 0.0, 0.0
+        for processes in [each for each in PROCESSES if each <= cores()]:
             plan = folder / f"by {processes}"
             rc.make_plan(*paths, plan, parts=PARTS)
             took = seconds(plan, processes)
             merged.add(rc.merge_plan(plan).to_json(arrays=True))
-            alone = alone or took
-            print(f"{processes:9}   {took:7.1f}   {alone / took:8.2f}   {alone / took / processes:10.0%}", flush=True)
+            there = rate(processes)
+            alone, own = alone or took, own or there
+            efficiency, given = alone / took / processes, there / own
+            print(
+                f"{processes:9}   {took:7.1f}   {alone / took:8.2f}   {efficiency:10.0%}   {given:13.0%}   "
+                f"{efficiency / given:16.0%}",
+                flush=True,
+            )
         if len(merged) != 1:
             raise SystemExit("merged numbers differ")
         print("merged numbers are equal")
+
+
+def main() -> None:
+    compare("A plan driven by plain processes", "processes", seconds)

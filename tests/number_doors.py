@@ -121,6 +121,7 @@ OWN: dict[str, dict[str, Any]] = {
     "prd": {"clusterings": 1},
     "mauve": {"clusterings": 1},
     "infolm": {"measure": "ab", "alpha": 0.5, "beta": 0.5, "cache": False},
+    "evaluate_files": {"reference": VECTORS[0], "candidates": VECTORS[1], "storage": NewFolder()},
     "make_plan": {"reference": VECTORS[0], "candidate": VECTORS[1], "folder": NewFolder()},
     "run_plan": {"folder": PLANNED, "worker": 2, "workers": 3},
     "merge_plan": {"folder": PLANNED},

@@ -58,7 +58,7 @@ def test_changelog_begins_with_this_version_and_dates_the_rest():
 def test_oldest_pins_are_the_declared_bounds():
     """constraints-oldest.txt: for every declared `name>=version`, exactly that version; torch apart."""
     pinned = dict(re.findall(r"^([\w-]+)==([\w.]+)$", (ROOT / "constraints-oldest.txt").read_text(), re.MULTILINE))
-    extras = ("models", "offline", "parquet", "pandas", "plot", "test")
+    extras = ("models", "offline", "parquet", "storage", "pandas", "plot", "test")
     declared = {}
     own = {"recapture", "recapture-studies"}
     for requirement in [*requires("recapture"), *requires("recapture-studies")]:

@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from .pairs.metrics.precision_recall_words import precision_recall_words as precision_recall_words
     from .pairs.metrics.rouge import rouge as rouge
     from .pairs.metrics.ter import ter as ter
+    from .plans.evaluate_files import evaluate_files as evaluate_files
     from .plans.planned_work import make_plan as make_plan
     from .plans.planned_work import merge_plan as merge_plan
     from .plans.planned_work import run_plan as run_plan
@@ -152,6 +153,7 @@ _HOME = {
     "triangle_rank": "contexts.metrics.triangle_rank",
     "distinct_n": "similarity.diversity",
     "self_bleu": "similarity.diversity",
+    "evaluate_files": "plans.evaluate_files",
     **dict.fromkeys(("make_plan", "merge_plan", "run_plan"), "plans.planned_work"),
     "permutation_test": "labellings.permutation",
     "DocumentFrequencies": "lexical.ngrams",

@@ -34,6 +34,7 @@ _ODD = ["\x1b]0;title\x07", "\x1b[31m", "\x9b2J", "\u202eabc", "|", "\\", "`x`",
         "-x", "+c", "@sum", "\x00", "é", "猫", '"', "'", "$x_1^2$", "%", "{", "}", "#", "~", "\ud800", " ",
         "a", ","]  # fmt: skip
 _TEXTS = ["a cat sat on a mat", "the dog ran home", "rain fell", "we ate soup", "they saw a boat", "an old net"]
+_WORDS = sorted({word for text in _TEXTS for word in text.split()})
 
 
 def attack(rng: random.Random, folder: Path) -> None:
@@ -176,6 +177,51 @@ def parts_of_a_plan(rng: random.Random, folder: Path) -> None:
         assert rc.merge_plan(kept).to_json(arrays=True) == whole.to_json(arrays=True), f"{done}: not mended"
 
 
+def shards_of_a_plan(rng: random.Random, folder: Path) -> None:
+    """The same where texts are encoded by parts: shards of vectors, the file they are joined to, the list of equal
+    texts. What is merged is what one process finds."""
+    _make_inputs(folder)
+    sets = {name: [" ".join(rng.choices(_WORDS, k=rng.randint(1, 3))) for _ in range(30)] for name in ("one", "two")}
+    for name, texts in (*sets.items(), ("other", sets["two"][::-1])):
+        (folder / f"{name}.txt").write_text("".join(f"{text}\n" for text in texts))
+
+    def plan(name: str, candidate: str) -> Path:
+        rc.make_plan(folder / "one.txt", folder / f"{candidate}.txt", folder / name, "mark-evaluate", parts=2,
+                     encoder=folder / "vectors.txt", candidate_name="two")  # fmt: skip
+        return folder / name
+
+    vectors = [rc.encode(texts, folder / "vectors.txt", cache=False) for texts in sets.values()]
+    expected = rc.mark_evaluate(*vectors)
+    kept, stale = plan("kept", "two"), plan("stale", "other")
+    for each in (kept, stale):
+        rc.run_plan(each)
+    stages = ["vectors", "rows", "radii", "counts"]
+    for stage in stages[rng.randrange(5) :]:  # some were not made yet
+        for path in kept.glob(f"{stage}-*.part"):
+            path.unlink()
+    done = ""
+    for _ in range(rng.choice([1, 1, 3])):
+        path = rng.choice(sorted(path for path in kept.iterdir() if path.name != "plan.json"))
+        kind = rng.choice(["damaged", "damaged", "swapped", "stale", "gone"])
+        done += f" {path.name}: {kind}"
+        if kind == "damaged":
+            content, how = damage(rng, path.read_bytes())
+            path.write_bytes(content)
+            done += f" ({how})"
+        elif kind == "gone":
+            path.unlink()
+        else:
+            source = rng.choice(sorted(kept.iterdir())) if kind == "swapped" else stale / path.name
+            path.write_bytes(source.read_bytes())
+    try:
+        assert rc.run_plan(kept).missing == [], done
+    except rc.InputError:  # which texts are equal is found out when a plan is made
+        plan("kept", "two")
+        assert rc.run_plan(kept).missing == [], done
+    found = rc.merge_plan(kept)["two"]["mark-evaluate"]
+    assert found.values == expected.values and found.counts == expected.counts, f"{done}: other numbers"
+
+
 def item_scores(rng: random.Random, folder: Path) -> None:
     """Scores that a study kept and that were damaged are made again."""
     try:
@@ -242,7 +288,7 @@ def names(rng: random.Random, folder: Path) -> None:
 
 
 ATTACKS: tuple[Callable[[random.Random, Path], None], ...] = (
-    cache, journal, run_over_contexts, parts_of_a_plan, item_scores, outputs, names,
+    cache, journal, run_over_contexts, parts_of_a_plan, shards_of_a_plan, item_scores, outputs, names,
 )  # fmt: skip
 
 

@@ -110,6 +110,7 @@ NO_FILE = {
     "coefficient", "lower_is_better", "higher_is_better", "over", "test", "accuracy", "soft_ties", "matrix",
     "system_field", "item_field", "where", "average", "resamples", "series", "every", "labelled",
     "rows", "tables", "digits", "transpose", "intervals", "fail_if", "tolerance", "clusters", "context_group",
+    "engine", "address",
 }  # fmt: skip
 COMMANDS = ["score", "compare", "compare --pairs", "compare --contexts", "inspect", "baseline"]
 

@@ -59,6 +59,7 @@ COMMANDS = {
     "correlate": ["scores.jsonl", "--human", "human", "--higher-is-better", "bleu", "--resamples", "9"],
     "embed": ["human.txt", "--encoder", "bag-of-words", "-o", "vectors.npy"],
     "plan": ["-r", "human.npy", "-c", "model.npy", "-o", "planned"],
+    "run": ["done"],
     "merge": ["done"],
     "cache": [],
     "list": [],
@@ -103,7 +104,7 @@ def test_an_option_is_taken_or_refused(command, option, tmp_path, monkeypatch):
     monkeypatch.setenv("RECAPTURE_CACHE", str(tmp_path / "kept"))
     monkeypatch.setenv("RECAPTURE_OFFLINE", "1")
     texts(tmp_path)
-    if command in ("plan", "merge"):
+    if command in ("plan", "run", "merge"):
         np.save("human.npy", np.eye(9))
         np.save("model.npy", np.eye(9) + 1)
         rc.make_plan("human.npy", "model.npy", "done")

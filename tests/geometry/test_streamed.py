@@ -6,9 +6,10 @@ from itertools import pairwise
 import numpy as np
 import oracles
 import pytest
-from test_exactness import INPUTS, KS
+from test_exactness import INPUTS, KS, ON_TORCH
 
-from recapture.geometry import streamed
+from recapture.errors import InputError
+from recapture.geometry import device_spheres, device_streamed, devices, streamed
 from recapture.geometry.arrays import as_matrix
 from recapture.geometry.distinct import fold_rows
 from recapture.geometry.parallel import engine
@@ -67,6 +68,52 @@ def test_parts_equal_brute_force(name, cut):
     assert found == {k: oracles.counts(reference, candidate, k) for k in KS}
 
 
+@pytest.mark.parametrize("options", ON_TORCH, ids=str)
+@pytest.mark.parametrize("parts", [1, 4])
+@pytest.mark.parametrize("name", INPUTS)
+def test_parts_on_a_device_equal_brute_force(name, parts, options, monkeypatch):
+    """The code of a GPU, on torch's CPU: panels and slabs of a few rows, and so little room that pairs do not fit."""
+    pytest.importorskip("torch")
+    small = {
+        device_streamed: {"_MOST_ROWS": 24, "_LEAST_ROWS": 24, "_SAMPLE": 64, "_ROOM": 400},
+        device_spheres: {"_GROUPS": 64, "_FEW_ROWS": 8},
+    }
+    for module, changes in small.items():
+        for attribute, value in changes.items():
+            monkeypatch.setattr(module, attribute, value)
+    reference, candidate = INPUTS[name]
+    with engine(**options):
+        found = counted(reference, candidate, KS, parts)
+    assert found == {k: oracles.counts(reference, candidate, k) for k in KS}
+
+
+@pytest.mark.parametrize("most", [1 << 22, 0])
+def test_where_memory_does_not_suffice_less_is_held_at_once(most, monkeypatch):
+    """Smaller slabs; then the processor, unless the device was asked for."""
+    torch = pytest.importorskip("torch")
+    asked = []
+
+    def listed(block, room, there=device_streamed.listed):
+        asked.append(room)
+        if room > most:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+        return there(block, room)
+
+    monkeypatch.setattr(device_streamed, "listed", listed)
+    reference, candidate = INPUTS["random"]
+    expected = {k: oracles.counts(reference, candidate, k) for k in KS}
+    if most:
+        with engine(accelerator="cpu"):
+            assert counted(reference, candidate, KS, 2) == expected
+        assert max(asked) == 1 << 27 and asked[-1] == most
+        return
+    with engine(accelerator="cpu"), pytest.raises(InputError, match="the device's memory does not suffice"):
+        counted(reference, candidate, KS, 2)
+    for name, value in {"_cuda_is_there": lambda: True, "_WORTH": 1, "_AUTO": "cpu"}.items():
+        monkeypatch.setattr(devices, name, value)
+    assert counted(reference, candidate, KS, 2) == expected
+
+
 @pytest.mark.parametrize("cut", ["small"], indirect=True)
 @pytest.mark.parametrize("name", INPUTS)
 def test_radii_equal_brute_force(name, cut):
@@ -98,3 +145,15 @@ def test_memory_grows_with_the_tiles_not_with_the_set(monkeypatch):
     peak_of(512, monkeypatch)  # libraries load
     small, large = peak_of(1024, monkeypatch), peak_of(16 * 1024, monkeypatch)
     assert large - small < 15 * 1024 * 64
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int16])
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_rows_are_taken_into_memory_that_is_there(kind, repeats):
+    """As a GPU's pinned memory is filled: different rows alone, whole numbers as float64."""
+    values = np.repeat(np.arange(60).reshape(20, 3).astype(kind), repeats, axis=0)
+    room = np.zeros((20, 3), kind if kind is np.float32 else np.float64)
+    rows = streamed_rows(values)
+    rows.take_into(slice(2, 11), room[2:11])
+    np.testing.assert_array_equal(room[2:11], values[::repeats][2:11])
+    assert not room[:2].any() and not room[11:].any()

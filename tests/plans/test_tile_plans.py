@@ -1,5 +1,6 @@
 """Plans over files: the merged numbers are those of one process, and no fault leaves any other."""
 
+import importlib
 import json
 import os
 import random
@@ -17,9 +18,12 @@ import recapture as rc
 from geometry.test_exactness import INPUTS
 from recapture.cli.app import run
 from recapture.errors import InputError
+from recapture.geometry.parallel import engine
 from recapture.plans import tile_plan
+from recapture.plans.phases import COUNTS, RADII, ready
 from recapture.plans.planned_work import PlannedParts
-from recapture.plans.tile_plan import COUNTS, RADII, TilePlan
+from recapture.plans.tile_plan import TilePlan
+from recapture.texts import array_files, arrow_files, parquet
 
 METRICS = ["mark-evaluate", "precision-recall", "density-coverage"]
 
@@ -109,6 +113,77 @@ def test_other_formats_are_copied_into_the_folder(sets, tmp_path, monkeypatch):
         rc.merge_plan("planned")
 
 
+def tensor(path, kind, values):
+    """A .safetensors file by its definition: length of the header, header, bytes."""
+    header = json.dumps({"embeddings": {"dtype": kind, "shape": values.shape, "data_offsets": [0, values.nbytes]}})
+    path.write_bytes(len(header).to_bytes(8, "little") + header.encode() + values.tobytes())
+
+
+def write_vectors(path, kind, values):
+    if kind == "columns first":
+        np.save(path.with_suffix(".npy"), np.asfortranarray(values))
+        return path.with_suffix(".npy")
+    if kind == "npz":
+        np.savez_compressed(path.with_suffix(".npz"), embeddings=values)
+        return path.with_suffix(".npz")
+    if kind == "safetensors":
+        tensor(path.with_suffix(".safetensors"), "F64", values)
+        return path.with_suffix(".safetensors")
+    pa = pytest.importorskip("pyarrow")
+    if kind == "jsonl":
+        path.with_suffix(".jsonl").write_text("".join(json.dumps({"text": row}) + "\n" for row in values.tolist()))
+        return path.with_suffix(".jsonl")
+    table = pa.table({"e": pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), values.shape[1])})
+    if kind == "parquet":
+        importlib.import_module("pyarrow.parquet").write_table(table, path.with_suffix(".parquet"), row_group_size=7)
+        return path.with_suffix(".parquet")
+    with pa.ipc.new_file(path.with_suffix(".arrow"), table.schema) as sink:
+        sink.write_table(table, 11)
+    return path.with_suffix(".arrow")
+
+
+@pytest.mark.parametrize("kind", ["columns first", "npz", "safetensors", "parquet", "arrow", "jsonl"])
+def test_every_format_of_vectors(kind, sets, tmp_path, monkeypatch):
+    """Some rows at a time: blocks of three rows, and never the whole."""
+    monkeypatch.chdir(tmp_path)
+    for module in (array_files, parquet, arrow_files):
+        monkeypatch.setattr(module, "_BLOCK" if module is array_files else "_ROWS", 120 if module is array_files else 3)
+    paths = [write_vectors(Path(name), kind, values) for name, values in zip(("human", "model"), sets, strict=True)]
+    rc.make_plan(*paths, "planned", parts=2)
+    assert Path("planned/reference.npy").exists() == (kind != "safetensors")  # which is read where it lies
+    rc.run_plan("planned")
+    expected = rc.evaluate(sets[0], {paths[1].name: sets[1]}, METRICS, ceiling=False, reference_name=str(paths[0]))
+    assert everything(rc.merge_plan("planned")) == everything(expected)
+    for path, values in zip(paths, sets, strict=True):
+        np.testing.assert_array_equal(rc.read(path), values)
+
+
+def test_bfloat16_is_copied_as_float32(tmp_path, monkeypatch):
+    """The upper halves of float32 numbers."""
+    monkeypatch.chdir(tmp_path)
+    values = np.random.default_rng(1).standard_normal((2, 40, 4)).astype(np.float32)
+    upper = (values.view(np.uint32) >> 16).astype(np.uint16)
+    for name, half in zip(("human", "model"), upper, strict=True):
+        tensor(Path(f"{name}.safetensors"), "BF16", half)
+    rc.make_plan("human.safetensors", "model.safetensors", "planned", parts=2)
+    short = (values.view(np.uint32) & 0xFFFF0000).view(np.float32)
+    np.testing.assert_array_equal(np.load("planned/reference.npy"), short[0])
+    np.testing.assert_array_equal(rc.read("model.safetensors"), short[1])
+
+
+@pytest.mark.parametrize("kind", ["F4", "F32", "F64"])
+def test_a_safetensors_file_that_promises_more_than_it_holds(kind, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    np.save("human.npy", np.eye(9))
+    tensor(Path("model.safetensors"), kind, np.eye(9, dtype=np.float32))
+    content = Path("model.safetensors").read_bytes()
+    for damaged in (content[:-1], content[:7], content[:30], b"\xff" * 40, content.replace(b"[9, 9]", b"[9,-9]")):
+        Path("model.safetensors").write_bytes(damaged)
+        said = refused(["plan", "-r", "human.npy", "-c", "model.safetensors", "-o", "new"], capsys)
+        assert said.startswith("model.safetensors")
+        assert not Path("new").exists()
+
+
 def test_a_copy_that_is_damaged_is_told_and_made_again(sets, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.savez("human.npz", embeddings=sets[0])
@@ -182,9 +257,23 @@ def test_counts_alone_are_refused_without_radii(planned):
     plan = TilePlan.opened(planned)
     work = PlannedParts(plan)
     assert len(work.missing_radii()) == 6
-    work.make(plan.parts(RADII[0])[1])
+    work.make(plan.parts[RADII[0]][1])
     with pytest.raises(InputError, match=r"counts-0001 needs all radii, but radii-reference-0001, .* are missing"):
-        work.make(plan.parts(COUNTS)[0])
+        work.make(plan.parts[COUNTS][0])
+
+
+def test_a_driver_that_asks_what_is_ready_does_every_part_once(planned, sets):
+    plan = TilePlan.opened(planned)
+    work, order = PlannedParts(plan), []
+    while todo := ready(plan.parts, plan.done()):
+        work.make(todo[-1])
+        order.append(todo[-1].name)
+    assert sorted(order) == sorted(plan.names) and {name.partition("-")[0] for name in order[:6]} == {"radii"}
+    assert everything(rc.merge_plan("planned")) == everything(in_one_process(*sets))
+    plan.path(plan.parts[RADII[1]][0]).unlink()  # nobody needs it any more
+    assert ready(plan.parts, plan.done()) == []
+    plan.path(plan.parts[COUNTS][0]).unlink()
+    assert [part.name for part in ready(plan.parts, plan.done())] == ["radii-candidate-0001"]
 
 
 # Faults
@@ -282,12 +371,12 @@ KILLING = """
     import os, random, signal, sys, time
     import recapture as rc
     from recapture.geometry.parallel import engine
-    from recapture.plans.tile_plan import COUNTS, TilePlan
+    from recapture.plans.tile_plan import TilePlan
     from pathlib import Path
 
     folder, kills, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     plan, rng = TilePlan.opened(Path(folder)), random.Random(seed)
-    parts = [*plan.radii_parts, *plan.parts(COUNTS)]
+    parts = [part for own in plan.parts.values() for part in own]
     with engine(threads=1):  # all is loaded when the first child is made
         rc.run_plan(folder)
         begin = time.monotonic()
@@ -431,13 +520,13 @@ def test_a_damaged_plan_is_refused_and_made_again(planned, change, capsys):
 def test_a_file_that_changes_while_it_is_read_leaves_no_part(planned, monkeypatch):
     plan = TilePlan.opened(planned)
     work = PlannedParts(plan)
-    work.make(plan.parts(RADII[0])[0])
+    work.make(plan.parts[RADII[0]][0])
     content = Path("model.npy").read_bytes()
     Path("model.npy").write_bytes(content)
     os.utime("model.npy", ns=(1, 1))
     with pytest.raises(InputError, match=r"the candidate .*model.npy was changed while it was read"):
-        work.make(plan.parts(RADII[0])[1])
-    assert not plan.path(plan.parts(RADII[0])[1]).exists()
+        work.make(plan.parts[RADII[0]][1])
+    assert not plan.path(plan.parts[RADII[0]][1]).exists()
 
 
 def test_another_plan_in_the_same_folder_is_refused(planned, capsys):
@@ -459,7 +548,8 @@ def test_a_folder_of_other_things_is_left_alone(planned, tmp_path, capsys):
     np.savez("kept.npz", embeddings=np.eye(9))
     Path("own").mkdir()
     Path("kept.npz").rename("own/reference.npy")
-    arguments = ["plan", "-r", "own/reference.npy", "-c", "model.npy", "-o", "own", "--input-format"]
+    np.savez("other.npz", embeddings=np.eye(9))
+    arguments = ["plan", "-r", "own/reference.npy", "-c", "other.npz", "-o", "own", "--input-format"]
     assert refused([*arguments, "npz"], capsys).startswith("cannot write own/reference.npy: it is an input")
 
 
@@ -471,7 +561,8 @@ def test_a_folder_of_other_things_is_left_alone(planned, tmp_path, capsys):
         (["-c", "few.npy"], "reference human.npy has 5 dimensions and candidate few.npy has 3: "
          "both must come from the same encoder"),
         (["-c", "model.npy", "--k", "90"], "k = 90 needs at least 91 samples a side, but reference human.npy has 90"),
-        (["-c", "texts.txt"], "texts.txt holds texts, but plans are for vectors: encode them first"),
+        (["-c", "texts.txt"], "candidate texts.txt holds texts and reference human.npy holds vectors: "
+         "give both in one form"),
         (["-c", "holes.npy"], "candidate holes.npy row 1 (counting from 0) holds NaN"),
         (["-c", "-"], "standard input can be read only once: a plan is for files"),
         (["-c", "none.npy"], "none.npy cannot be read: No such file or directory"),
@@ -554,3 +645,19 @@ def test_random_damage(planned):
             path.write_bytes(content[: rng.choice([len(content), len(content) - 1])])
         rc.run_plan("planned")
         assert everything(rc.merge_plan("planned")) == expected
+
+
+# Devices
+
+
+def test_parts_may_be_made_on_a_device_that_is_there(planned, sets, capsys, monkeypatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    said = refused(["run", "planned", "--device", "cuda"], capsys)
+    assert said == "device 'cuda' cannot be used here: PyTorch finds no CUDA device"
+    assert not list(planned.glob("*.part"))
+    with engine(accelerator="cpu"):  # the code of a GPU
+        rc.run_plan("planned", 1, 2)
+    rc.run_plan("planned", 2, 2)  # radii and counts of both go together
+    rc.run_plan("planned", 1, 2, device="cpu")
+    assert everything(rc.merge_plan("planned")) == everything(in_one_process(*sets))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gc
 import gzip
+import importlib
 import io
 import json
 import lzma
@@ -343,6 +344,58 @@ class TestTables:
         assert message(path) == f"{path} line 1: broken row: new-line character seen in unquoted field"
 
 
+class TestArrow:
+    """Arrow's own files, in all ways that its library writes them."""
+
+    @pytest.fixture(params=["file", "stream", "lz4", "one batch"])
+    def write(self, request):
+        pa = pytest.importorskip("pyarrow")
+        feather = importlib.import_module("pyarrow.feather")
+
+        def written(path: Path, **columns) -> str:
+            table = pa.table(columns)
+            if request.param == "lz4":
+                feather.write_feather(table, path, compression="lz4", chunksize=2)
+            else:
+                opened = pa.ipc.new_stream if request.param == "stream" else pa.ipc.new_file
+                with opened(path, table.schema) as sink:
+                    sink.write_table(table, None if request.param == "one batch" else 2)
+            return str(path)
+
+        return written
+
+    def test_texts(self, tmp_path: Path, write) -> None:
+        samples = read_samples(write(tmp_path / "a.arrow", id=[1, 2, 3], text=[RAIN, "", BOAT]))
+        assert samples.texts == (RAIN, "", BOAT) and samples.empty == 1
+
+    @pytest.mark.parametrize("size", [-1, 2])
+    def test_embeddings(self, tmp_path: Path, write, size: int) -> None:
+        pa = pytest.importorskip("pyarrow")
+        column = pa.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], pa.list_(pa.float32(), size))
+        vectors = read_samples(write(tmp_path / "a.feather", e=column)).vectors
+        assert vectors is not None and vectors.dtype == np.float32
+        np.testing.assert_array_equal(vectors, [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+
+    def test_what_cannot_be_read(self, tmp_path: Path, write) -> None:
+        path = write(tmp_path / "a.arrow", text=["one", "two", None])
+        assert message(path) == f"{path} row 3: field 'text' is null"
+        path = write(tmp_path / "b.arrow", e=[[1.0, 2.0], [3.0, 4.0], [5.0]])
+        assert message(path) == f"{path} row 3: field 'e' has 1 numbers, but the first has 2"
+        path = write(tmp_path / "c.arrow", id=[1], body=["fine"])
+        assert message(path).startswith(f"{path}: no field 'text'; fields there are: id, body")
+        path = write(tmp_path / "d.arrow", text=[1, 2])
+        assert message(path) == f"{path}: field 'text' is of type int64, not texts or lists of numbers"
+
+    def test_damage_is_told(self, tmp_path: Path, write) -> None:
+        path = Path(write(tmp_path / "a.arrow", text=["one", "two", "three"]))
+        content = path.read_bytes()
+        for damaged in (b"", b"ARROW1", b"no table", content[: len(content) // 3]):
+            path.write_bytes(damaged)
+            assert message(path).startswith(f"{path} cannot be read as arrow: "), damaged[:9]
+        path.write_bytes(b"FEA1" + content)
+        assert message(path) == f"{path} is a Feather file of the first version: write it anew"
+
+
 class TestParquet:
     @pytest.fixture
     def pa(self):
@@ -615,7 +668,7 @@ class TestBadFiles:
 
 
 def test_format_names() -> None:
-    expected = ["csv", "json", "jsonl", "lines", "npy", "npz", "parquet", "safetensors", "tsv"]
+    expected = ["arrow", "csv", "json", "jsonl", "lines", "npy", "npz", "parquet", "safetensors", "tsv"]
     assert format_names() == expected
 
 

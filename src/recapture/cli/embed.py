@@ -57,6 +57,12 @@ def embed(
     if Path(output).suffix.lower() not in _SUFFIXES:
         raise InputError(f"cannot write {output}: the name must end in {', '.join(_SUFFIXES)}")
     check_targets(output)
+    if (
+        not fit
+        and Path(output).suffix.lower() == ".npy"
+        and _streamed(file, output, field, input_format, encoder, chosen_encoding(**encoding))
+    ):
+        return
     paths = [fit, file] if fit else [file]
     sets = [_texts(samples) for samples in read_together(paths, [input_format] * len(paths), field=field)]
     if dry_run:
@@ -77,6 +83,33 @@ def embed(
         )
     rows, dimensions = vectors.shape
     say(f"wrote {output}: {rows:,} vectors of {dimensions} dimensions")
+
+
+def _streamed(
+    file: str, output: str, field: str | None, input_format: str | None, encoder: str | None, encoding: dict[str, Any]
+) -> bool:
+    """Whether the file holds so many texts that they were encoded some at a time."""
+    from ..files import whole_file
+    from ..representations.embedded_files import HELD, may_be_large, write_vectors
+    from ..representations.encoder import resolve_encoder
+    from ..texts.text_index import indexed
+
+    asked = may_be_large(file, field, input_format)
+    if asked is None:
+        return False
+    of_encoder = {key: encoding.pop(key) for key in ("pooling", "device", "offline", "truncate") if key in encoding}
+    chosen = resolve_encoder(encoder, **of_encoder)
+    if chosen.fit(["a"]) is not chosen:  # it learns, from all of them
+        return False
+    with indexed([asked]) as index:
+        if index.sizes[0] <= HELD:
+            return False
+        for note in index.notes:
+            say(note)
+        with whole_file(output) as temporary:
+            rows, dimensions = write_vectors(asked, index, chosen, temporary, **encoding)
+    say(f"wrote {output}: {rows:,} vectors of {dimensions} dimensions")
+    return True
 
 
 def _texts(samples: Samples) -> tuple[str, ...]:

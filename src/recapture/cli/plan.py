@@ -1,20 +1,26 @@
-"""`recapture plan`: the work on two large files of vectors, cut into parts."""
+"""`recapture plan`: the work on two large files, cut into parts."""
 
 from __future__ import annotations
+
+import warnings
 
 import click
 
 from .options import candidate_names, dry_run_option, foretell, input_options, say
 
 
-@click.command(short_help="Cut the work on two large files of vectors into parts.")
-@click.option("--reference", "-r", required=True, metavar="FILE", help="Human vectors.")
+@click.command(short_help="Cut the work on two large files into parts.")
+@click.option("--reference", "-r", required=True, metavar="FILE", help="Human texts, or vectors.")
 @click.option("--candidate", "-c", required=True, metavar="FILE", help="Generated ones.")
 @click.option("--output", "-o", required=True, metavar="FOLDER", help="Where the plan and its parts are kept.")
 @click.option("--name", metavar="NAME", help="What to call the candidate (default: its file).")
 @click.option("--metrics", metavar="NAMES", help="Comma-separated (default: all metrics of neighbourhoods).")
 @click.option("--k", type=int, help="Neighbourhood size (default: each metric's own).")
 @click.option("--parts", type=click.IntRange(1), metavar="N", help="Of each kind (default: one for 10,000 rows).")
+@click.option("--encoder", metavar="NAME", help="Of texts: model name, folder or file of word vectors.")
+@click.option("--pooling", metavar="NAME", help="mean, max or cls (default: the model's own).")
+@click.option("--truncate", is_flag=True, help="Cut texts too long for the encoder (default: windows).")
+@click.option("--batch-size", type=click.IntRange(1), help="Texts encoded at once (default: 32).")
 @input_options
 @dry_run_option
 def plan(
@@ -25,20 +31,26 @@ def plan(
     metrics: str | None,
     k: int | None,
     parts: int | None,
+    encoder: str | None,
+    pooling: str | None,
+    truncate: bool,
+    batch_size: int | None,
     field: str | None,
     input_format: str | None,
     dry_run: bool,
 ) -> None:
-    """Cut the work on two large files of vectors into parts: recapture run does them, recapture merge adds them up.
+    """Cut the work on two large files into parts: recapture run does them, recapture merge adds them up.
 
     The numbers are those of recapture score, exactly, but no more than a few thousand rows of either file are held in
     memory. Any number of machines that see FOLDER and the files can share the parts; work that is interrupted goes on
-    where it stopped. A .npy file is read where it lies, other formats are copied into FOLDER.
+    where it stopped. Vectors in .npy and .safetensors are read where they lie, other formats are copied into FOLDER.
+    Texts are encoded in parts of their own.
 
     \b
     Examples:
       recapture plan -r human.npy -c model.npy -o planned
       recapture plan -r human.npy -c model.npy -o planned --parts 64 --metrics mark-evaluate --k 1
+      recapture plan -r human.jsonl -c model.jsonl -o planned --encoder sentence-transformers/all-mpnet-base-v2
       recapture run planned && recapture merge planned
     """
     from ..plans.planned_work import make_plan
@@ -49,7 +61,23 @@ def plan(
         foretell(plan_ahead(reference, candidate, metrics, k, parts=parts, field=field, format=input_format), "table")
         return
     called = candidate_names((candidate,), (name,) if name is not None else ())[0]
-    made = make_plan(
-        reference, candidate, output, metrics, k, parts=parts, field=field, format=input_format, candidate_name=called
-    )
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        made = make_plan(
+            reference,
+            candidate,
+            output,
+            metrics,
+            k,
+            parts=parts,
+            field=field,
+            format=input_format,
+            encoder=encoder,
+            pooling=pooling,
+            truncate=truncate,
+            batch_size=batch_size,
+            candidate_name=called,
+        )
+    for note in notes:
+        say(str(note.message))
     say(f"wrote {output}: {len(made)} parts, for recapture run")

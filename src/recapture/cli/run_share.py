@@ -19,27 +19,51 @@ def _share(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
     return share
 
 
+_UNITS = {"": 1, "s": 1, "min": 60, "h": 3600}
+
+
+def _seconds(_: click.Context, __: click.Parameter, text: str | None) -> float:
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)\s*(s|min|h|)", text or "0", re.ASCII)
+    if found is None:
+        raise InputError(f"--wait takes a time such as 90s, 10min or 2h, not {shortened(str(text))!r}")
+    return float(found[1]) * _UNITS[found[2]]
+
+
 @click.command("run", short_help="Do a share of the parts of recapture plan.")
 @click.argument("folder", metavar="FOLDER")
 @click.argument("share", metavar="[i/N]", default="1/1", callback=_share)
-def run_share(folder: str, share: tuple[int, int]) -> None:
+@click.option("--device", metavar="NAME", help="auto, cpu, cuda, cuda:1 (default: auto).")
+@click.option(
+    "--wait", metavar="TIME", callback=_seconds, help="For parts of others, such as 90s, 10min or 2h (default: 0)."
+)
+@click.option("--engine", default="local", metavar="local|ray", help="Who does them: this process (default), or Ray.")
+@click.option("--address", metavar="ADDRESS", help="Of Ray: host:port, ray://host:port, auto (default: its own).")
+def run_share(
+    folder: str, share: tuple[int, int], device: str | None, wait: float, engine: str, address: str | None
+) -> None:
     """Do share i of N of a plan's parts; all of them where no share is named.
 
-    Parts that are there and whole are not done again; damaged ones are. Radii come first and counts need all of them:
-    a share that finds radii of others missing says so, and is to be run again when they are there.
+    Parts that are there and whole are not done again; damaged ones are. Radii come first and counts need all of them
+    (with texts vectors come before): a share that finds parts of others missing says so, and is to be run again when
+    they are there, or waits for them.
 
     \b
     Examples:
       recapture run planned
-      recapture run planned 3/8
+      recapture run planned 3/8 --wait 1h
+      recapture run planned --device cuda
+      recapture run /shared/planned --engine ray --address auto
     """
     from ..plans.planned_work import listed, run_plan
 
     try:
-        did = run_plan(folder, *share)
+        did = run_plan(folder, *share, device=device, wait=wait, engine=engine, address=address)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("finished parts are kept: run it again to go on") from None
     many = len(did.made)
     say(f"{folder}: {many} part{'s' * (many != 1)} made, {len(did.found)} there before")
     if did.missing:
-        say(f"counts need all radii, but {listed(did.missing)} missing: run this again when they are there")
+        what = {"radii": "counts need all radii"}.get(
+            did.missing[0].partition("-")[0], "the next parts need all of these"
+        )
+        say(f"{what}, but {listed(did.missing)} missing: run this again when they are there")

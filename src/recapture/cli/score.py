@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
 import numpy as np
@@ -34,6 +34,9 @@ from .options import (
     set_options,
     with_arrays,
 )
+
+if TYPE_CHECKING:
+    from ..sets.table import SetResults
 
 
 class SetFiles(NamedTuple):
@@ -154,6 +157,13 @@ def hint_at_pairs(sets: SetFiles, tested: bool, **others: Any) -> None:
 @click.option("--group", metavar="FIELD", help="Field that tells which texts belong together: document, prompt...")
 @click.option("--paired", is_flag=True, help="Text i of reference and candidate answer the same prompt.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="For all that is drawn at random.")
+@click.option(
+    "--storage", metavar="FOLDER", help="Work in parts that are kept there (or behind a URL), for large sets."
+)
+@click.option(
+    "--engine", default="local", metavar="local|ray", help="Who does the parts: this process (default), or Ray."
+)
+@click.option("--address", metavar="ADDRESS", help="Of Ray: host:port, ray://host:port, auto (default: its own).")
 @output_format(FORMS, default=None, default_text="by the ending of --output, else table")
 @arrays_option("per-sample flags and curves")
 @click.option("--output", "-o", metavar="FILE", help="Write here; stdout then has the answer alone.")
@@ -176,6 +186,9 @@ def score(
     group: str | None,
     paired: bool,
     seed: int,
+    storage: str | None,
+    engine: str,
+    address: str | None,
     form: str | None,
     arrays: bool,
     output: str | None,
@@ -201,6 +214,7 @@ def score(
       recapture score -r human.txt -c runs/*.txt --budget 10min
       recapture score -r human.npy -c model.npy --interval 0.95 --pvalue --output scores.json
       generate | recapture score -r human.txt -c - --encoder bag-of-words
+      recapture score -r human.npy -c model.npy --storage /shared/scored --engine ray --address auto
     """
     from ..sets.declaration import METRICS
     from ..sets.evaluate import evaluate, work_of_evaluate
@@ -215,6 +229,17 @@ def score(
     if every and metrics:
         raise InputError("--all and --metrics both say which numbers to show: leave out either")
     chosen = [metric.name for metric in METRICS.choose(metrics)] if metrics is not None else None
+    if storage is not None or engine != "local" or address is not None:
+        results = _by_plans(
+            reference, dict(zip(candidate_names(candidate, name), candidate, strict=True)), storage, chosen, k,
+            engine=engine, address=address, device=given["device"], reading=reading,
+            encoding={"encoder": encoder, **encoding},
+            refused={"--balance": balance, "--sample": sample, "--interval": interval, "--pvalue": pvalue,
+                     "--human": human, "--group": group, "--paired": paired},
+        )  # fmt: skip
+        results.show(None if every else results.shown, "--all")
+        deliver(results, form, output, results.notes, how=how, report=report, series=series)
+        return
     sets = read_sets(
         reference,
         candidate,
@@ -257,6 +282,42 @@ def score(
     deliver(results, form, output, results.notes, how=how, report=report, series=series)
     tested = bool(pvalue) or interval is not None
     hint_at_pairs(sets, tested, paired=paired, group=group, sample=sample, balance=balance)
+
+
+def _by_plans(
+    reference: str,
+    candidates: dict[str, str],
+    storage: str | None,
+    metrics: list[str] | None,
+    k: int | None,
+    *,
+    engine: str,
+    address: str | None,
+    device: str | None,
+    reading: dict[str, Any],
+    encoding: dict[str, Any],
+    refused: dict[str, Any],
+) -> SetResults:
+    """Results of plans: numbers of neighbourhoods, without all that is drawn many times over."""
+    from ..plans.evaluate_files import evaluate_files
+
+    if storage is None:
+        raise InputError("--engine and --address are for work in parts: say --storage where they are kept")
+    for flag, value in refused.items():
+        if value not in (None, False):
+            raise InputError(f"{flag} cannot be had from parts: leave out {flag} or --storage")
+    if any(reading[name] not in (None, other) for name, other in
+           (("reference_field", reading["field"]), ("reference_format", reading["input_format"]))):  # fmt: skip
+        raise InputError("parts are of files that are read alike: leave out --reference-field and --reference-format")
+    say("what human texts score is not measured by parts: draw a --sample for that")
+    options = {name: value for name, value in encoding.items() if name in _PLANNED and value}
+    return evaluate_files(
+        reference, candidates, storage, metrics, k, engine=engine, address=address, device=device,
+        field=reading["field"], format=reading["input_format"], **options,
+    )  # fmt: skip
+
+
+_PLANNED = ("encoder", "pooling", "truncate", "batch_size")
 
 
 def check_kind(metrics: str | None, elsewhere: str) -> None:

@@ -59,6 +59,12 @@ class DeviceSet:
         reach = max(self.reach, around.reach) + float(around.centre.abs().max())
         return half_rows(self.values, around.centre, power_of_two_below(reach))
 
+    def limits(self, ks: tuple[int, ...]) -> Any:
+        """(rows, ks) squared distances up to which others lie inside; radii have been found."""
+        import torch
+
+        return self.radii[:, torch.tensor([k - 1 for k in ks], device=self.radii.device)] * (1 + SLACK)
+
     def back(self, found: Any) -> np.ndarray:
         """One number a row, in the caller's order."""
         import torch
@@ -162,29 +168,42 @@ def _sampled(wanted: int) -> int:
 
 
 def _sampled_limits(points: DeviceSet, half: HalfRows, wanted: int, room: int) -> Any:
-    """For every row a distance within which there are `wanted` other rows at least, from a sample of them."""
+    """For every row a distance within which there are `wanted` other rows at least, from the first ones."""
     import torch
 
-    device = points.values.device
-    sample = min(_sampled(wanted), len(points))
-    groups = min(max(_GROUPS, 4 * wanted), sample)
-    sample -= sample % groups
-    if wanted >= groups - 1 or len(points) < 64:  # few rows: everybody is looked at
-        return torch.full((len(points),), torch.inf, dtype=torch.float64, device=device)
-    limit = torch.empty(len(points), dtype=torch.float64, device=device)
-    chosen, term = half.half[:sample], half.term[:sample]
-    step = max(1, 8 * room // sample)
-    for start in range(0, len(points), step):
-        rows = slice(start, min(start + step, len(points)))
-        nearness = (half.half[rows] @ chosen.T) - term.to(chosen.dtype)
-        if start < sample:  # nobody is its own neighbour
-            own = torch.arange(rows.start, min(rows.stop, sample), device=device)
-            nearness[own - rows.start, own] = -torch.inf
+    count = min(_sampled(wanted), len(points))
+    sample = HalfRows(half.half[:count], half.term[:count], half.scale)
+    places = torch.arange(count, device=half.half.device)
+    return limits_from_sample(points.values, half, points.values[:count], sample, places, wanted, room)
+
+
+def limits_from_sample(
+    values: Any, half: HalfRows, others: Any, sample: HalfRows, places: Any, wanted: int, room: int
+) -> Any:
+    """For every row a distance within which there are `wanted` other rows of a sample at least.
+
+    places: of the sample among the rows, rising; numbers of no row for what is not among them.
+    """
+    import torch
+
+    count, device = len(values), values.device
+    groups = min(max(_GROUPS, 4 * wanted), len(others))
+    used = len(others) - len(others) % groups
+    if wanted >= groups - 1:  # few rows: everybody is looked at
+        return torch.full((count,), torch.inf, dtype=torch.float64, device=device)
+    limit = torch.empty(count, dtype=torch.float64, device=device)
+    chosen, term = sample.half[:used], sample.term[:used].to(sample.half.dtype)
+    step = max(1, 8 * room // used)
+    for start in range(0, count, step):
+        rows = slice(start, min(start + step, count))
+        nearness = (half.half[rows] @ chosen.T) - term
+        own = ((places[:used] >= rows.start) & (places[:used] < rows.stop)).nonzero()[:, 0]
+        nearness[places[own] - rows.start, own] = -torch.inf  # nobody is its own neighbour
         best, place = nearness.view(len(nearness), groups, -1).max(dim=2)
         which = best.topk(wanted, dim=1).indices
-        column = which * (sample // groups) + place.gather(1, which)
+        column = which * (used // groups) + place.gather(1, which)
         row = torch.arange(rows.start, rows.stop, device=device)[:, None].expand_as(column)
-        squared = exact_squared(points.values, row.reshape(-1), points.values, column.reshape(-1))
+        squared = exact_squared(values, row.reshape(-1), others, column.reshape(-1))
         limit[rows] = squared.view_as(column).max(dim=1).values
     return limit * (1 + SLACK)
 
@@ -277,15 +296,18 @@ def overlap_on(device: str, reference: PointSet, candidate: PointSet, ks: tuple[
     in_reference, in_candidate = within_memory(lambda room: _memberships(*both, ks, room), _ROOM, _LEAST_ROOM)
     return Overlap(
         ks,
-        in_reference.side(reference.distinct, candidate.distinct),
-        in_candidate.side(candidate.distinct, reference.distinct),
+        _side(in_reference, *both, reference.distinct, candidate.distinct),
+        _side(in_candidate, *both[::-1], candidate.distinct, reference.distinct),
     )
 
 
 def _memberships(
     of_reference: DeviceSet, of_candidate: DeviceSet, ks: tuple[int, ...], room: int
-) -> tuple[_Members, _Members]:
-    in_reference, in_candidate = _Members(of_reference, of_candidate, ks), _Members(of_candidate, of_reference, ks)
+) -> tuple[Members, Members]:
+    in_reference, in_candidate = (
+        Members(spheres.limits(ks), spheres.weight, samples.weight)
+        for spheres, samples in ((of_reference, of_candidate), (of_candidate, of_reference))
+    )
     rows, columns = of_reference.half(), of_candidate.half(of_reference)
     if rows.scale != columns.scale:  # the candidate reaches further
         rows = half_rows(of_reference.values, of_reference.centre, columns.scale)
@@ -296,60 +318,64 @@ def _memberships(
         columns.threshold(in_candidate.limits[:, -1]),
     )
     for start, stop, keys in listed(block, room):
-        for row, column, squared in _pairs(of_reference, of_candidate, start, stop, keys, room // 4):
+        for row, column, squared in decided(of_reference.values, of_candidate.values, start, stop, keys, room):
             in_reference.add(row, column, squared)
             in_candidate.add(column, row, squared)
     return in_reference, in_candidate
 
 
-def _pairs(
-    reference: DeviceSet, candidate: DeviceSet, start: int, stop: int, keys: Any, most: int
-) -> Iterator[tuple[Any, Any, Any]]:
+def decided(rows: Any, columns: Any, start: int, stop: int, keys: Any, room: int) -> Iterator[tuple[Any, Any, Any]]:
+    """Rows, columns and squared distances of what `listed` has: of its pairs, or of all where it has none."""
     import torch
 
     if keys is not None:
         row, column = keys >> 32, keys & 0xFFFFFFFF
-        yield row, column, exact_squared(reference.values, row, candidate.values, column)
+        yield row, column, exact_squared(rows, row, columns, column)
         return
-    device, count = reference.values.device, len(candidate)
-    step = max(1, most // count)
+    device, count = rows.device, len(columns)
+    step = max(1, room // 4 // count)
     for first in range(start, stop, step):
-        rows = torch.arange(first, min(first + step, stop), device=device)
-        squared = all_squared(reference.values[rows], candidate.values).reshape(-1)
-        yield rows.repeat_interleave(count), torch.arange(count, device=device).repeat(len(rows)), squared
+        some = torch.arange(first, min(first + step, stop), device=device)
+        squared = all_squared(rows[some], columns).reshape(-1)
+        yield some.repeat_interleave(count), torch.arange(count, device=device).repeat(len(some)), squared
 
 
-class _Members:
+class Members:
     """Samples of one set in the spheres of the other."""
 
-    def __init__(self, spheres: DeviceSet, samples: DeviceSet, ks: tuple[int, ...]) -> None:
+    def __init__(self, limits: Any, sphere_weight: Any, sample_weight: Any) -> None:
+        """limits: (spheres, ks) squared distances up to which samples are inside. Weights: how often rows occur."""
         import torch
 
-        self.spheres, self.samples, self.ks = spheres, samples, ks
-        device = spheres.values.device
-        self.limits = spheres.radii[:, torch.tensor([k - 1 for k in ks], device=device)] * (1 + SLACK)
-        self.counted = torch.zeros(len(ks) + 1, dtype=torch.int64, device=device)
+        self.limits, self._weights = limits, (sphere_weight, sample_weight)
+        never = self.limits.shape[1]
+        self.counted = torch.zeros(never + 1, dtype=torch.int64, device=limits.device)
+        """Pairs by the first k from which on the sample is inside; the last: never."""
         self.first = [
-            torch.full((len(points),), len(ks), dtype=torch.int64, device=device) for points in (spheres, samples)
+            torch.full((len(weight),), never, dtype=torch.int64, device=limits.device) for weight in self._weights
         ]
+        """Of every sphere, and of every sample."""
 
     def add(self, sphere: Any, sample: Any, squared: Any) -> None:
         import torch
 
         first = torch.zeros_like(sphere)
-        for place in range(len(self.ks)):
+        for place in range(self.limits.shape[1]):
             first += self.limits[sphere, place] < squared
-        self.counted.index_add_(0, first, self.spheres.weight[sphere] * self.samples.weight[sample])
+        of_spheres, of_samples = self._weights
+        self.counted.index_add_(0, first, of_spheres[sphere] * of_samples[sample])
         for kept, owner in zip(self.first, (sphere, sample), strict=True):
             kept.scatter_reduce_(0, owner, first, "amin")
 
-    def side(self, spheres: DistinctRows, samples: DistinctRows) -> Side:
-        of_spheres, of_samples = (
-            points.back(first).astype(np.int32)
-            for points, first in zip((self.spheres, self.samples), self.first, strict=True)
-        )
-        return Side(
-            pairs=np.cumsum(self.counted[:-1].cpu().numpy()),
-            sample_first=of_samples[samples.inverse],
-            sphere_first=of_spheres[spheres.inverse],
-        )
+
+def _side(
+    members: Members, spheres: DeviceSet, samples: DeviceSet, of_spheres: DistinctRows, of_samples: DistinctRows
+) -> Side:
+    sphere_first, sample_first = (
+        points.back(first).astype(np.int32) for points, first in zip((spheres, samples), members.first, strict=True)
+    )
+    return Side(
+        pairs=np.cumsum(members.counted[:-1].cpu().numpy()),
+        sample_first=sample_first[of_samples.inverse],
+        sphere_first=sphere_first[of_spheres.inverse],
+    )

@@ -78,10 +78,15 @@ class DeviceMemoryError(InputError):
     """A device's memory does not suffice."""
 
 
-def check_there(device: Any) -> None:
-    """Refuse what is no device, and a GPU that is not there. Other kinds are for encoders, which look at them."""
+def check_kind(device: Any) -> None:
+    """Refuse what is no device anywhere."""
     if not isinstance(device, str) or not KNOWN.fullmatch(device):
         raise InputError(f"device {shown(device)} cannot be used here: no such kind of device is known")
+
+
+def check_there(device: Any) -> None:
+    """Refuse what is no device, and a GPU that is not there. Other kinds are for encoders, which look at them."""
+    check_kind(device)
     if not _CUDA.fullmatch(device):
         return
     if importlib.util.find_spec("torch") is None:

@@ -76,6 +76,18 @@ def fold_rows(values: Rows, hashes: np.ndarray | None = None) -> Folding:
     return Folding(first[order], np.bincount(inverse).astype(np.int64), inverse)
 
 
+def fold_codes(codes: np.ndarray) -> Folding:
+    """Of samples that are equal where their codes are: whole numbers from 0 on, none far above their number. Nothing is
+    sorted, which would take several times as much memory."""
+    places = np.arange(len(codes))
+    where = np.empty(int(codes.max()) + 1, np.int64)
+    where[codes[::-1]] = places[::-1]  # what comes last stays: the first place
+    first = where[codes]
+    new = first == places
+    inverse = (np.cumsum(new) - 1)[first]
+    return Folding(np.flatnonzero(new), np.bincount(inverse).astype(np.int64), inverse)
+
+
 def row_hashes(values: Rows, dtype: np.dtype | None = None) -> np.ndarray:
     """A random linear hash of each row's bits, modulo 2^64. Equal hashes are checked, so chance makes no error.
 

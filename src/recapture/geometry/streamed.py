@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .devices import accelerator_for, tried_on
 from .distinct import Folding
 from .neighbours import kth_over_samples
 from .overlap import Crossing, Tally
@@ -45,6 +46,15 @@ class StreamedRows:
     def taken(self, part: slice) -> np.ndarray:
         """A copy of some rows."""
         return np.array(self.values[part]) if self._places is None else self.values[self._places[part]]
+
+    def take_into(self, part: slice, room: np.ndarray) -> None:
+        """The same, into an array that is there, which may be of another type."""
+        if self._places is None:
+            np.copyto(room, self.values[part])
+        elif room.dtype == self.values.dtype:
+            np.take(self.values, self._places[part], axis=0, out=room, mode="clip")  # "raise" would copy once more
+        else:
+            np.copyto(room, self.taken(part))
 
     def places(self, rows: np.ndarray) -> np.ndarray:
         """Where in `values` rows stand first."""
@@ -94,6 +104,14 @@ def _without_margin(frame: Frame, *sides: StreamedRows) -> bool:
 
 def squared_radii(rows: StreamedRows, part: slice, ks: Sequence[int]) -> np.ndarray:
     """(rows of the part, ks) squared distance of each to its k-th nearest other sample of the whole set, exactly."""
+    from . import device_streamed
+
+    there = tried_on(
+        accelerator_for(part.stop - part.start, len(rows)),
+        lambda device: device_streamed.device_radii(rows, part, ks, device),
+    )
+    if there is not None:
+        return there
     found = np.zeros((part.stop - part.start, len(ks)))
     if len(rows) > 1:
         for panel in rows.parts(part):
@@ -216,6 +234,16 @@ def memberships(
     candidate_radii: np.ndarray,
 ) -> Memberships:
     """Some reference rows against all candidate rows. Radii are squared, (rows, ks); the reference's of the part."""
+    from . import device_streamed
+
+    there = tried_on(
+        accelerator_for(part.stop - part.start, len(candidate)),
+        lambda device: device_streamed.device_memberships(
+            reference, candidate, part, ks, reference_radii, candidate_radii, device
+        ),
+    )
+    if there is not None:
+        return there
     frame = reference.frame
     if not frame.holds_reach(candidate.reach):
         frame = Frame.of(reference.values, candidate.values)

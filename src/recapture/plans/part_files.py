@@ -10,12 +10,11 @@ import json
 import zlib
 from collections.abc import Mapping
 from hashlib import blake2b
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from ..files import whole_file
+from .places import Place, whole
 
 _START = b"recapture part "
 _DIGEST = 16
@@ -34,20 +33,27 @@ class Expected(NamedTuple):
 
 
 def write_part(
-    path: Path, plan: str, part: str, arrays: Mapping[str, np.ndarray], expected: Mapping[str, Expected]
+    path: Place,
+    plan: str,
+    part: str,
+    arrays: Mapping[str, np.ndarray],
+    expected: Mapping[str, Expected],
+    *,
+    packed: bool = True,
 ) -> None:
-    packed = zlib.compressobj(1)
+    """packed: whether to make the bytes fewer, which takes long and gains little where they are vectors."""
+    packing = zlib.compressobj(1 if packed else 0)
     body = _header(plan, part, expected)
     for name, kind in expected.items():
         array = np.ascontiguousarray(arrays[name], kind.dtype)
         assert array.shape == kind.shape, (name, array.shape, kind.shape)
-        body += packed.compress(array.tobytes())
-    body += packed.flush()
-    with whole_file(path, checked=True) as temporary:
+        body += packing.compress(array.tobytes())
+    body += packing.flush()
+    with whole(path, checked=True) as temporary:
         temporary.write_bytes(_START + _digest(body) + b"\n" + body)
 
 
-def read_part(path: Path, plan: str, part: str, expected: Mapping[str, Expected]) -> dict[str, np.ndarray] | None:
+def read_part(path: Place, plan: str, part: str, expected: Mapping[str, Expected]) -> dict[str, np.ndarray] | None:
     """The arrays of a part; None where the file is not there, not whole, of another part, or of another plan."""
     header = _header(plan, part, expected)
     size = sum(kind.bytes for kind in expected.values())

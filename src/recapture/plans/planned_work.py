@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import time
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..checks import check_count, path_of, plain_arguments
-from ..errors import InputError
-from ..files import expanded
-from ..geometry.distinct import fold_rows
+from ..checks import check_count, check_number, is_one_of, path_of, plain_arguments
+from ..errors import InputError, shown
+from ..geometry.devices import on_device
+from ..geometry.distinct import Folding
 from ..geometry.overlap import Overlap, Side
 from ..geometry.streamed import StreamedRows, memberships, squared_radii
 from ..progress import Progress
@@ -22,14 +25,24 @@ from ..sets.declaration import METRICS
 from ..sets.evaluate import evaluate_prepared, prepare_sets
 from ..sets.pair import Pair, check_k, refuse_tiny
 from ..texts.reading import Source
-from .tile_plan import COUNTS, FILE, RADII, Part, TilePlan
-from .vector_files import SIDES, AskedFile, OpenVectors, PlannedFile
+from ..texts.text_index import AskedTexts, indexed, texts_from
+from .phases import COUNTS, RADII, ROWS, SIDES, VECTORS, Part, rounds, wanted
+from .places import Place, place_of, seen_from, whole
+from .planned_texts import LINES, PlannedEncoding
+from .tile_plan import FILE, TilePlan, cut, joined_content
+from .vector_files import AskedFile, Content, FetchedFile, OpenVectors, PlannedFile, content_of
 
 if TYPE_CHECKING:
+    from ..representations.encoder import Encoder
     from ..sets.table import SetResults
 
 _ROWS_A_PART = 10_000
 _MOST_PARTS = 9_999
+RAY = "ray"
+ENGINES = ("local", RAY)
+_LONGEST_WAIT = 30 * 86_400
+_LONGEST_PAUSE = 15
+"""Seconds between two looks for parts of others."""
 _NAMED = 5
 """Missing parts that a message names."""
 
@@ -45,16 +58,21 @@ def make_plan(
     parts: int | None = None,
     field: str | None = None,
     format: str | None = None,  # noqa: A002 - as in `read`
+    encoder: str | os.PathLike[str] | None = None,
+    pooling: str | None = None,
+    truncate: bool = False,
+    batch_size: int | None = None,
     reference_name: str | None = None,
     candidate_name: str | None = None,
 ) -> list[str]:
-    """Cut the work of metrics of neighbourhoods on two files of vectors into parts.
+    """Cut the work of metrics of neighbourhoods on two files of vectors, or of texts, into parts.
 
     Parameters
     ----------
     reference, candidate : str or path
-        Files of vectors. A .npy file is read row by row where it lies; what `read` turns into vectors otherwise is
-        copied into the folder as .npy.
+        Files of vectors, or of texts. A .npy file and a tensor of a .safetensors file are read row by row where they
+        lie; what `read` turns into vectors otherwise is copied into the folder as .npy, some rows at a time. Texts are
+        read once, to see where parts begin and which texts are equal, and encoded in parts of their own.
     folder : str or path
         Where the plan and its parts are kept; it is made. The same plan again changes nothing but mends what is
         damaged; another plan in the same folder is refused.
@@ -63,9 +81,12 @@ def make_plan(
     k : int, optional
         One neighbourhood size for all of them (None: each its own default).
     parts : int, optional
-        Parts of each kind: radii of the reference, radii of the candidate, counts (None: one for every 10,000 rows).
+        Parts of each kind: radii of the reference, radii of the candidate, counts (None: one for every 10,000 rows);
+        of texts also vectors of either.
     field, format
         For `read`.
+    encoder, pooling, truncate, batch_size
+        Of texts, as for `encode`; the encoder is one that can be named and learns nothing from texts.
     reference_name, candidate_name : str, optional
         What results call the two (None: the reference's path, the candidate's file name).
 
@@ -96,34 +117,86 @@ def make_plan(
     paths = path_of(reference, "the reference"), path_of(candidate, "the candidate")
     chosen = _chosen(metrics)
     asked = AskedFile.both(paths, field, format)
+    parts = None if parts is None else check_count("parts", parts, 1)
+    names = [file.name for file in asked]
     with _folder(folder) as place, ExitStack() as stack:
         before = _before(place)
-        files = [
-            PlannedFile.of(file, place, known, stack)
-            for file, known in zip(asked, (before.reference, before.candidate) if before else (None, None), strict=True)
-        ]
-        _check_together(files, [file.name for file in asked])
-        most = max(file.different for file in files)
-        cuts = -(-most // _ROWS_A_PART) if parts is None else check_count("parts", parts, 1)
+        fetched = [FetchedFile.of(file) for file in asked]
+        if _hold_texts(fetched):
+            named = None if encoder is None else path_of(encoder, "the encoder")
+            of_texts = _planned_texts(fetched, place, parts, named, pooling, truncate, batch_size, stack)
+            files, cuts, encoding, lines = of_texts
+        else:
+            if encoder is not None or pooling is not None or truncate or batch_size is not None:
+                raise InputError("an encoder was named, but the sets are vectors already")
+            known = (before.reference, before.candidate) if before else (None, None)
+            files = [PlannedFile.of(*each, stack) for each in zip(fetched, (place, place), known, strict=True)]
+            _check_together(files, names)
+            cuts, encoding, lines = _cuts(max(file.different for file in files), parts), None, None
         plan = TilePlan(
             place,
             tuple(chosen),
             k,
-            _ks(chosen, k, [(named.name, file.rows) for named, file in zip(asked, files, strict=True)]),
-            min(cuts, most, _MOST_PARTS),
+            _ks(chosen, k, [(name, file.rows) for name, file in zip(names, files, strict=True)]),
+            cuts,
             files[0],
             files[1],
             Source(paths[0]).name if reference_name is None else reference_name,
             Path(paths[1]).name if candidate_name is None else candidate_name,
+            encoding,
+            lines,
         )
         # Its parts would be lost, one by one.
         if before is not None and before.digest != plan.digest:
             raise InputError(f"{place} holds a plan for other files or settings: name another folder")
     plan.write()
-    return [part.name for part in (*plan.radii_parts, *plan.parts(COUNTS))]
+    return plan.names
 
 
-def _before(place: Path) -> TilePlan | None:
+def _cuts(rows: int, parts: int | None) -> int:
+    """Parts of each kind for so many rows."""
+    return min(-(-rows // _ROWS_A_PART) if parts is None else parts, rows, _MOST_PARTS)
+
+
+def _hold_texts(files: list[FetchedFile]) -> bool:
+    texts = [file.vectors() is None for file in files]
+    if any(texts) and not all(texts):
+        one, other = files[texts.index(True)].asked, files[texts.index(False)].asked
+        raise InputError(f"{one.name} holds texts and {other.name} holds vectors: give both in one form")
+    return all(texts)
+
+
+def _planned_texts(
+    files: list[FetchedFile],
+    folder: Place,
+    parts: int | None,
+    encoder: str | None,
+    pooling: str | None,
+    truncate: bool,
+    batch_size: int | None,
+    stack: ExitStack,
+) -> tuple[list[PlannedFile], int, PlannedEncoding, Content]:
+    """Read both files once: where parts begin and which texts are equal, which goes into the folder."""
+    first = texts_from(files[0].texts, (0, 1), 1)
+    encoding = PlannedEncoding.of(encoder, folder, first[0] if first else "", pooling, truncate, batch_size)
+    with indexed([file.texts for file in files]) as index:
+        for note in index.notes:
+            warnings.warn(note, stacklevel=3)
+        cuts = _cuts(max(index.sizes), parts)
+        planned = []
+        for side, file in enumerate(files):
+            marks = index.marks(side, [part.start for part in cut(index.sizes[side], cuts)])
+            there = np.zeros(sum(index.sizes), bool)
+            there[index.own(side)] = True
+            different = int(there.sum())
+            planned.append(PlannedFile.of_texts(file, folder, index.sizes[side], different, marks, encoding.dimensions))
+        temporary = stack.enter_context(whole(folder / LINES))
+        with temporary.open("wb") as stream:
+            np.save(stream, index.first_equal, allow_pickle=False)
+    return planned, cuts, encoding, content_of(temporary)
+
+
+def _before(place: Place) -> TilePlan | None:
     """The plan that a folder has; None where it is damaged, or of another version, whose parts nobody can use."""
     try:
         return TilePlan.opened(place)
@@ -160,23 +233,23 @@ def _ks(names: list[str], k: int | None, sides: list[tuple[str, int]]) -> tuple[
 
 
 @contextmanager
-def _folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+def _folder(path: str | os.PathLike[str]) -> Iterator[Place]:
     """The plan's folder, made where it is not there, and removed again where nothing comes of it."""
-    place = expanded(path_of(path, "the plan's folder"))
-    new = not os.path.lexists(place)
+    place = place_of(path_of(path, "the plan's folder"))
+    new = isinstance(place, Path) and not os.path.lexists(place)
     try:
         place.mkdir(exist_ok=True)
         there = [each.name for each in place.iterdir() if not each.name.startswith(".")]
     except (OSError, ValueError) as error:
         raise InputError(f"cannot write {place}: {getattr(error, 'strerror', None) or error}") from None
-    own = (FILE, *(f"{side}.npy" for side in SIDES))
+    own = (FILE, LINES, *(f"{side}.npy" for side in SIDES))
     others = sorted(name for name in there if not name.endswith(".part") and name not in own)
     if others:
         raise InputError(f"{place} holds other things than a plan, such as {others[0]}: name a folder of its own")
     try:
         yield place
     except BaseException:
-        if new:
+        if new and isinstance(place, Path):
             with suppress(OSError):
                 place.rmdir()
         raise
@@ -194,7 +267,16 @@ class PlanRun(NamedTuple):
 
 
 @plain_arguments
-def run_plan(folder: str | os.PathLike[str], worker: int = 1, workers: int = 1) -> PlanRun:
+def run_plan(
+    folder: str | os.PathLike[str],
+    worker: int = 1,
+    workers: int = 1,
+    *,
+    device: str | None = None,
+    wait: float = 0,
+    engine: str = "local",
+    address: str | None = None,
+) -> PlanRun:
     """Do a share of a plan's parts. What is there and whole is not done again; what is damaged is.
 
     Parameters
@@ -204,17 +286,28 @@ def run_plan(folder: str | os.PathLike[str], worker: int = 1, workers: int = 1) 
     worker, workers : int, default 1
         Which of how many shares, counting from 1. Workers may run in any order or at once, on any machine that sees
         the folder and the files; their number need not be that of the parts.
+    device : str, optional
+        Where the parts are computed, such as "cpu" or "cuda" (None: a GPU where there is one and parts are large).
+        Results do not depend on it; vectors of texts do in their last digits, as `encode` says.
+    wait : float, default 0
+        Seconds to wait at most for parts of others that are needed before it can go on, each time that some are.
+    engine : {"local", "ray"}, default "local"
+        Whether this process does them, or a cluster of Ray, which does all and shares them out itself.
+    address : str, optional
+        Of the cluster: "host:port", "ray://host:port", or "auto" for the one that runs here. None: the one that this
+        process is connected to, else that of RAY_ADDRESS, else one of its own on this machine.
 
     Returns
     -------
     PlanRun
-        `.made` and `.found`, names of parts; `.missing`, radii that other workers have not made yet: counts need all
-        of them, so that a worker who finds some missing has to be called again.
+        `.made` and `.found`, names of parts; `.missing`, those of other workers that are not there yet: counts need all
+        radii, so that a worker who finds some missing has to be called again, unless it waits.
 
     Raises
     ------
     InputError
-        Where the plan is for other files or of another version.
+        Where the plan is for other files or of another version; where Ray is missing, does not answer, or has nodes
+        that do not see the folder or the files.
 
     See Also
     --------
@@ -239,7 +332,17 @@ def run_plan(folder: str | os.PathLike[str], worker: int = 1, workers: int = 1) 
     """
     workers = check_count("workers", workers, 1)
     worker = check_count("worker", worker, 1, workers)
-    plan = TilePlan.opened(expanded(path_of(folder, "the plan's folder")))
+    check_engine(engine, address, workers)
+    plan = TilePlan.opened(place_of(path_of(folder, "the plan's folder")))
+    if engine == RAY:
+        from .ray_engine import run_on_ray
+
+        return run_on_ray(plan, device, address)
+    return _run_share(plan, worker, workers, check_wait(wait), device=device)
+
+
+@on_device
+def _run_share(plan: TilePlan, worker: int, workers: int, wait: float, *, device: str | None) -> PlanRun:
     work = PlannedParts(plan)
     made: list[str] = []
     found: list[str] = []
@@ -247,21 +350,49 @@ def run_plan(folder: str | os.PathLike[str], worker: int = 1, workers: int = 1) 
     def do(parts: list[Part]) -> None:
         with Progress(f"parts of {plan.folder.name}", len(parts), "part") as progress:
             for part in parts:
-                if plan.read(part) is None:
+                # Somebody else may have made it meanwhile.
+                if part.name in done or plan.read(part) is not None:
+                    found.append(part.name)
+                else:
                     work.make(part)
                     made.append(part.name)
-                else:
-                    found.append(part.name)
                 progress.advance()
 
-    counts = plan.parts(COUNTS)
-    if all(plan.read(part) is not None for part in counts):  # nobody needs radii any more
-        return PlanRun(made, [part.name for part in counts[worker - 1 :: workers]], [])
-    do(plan.radii_parts[worker - 1 :: workers])
-    missing = work.missing_radii()
-    if not missing:
-        do(counts[worker - 1 :: workers])
+    done = plan.done()
+    needed = wanted(plan.parts, done)
+    missing: list[str] = []
+    for together in rounds(plan.parts):
+        if missing:  # of an earlier round
+            break
+        do([part for part in together[worker - 1 :: workers] if part.stage in needed])
+        if together[-1].stage != COUNTS:
+            others = [part for part in together if part.stage in needed and part.name not in done]
+            missing = _missing_after(plan, others, wait)
     return PlanRun(made, found, missing)
+
+
+def _missing_after(plan: TilePlan, parts: list[Part], wait: float) -> list[str]:
+    """Names of parts that are not there, after waiting for them."""
+    missing = [part for part in parts if plan.read(part) is None]
+    end, pause = time.monotonic() + wait, 0.2
+    while missing and (left := end - time.monotonic()) > 0:
+        time.sleep(min(pause, left))
+        pause = min(pause * 1.5, _LONGEST_PAUSE)
+        missing = [part for part in missing if plan.read(part) is None]
+    return [part.name for part in missing]
+
+
+def check_wait(seconds: float) -> float:
+    return check_number("wait", seconds, 0, _LONGEST_WAIT)
+
+
+def check_engine(engine: str, address: str | None, workers: int = 1) -> None:
+    if not is_one_of(engine, ENGINES):
+        raise InputError(f"no engine {shown(engine)}; there are {' and '.join(ENGINES)}")
+    if address is not None and engine != RAY:
+        raise InputError("only the engine ray has an address", options=["engine"])
+    if workers != 1 and engine == RAY:
+        raise InputError("the engine ray shares the parts out itself: name no share")
 
 
 class PlannedParts:
@@ -272,7 +403,13 @@ class PlannedParts:
         self._radii: dict[str, np.ndarray] = {}
 
     def make(self, part: Part) -> None:
-        """Do one part and keep what it found. Counts need all radii."""
+        """Do one part and keep what it found, once all that its phase needs is there."""
+        if part.stage in VECTORS:
+            self.plan.keep(part, {"vectors": self._encoded(part)})
+            return
+        if part.stage in ROWS:
+            self.plan.keep(part, self._joined(part))
+            return
         if part.stage == COUNTS:
             found = self._counts(part)
         else:
@@ -282,11 +419,57 @@ class PlannedParts:
             vectors.check_unchanged()
         self.plan.keep(part, found)
 
+    def _encoded(self, part: Part) -> np.ndarray:
+        """Vectors of the texts of a part that stand nowhere before."""
+        encoding, (file, texts) = self.plan.encoding, self._texts[VECTORS.index(part.stage)]
+        assert encoding is not None and file.marks is not None
+        read = texts_from(texts, file.marks[part.number - 1], part.rows.stop - part.rows.start)
+        if len(read) != part.rows.stop - part.rows.start:
+            raise InputError(f"the {file.side} {texts.path} was changed while it was read: nothing was kept of it")
+        return encoding.vectors(self._encoder, [read[place] for place in self.plan.own_texts(part).tolist()])
+
+    @cached_property
+    def _texts(self) -> list[tuple[PlannedFile, AskedTexts]]:
+        return [
+            (file, AskedTexts(str(file.proved(self.plan.folder)), file.field, file.form))
+            for file in (self.plan.reference, self.plan.candidate)
+        ]
+
+    @cached_property
+    def _encoder(self) -> Encoder:
+        assert self.plan.encoding is not None
+        return self.plan.encoding.resolved(self.plan.folder)
+
+    def _joined(self, part: Part) -> dict[str, np.ndarray]:
+        """All vectors of one side in one file: a text that stands somewhere before has the vector from there."""
+        plan, side = self.plan, ROWS.index(part.stage)
+        file = (plan.reference, plan.candidate)[side]
+        first = plan.first_equal
+        rank = np.cumsum(first == np.arange(len(first))) - 1  # of a text that stands nowhere before, among these
+        start = plan.reference.rows * side
+        wanted_rank = rank[first[start : start + file.rows]]
+        order = np.argsort(wanted_rank, kind="stable")
+        with whole(file.joined(plan.folder), checked=True) as temporary:
+            written = np.lib.format.open_memmap(temporary, "w+", np.float32, (file.rows, file.dimensions))
+            before = 0
+            for shard in (shard for stage in VECTORS for shard in plan.parts[stage]):
+                many = len(plan.own_texts(shard))
+                lines = order[slice(*np.searchsorted(wanted_rank, [before, before + many], sorter=order))]
+                if len(lines):
+                    found = plan.read(shard)
+                    if found is None:
+                        raise InputError(f"{part.name} needs all vectors, but {listed([shard.name])} missing")
+                    written[lines] = found["vectors"][wanted_rank[lines] - before]
+                before += many
+            written.flush()
+            content = content_of(temporary)
+        return {"bytes": np.array([content.bytes]), "digest": np.frombuffer(bytes.fromhex(content.digest), np.uint8)}
+
     def missing_radii(self) -> list[str]:
         """Names of the radii parts that are not there, or not whole."""
         missing: list[str] = []
         radii: dict[str, list[np.ndarray]] = {stage: [] for stage in RADII}
-        for part in self.plan.radii_parts:
+        for part in (part for stage in RADII for part in self.plan.parts[stage]):
             found = self.plan.read(part)
             if found is None:
                 missing.append(part.name)
@@ -297,11 +480,12 @@ class PlannedParts:
 
     @cached_property
     def _vectors(self) -> list[OpenVectors]:
-        return [file.opened(self.plan.folder) for file in (self.plan.reference, self.plan.candidate)]
+        return opened_vectors(self.plan)
 
     @cached_property
     def _rows(self) -> list[StreamedRows]:
-        return [StreamedRows(vectors.values, fold_rows(vectors.values)) for vectors in self._vectors]
+        values = [vectors.values for vectors in self._vectors]
+        return [StreamedRows(*side) for side in zip(values, self.plan.foldings(values), strict=True)]
 
     def _counts(self, part: Part) -> dict[str, np.ndarray]:
         if not self._radii and (missing := self.missing_radii()):
@@ -343,11 +527,16 @@ def merge_plan(folder: str | os.PathLike[str]) -> SetResults:
     >>> rc.merge_plan("planned")["model.npy"]["precision-recall"].recall
     1.0
     """
-    plan = TilePlan.opened(expanded(path_of(folder, "the plan's folder")))
-    vectors = [file.opened(plan.folder) for file in (plan.reference, plan.candidate)]
-    if missing := [part.name for part in plan.parts(COUNTS) if plan.read(part) is None]:
-        missing = [*PlannedParts(plan).missing_radii(), *missing]
+    plan = TilePlan.opened(place_of(path_of(folder, "the plan's folder")))
+    if plan.encoding is None:
+        vectors = opened_vectors(plan)
+    done = plan.done()
+    if missing := [
+        part.name for stage in wanted(plan.parts, done) for part in plan.parts[stage] if part.name not in done
+    ]:
         raise _missing(plan, missing)
+    if plan.encoding is not None:
+        vectors = opened_vectors(plan)
     prepared = prepare_sets(
         vectors[0].values,
         {plan.candidate_name: vectors[1].values},
@@ -357,31 +546,52 @@ def merge_plan(folder: str | os.PathLike[str]) -> SetResults:
         blind=False,
         reference_name=plan.reference_name,
     )
+    if plan.encoding is not None:
+        prepared = replace(prepared, identity=plan.encoding.identity)
     pair = Pair(prepared.reference, prepared.candidates[plan.candidate_name])
-    pair.know(_together(plan, pair))
+    same = [pair.reference.folding, pair.candidate.folding]  # of equal texts where there are any
+    pair.know(_together(plan, same if plan.encoding is None else plan.foldings([])))
     results = evaluate_prepared(prepared, pairs={plan.candidate_name: pair})
     for each in vectors:
         each.check_unchanged()
     return results
 
 
+def opened_vectors(plan: TilePlan) -> list[OpenVectors]:
+    """Of both sides; of texts, once they are all made."""
+    found: list[OpenVectors] = []
+    for stage, file in zip(ROWS, (plan.reference, plan.candidate), strict=True):
+        content = None
+        if plan.encoding is not None:
+            (part,) = plan.parts[stage]
+            if (known := plan.read(part)) is None:
+                raise _missing(plan, [part.name])
+            content = joined_content(known)
+        found.append(file.opened(plan.folder, content))
+    return found
+
+
 def planned_files(folder: str | os.PathLike[str]) -> list[str]:
     """Wherever the files that a plan is for may lie: nothing is written there."""
-    plan = TilePlan.opened(expanded(path_of(folder, "the plan's folder")))
-    return [place for file in (plan.reference, plan.candidate) for place in (file.path, str(plan.folder / file.beside))]
+    plan = TilePlan.opened(place_of(path_of(folder, "the plan's folder")))
+    return [
+        place
+        for file in (plan.reference, plan.candidate)
+        for place in (file.path, str(seen_from(plan.folder, file.beside)))
+    ]
 
 
 def _missing(plan: TilePlan, names: list[str]) -> InputError:
     return InputError(f"of {plan.folder} {listed(names)} missing or damaged: run the plan again")
 
 
-def _together(plan: TilePlan, pair: Pair) -> Overlap:
+def _together(plan: TilePlan, foldings: list[Folding]) -> Overlap:
     """All counts, one part after the other."""
     nobody = plan.candidate.different, len(plan.ks)
     pairs = {name: np.zeros(len(plan.ks), np.int64) for name in ("candidate_pairs", "reference_pairs")}
     theirs = {name: np.full(*nobody) for name in ("candidate_first", "covering_first")}
     mine = {name: np.full(plan.reference.different, len(plan.ks)) for name in ("covered_first", "reference_first")}
-    for part in plan.parts(COUNTS):
+    for part in plan.parts[COUNTS]:
         found = plan.read(part)
         if found is None:  # it was there a moment ago
             raise _missing(plan, [part.name])
@@ -391,7 +601,7 @@ def _together(plan: TilePlan, pair: Pair) -> Overlap:
             np.minimum(first, found[name], out=first)
         for name, first in mine.items():
             first[part.rows] = found[name]
-    of_reference, of_candidate = pair.reference.folding.inverse, pair.candidate.folding.inverse
+    of_reference, of_candidate = (folding.inverse for folding in foldings)
     return Overlap(
         plan.ks,
         Side(

@@ -3,48 +3,35 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from hashlib import blake2b
 from itertools import pairwise
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from ..files import whole_file
+from ..geometry.distinct import Folding, fold_codes, fold_rows
 from ..texts.json_values import parsed
 from ..versions import VERSION
 from .part_files import Expected, read_part, write_part
-from .vector_files import PlannedFile
+from .phases import COUNTS, PHASES, ROWS, SIDES, VECTORS, Part, Phase, wanted
+from .places import Place, drop_copy, local_copy, whole
+from .planned_texts import LINES, PlannedEncoding
+from .vector_files import Content, PlannedFile, content_of
 
 FILE = "plan.json"
 SCHEMA = 1
 _LARGEST = 1 << 20
-RADII = ("radii-reference", "radii-candidate")
-COUNTS = "counts"
-
-
-class Part(NamedTuple):
-    """Some rows of one side: to find their radii, or what they share with all rows of the other."""
-
-    stage: str
-    """One of RADII, or COUNTS."""
-    number: int
-    """Counting from 1."""
-    rows: slice
-    """Of the different rows of the side; of the reference's for counts."""
-
-    @property
-    def name(self) -> str:
-        return f"{self.stage}-{self.number:04}"
 
 
 @dataclass(frozen=True)
 class TilePlan:
     """A plan in its folder."""
 
-    folder: Path
+    folder: Place
     metrics: tuple[str, ...]
     k: int | None
     """As asked for: None where each metric has its own."""
@@ -57,9 +44,13 @@ class TilePlan:
     reference_name: str
     """What results call it."""
     candidate_name: str
+    encoding: PlannedEncoding | None = None
+    """Of texts; None where the files hold vectors."""
+    lines: Content | None = None
+    """Of the file that says which texts are equal."""
 
     @classmethod
-    def opened(cls, folder: Path) -> TilePlan:
+    def opened(cls, folder: Place) -> TilePlan:
         """The plan of a folder; refused where it is damaged or of another version."""
         path = folder / FILE
         try:
@@ -91,6 +82,7 @@ class TilePlan:
                 PlannedFile.from_json(said["reference"]),
                 PlannedFile.from_json(said["candidate"]),
                 *said["names"],
+                *(() if "texts" not in said else _texts_of(said["texts"])),
             )
         except (KeyError, TypeError, ValueError):
             raise damaged from None
@@ -104,40 +96,74 @@ class TilePlan:
             "reference": self.reference.to_json(),
             "candidate": self.candidate.to_json(),
         }
+        if self.encoding is not None and self.lines is not None:
+            said["texts"] = {"encoding": self.encoding.to_json(), "lines": asdict(self.lines)}
         content = json.dumps({"check": _digest(said), **said}, indent=1)
-        with whole_file(self.folder / FILE) as temporary:
+        with whole(self.folder / FILE) as temporary:
             temporary.write_text(content + "\n", encoding="utf-8")
 
     @property
     def _settings(self) -> dict[str, Any]:
         return {"metrics": list(self.metrics), "k": self.k, "ks": list(self.ks), "cuts": self.cuts}
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """What the parts of this plan, and no others, carry: the files' content, the settings and the version."""
-        return _digest([SCHEMA, VERSION, self._settings, self.reference.work, self.candidate.work])
+        texts = None if self.encoding is None else self.encoding.work
+        return _digest([SCHEMA, VERSION, self._settings, self.reference.work, self.candidate.work, texts])
 
-    def parts(self, stage: str) -> list[Part]:
-        rows = (self.candidate if stage == RADII[1] else self.reference).different
-        edges = [rows * cut // self.cuts for cut in range(self.cuts + 1)]
-        filled = [slice(*edge) for edge in pairwise(edges) if edge[0] < edge[1]]
-        return [Part(stage, number, part) for number, part in enumerate(filled, 1)]
+    @cached_property
+    def parts(self) -> dict[str, list[Part]]:
+        """All of them by phase, in order; see `phases` for what can be made when."""
+        of_texts = (*VECTORS, *ROWS)
+        return {
+            phase.name: self._parts(phase)
+            for phase in PHASES
+            if self.encoding is not None or phase.name not in of_texts
+        }
+
+    def _parts(self, phase: Phase) -> list[Part]:
+        file: PlannedFile = getattr(self, phase.side)
+        if phase.name in ROWS:
+            return [Part(phase.name, 1, slice(0, file.rows))]
+        filled = cut(file.rows if phase.name in VECTORS else file.different, self.cuts)
+        return [Part(phase.name, number, part) for number, part in enumerate(filled, 1)]
 
     @property
-    def radii_parts(self) -> list[Part]:
-        return [part for stage in RADII for part in self.parts(stage)]
+    def names(self) -> list[str]:
+        """Of all parts."""
+        return [part.name for parts in self.parts.values() for part in parts]
+
+    def done(self) -> set[str]:
+        """Names of the parts that are there, and whole, as far as somebody needs them."""
+        there: set[str] = set()
+        checked: set[str] = set()
+        while new := set(wanted(self.parts, there)) - checked:
+            there |= {part.name for stage in new for part in self.parts[stage] if self.read(part) is not None}
+            checked |= new
+        return there
 
     def read(self, part: Part) -> dict[str, np.ndarray] | None:
         """What a part found; None where that is not there as this plan would have it."""
-        return read_part(self.path(part), self.digest, part.name, self._expected(part))
+        found = read_part(self.path(part), self.digest, part.name, self._expected(part))
+        if found is not None and part.stage in ROWS:  # it is about another file
+            place = getattr(self, SIDES[ROWS.index(part.stage)]).joined(self.folder)
+            if not _proved(place, joined_content(found)):
+                return None
+        return found
 
     def keep(self, part: Part, found: dict[str, np.ndarray]) -> None:
-        write_part(self.path(part), self.digest, part.name, found, self._expected(part))
+        packed = part.stage not in VECTORS
+        write_part(self.path(part), self.digest, part.name, found, self._expected(part), packed=packed)
 
-    def path(self, part: Part) -> Path:
+    def path(self, part: Part) -> Place:
         return self.folder / f"{part.name}.part"
 
     def _expected(self, part: Part) -> dict[str, Expected]:
+        if part.stage in VECTORS:
+            return {"vectors": Expected("<f4", (len(self.own_texts(part)), self.reference.dimensions))}
+        if part.stage in ROWS:
+            return {"bytes": Expected("<i8", (1,)), "digest": Expected("|u1", (16,))}
         rows, ks = part.rows.stop - part.rows.start, len(self.ks)
         if part.stage != COUNTS:
             return {"radii": Expected("<f8", (rows, ks))}
@@ -151,6 +177,70 @@ class TilePlan:
             "candidate_first": theirs,
             "covering_first": theirs,
         }
+
+    @cached_property
+    def first_equal(self) -> np.ndarray:
+        """Of every text, the reference's first, the number of the first that is equal to it."""
+        assert self.lines is not None
+        place = self.folder / LINES
+        here = local_copy(place, self.lines.digest) if place.is_file() else None
+        if here is None or content_of(here) != self.lines:
+            drop_copy(place, self.lines.digest)
+            raise InputError(f"{place} is missing or damaged: make the plan again")
+        return np.asarray(np.load(here, mmap_mode="r", allow_pickle=False))
+
+    def first_number(self, part: Part) -> int:
+        """Of a part's texts, counted over both files."""
+        return int(part.rows.start) + (self.reference.rows if part.stage == VECTORS[1] else 0)
+
+    def own_texts(self, part: Part) -> np.ndarray:
+        """Which texts of a part it encodes: those that stand nowhere before."""
+        start = self.first_number(part)
+        first = self.first_equal[start : start + part.rows.stop - part.rows.start]
+        return np.flatnonzero(first == np.arange(start, start + len(first)))
+
+    def foldings(self, sides: Sequence[np.ndarray]) -> list[Folding]:
+        """Which rows of each side are equal: where there are texts, those of equal texts."""
+        if self.encoding is None:
+            return [fold_rows(values) for values in sides]
+        cut_at = self.reference.rows
+        return [fold_codes(self.first_equal[:cut_at]), fold_codes(self.first_equal[cut_at:])]
+
+
+def cut(rows: int, cuts: int) -> list[slice]:
+    """About equal parts, none of them empty."""
+    edges = [rows * each // cuts for each in range(cuts + 1)]
+    return [slice(*edge) for edge in pairwise(edges) if edge[0] < edge[1]]
+
+
+def joined_content(found: dict[str, np.ndarray]) -> Content:
+    """Of the file of all vectors, as a part of rows says."""
+    return Content(int(found["bytes"][0]), found["digest"].tobytes().hex())
+
+
+_PROVED: dict[tuple[str, int, int, int], Content] = {}
+"""Files that this process has looked through, by path, size, time and number."""
+
+
+def _proved(place: Place, content: Content) -> bool:
+    """Whether a file is there and has this content. What has not changed since is not read again."""
+    try:
+        if not place.is_file() or place.stat().st_size != content.bytes:
+            return False
+        here = local_copy(place, content.digest)
+        known = here.stat()
+        key = str(here), known.st_size, known.st_mtime_ns, known.st_ino
+        if key not in _PROVED:
+            _PROVED[key] = content_of(here)
+    except OSError:
+        return False
+    if _PROVED[key] != content:
+        drop_copy(place, content.digest)
+    return _PROVED[key] == content
+
+
+def _texts_of(said: Any) -> tuple[PlannedEncoding, Content]:
+    return PlannedEncoding.from_json(said["encoding"]), Content(**said["lines"])
 
 
 def _digest(said: Any) -> str:

@@ -13,16 +13,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
-from ..files import check_writable, whole_file
+from ..files import check_writable
 from ..geometry.arrays import as_matrix
 from ..geometry.distinct import fold_rows
 from ..geometry.parallel import run_tiles
 from ..geometry.products import largest
-from ..texts.array_files import mapped_npy
-from ..texts.reading import Samples, Source, plan, read_samples
+from ..texts.reading import Source, VectorBlocks, plan, vector_blocks
+from ..texts.text_index import AskedTexts
+from .phases import SIDES
+from .places import Place, beside, drop_copy, kept_copy, local_copy, place_of, seen_from, told_of, whole
 
 _BLOCK = 1 << 24
-SIDES = ("reference", "candidate")
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,13 @@ class AskedFile(NamedTuple):
         return f"{self.side} {Source(self.path).name}"
 
     @property
+    def place(self) -> Place:
+        return place_of(self.path)
+
+    @property
     def whole_path(self) -> str:
-        return os.path.abspath(self.path)  # noqa: PTH100 - links stay as they are
+        place = self.place
+        return os.path.abspath(place) if isinstance(place, Path) else str(place)  # noqa: PTH100 - links stay as they are
 
     @classmethod
     def both(cls, paths: Sequence[str], field: str | None, form: str | None) -> list[AskedFile]:
@@ -58,6 +64,27 @@ class AskedFile(NamedTuple):
                 raise InputError(f"{source.name} can be read only once: a plan is for files")
             asked.append(cls(side, source.path, own, known.name))
         return asked
+
+
+class FetchedFile(NamedTuple):
+    """A file that is on this machine."""
+
+    asked: AskedFile
+    here: Path
+    content: Content
+
+    @classmethod
+    def of(cls, asked: AskedFile) -> FetchedFile:
+        return cls(asked, *kept_copy(asked.place, content_of))
+
+    def vectors(self) -> VectorBlocks | None:
+        """None where it holds texts."""
+        with told_of(self.asked.place, self.here):
+            return vector_blocks(Source(str(self.here)), self.asked.form, self.asked.field)
+
+    @property
+    def texts(self) -> AskedTexts:
+        return AskedTexts(str(self.here), self.asked.field, self.asked.form)
 
 
 @dataclass(frozen=True)
@@ -83,35 +110,39 @@ class PlannedFile:
     different: int
     """Rows that are not equal to an earlier one."""
     reach: float
-    """How far from 0 its numbers go."""
+    """How far from 0 its numbers go; 0 for texts, whose vectors nobody knows yet."""
+    marks: tuple[tuple[int, int], ...] | None = None
+    """Of a file of texts: where each part of them begins (offset and line). Its vectors are made by parts."""
 
     @classmethod
-    def of(cls, asked: AskedFile, folder: Path, known: PlannedFile | None, stack: ExitStack) -> PlannedFile:
-        """Look through a file. One that cannot be read row by row is copied: the copy is in the folder when the stack
-        is closed. known: what an earlier plan in this folder says of the same side; a copy that is right is kept.
+    def of(cls, file: FetchedFile, folder: Place, known: PlannedFile | None, stack: ExitStack) -> PlannedFile:
+        """Look through a file of vectors. One that cannot be read row by row is copied, some rows at a time, and one
+        that lies here where the folder does not: the copy is in the folder when the stack is closed. known: what an
+        earlier plan in this folder says of the same side; a copy that is right is kept.
         """
-        content = content_of(Path(asked.path))
+        asked, here, content = file
         if known is not None and (known.content, known.field, known.form) == (content, asked.field, asked.form):
             with suppress(InputError):
                 known.opened(folder)
-                return replace(known, path=asked.whole_path, beside=os.path.relpath(asked.path, folder))
-        mapped = mapped_npy(asked.path) if asked.form == "npy" and asked.field is None else None
-        given = _vectors(read_samples(asked.path, field=asked.field, format=asked.form)) if mapped is None else mapped
-        values, copy = as_matrix(given, asked.name), None
-        if mapped is None:
-            target = folder / f"{asked.side}.npy"
-            check_writable(target, [asked.path])
-            temporary = stack.enter_context(whole_file(target))
-            with temporary.open("wb") as stream:
-                np.save(stream, np.asarray(values), allow_pickle=False)
-            copy = content_of(temporary)
+                return replace(known, path=asked.whole_path, beside=beside(asked.path, folder))
+        with told_of(asked.place, here):
+            given = file.vectors()
+            mapped, copy = None if given is None else given.mapped, None
+            if given is None:
+                raise InputError(f"{asked.path} holds texts, not vectors")
+            if mapped is None or (isinstance(asked.place, Path) and not isinstance(folder, Path)):
+                target = folder / f"{asked.side}.npy"
+                if isinstance(target, Path):
+                    check_writable(target, [asked.path])
+                temporary = stack.enter_context(whole(target))
+                written = np.lib.format.open_memmap(temporary, "w+", given.kind, given.shape)
+                given.fill(written)
+                written.flush()
+                copy = content_of(temporary)
+                mapped = np.load(temporary, mmap_mode="r", allow_pickle=False)
+        values = as_matrix(mapped, asked.name)
         return cls(
-            side=asked.side,
-            path=asked.whole_path,
-            beside=os.path.relpath(asked.path, folder),
-            field=asked.field,
-            form=asked.form,
-            content=content,
+            **cls._told(file, folder),
             copy=copy,
             rows=values.shape[0],
             dimensions=values.shape[1],
@@ -121,10 +152,41 @@ class PlannedFile:
         )
 
     @classmethod
+    def of_texts(
+        cls, file: FetchedFile, folder: Place, rows: int, different: int, marks: tuple[tuple[int, int], ...],
+        dimensions: int,
+    ) -> PlannedFile:  # fmt: skip
+        """A file of texts that has been read."""
+        return cls(
+            **cls._told(file, folder),
+            copy=None,
+            rows=rows,
+            dimensions=dimensions,
+            kind=np.dtype(np.float32).str,
+            different=different,
+            reach=0.0,
+            marks=marks,
+        )
+
+    @staticmethod
+    def _told(file: FetchedFile, folder: Place) -> dict[str, Any]:
+        asked = file.asked
+        return {
+            "side": asked.side,
+            "path": asked.whole_path,
+            "beside": beside(asked.path, folder),
+            "field": asked.field,
+            "form": asked.form,
+            "content": file.content,
+        }
+
+    @classmethod
     def from_json(cls, said: Any) -> PlannedFile:
         """What `to_json` made; KeyError or TypeError where it is something else."""
         copy = said["copy"]
-        return cls(**{**said, "content": Content(**said["content"]), "copy": None if copy is None else Content(**copy)})
+        marks = None if said["marks"] is None else tuple((int(offset), int(line)) for offset, line in said["marks"])
+        changed = {"content": Content(**said["content"]), "copy": None if copy is None else Content(**copy)}
+        return cls(**{**said, **changed, "marks": marks})
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -134,21 +196,47 @@ class PlannedFile:
         """What parts depend on: not where the file lies."""
         return {name: value for name, value in self.to_json().items() if name not in ("path", "beside")}
 
-    def opened(self, folder: Path) -> OpenVectors:
-        """The rows, from a file that is proved to be the one that the plan was made for."""
-        there = [place for place in (folder / self.beside, Path(self.path)) if place.is_file()]
+    def places(self, folder: Place) -> list[Place]:
+        """Where the file is found, of the places where it may lie."""
+        return [place for place in (seen_from(folder, self.beside), place_of(self.path)) if place.is_file()]
+
+    def is_there(self, folder: Place) -> bool:
+        """Whether a worker finds it, or its copy, without a look into it."""
+        made = self.copy is not None or self.marks is not None
+        return (made and self.joined(folder).is_file()) or (self.copy is None and bool(self.places(folder)))
+
+    def joined(self, folder: Place) -> Place:
+        """Where the copy of a file lies, or all vectors of its texts."""
+        return folder / f"{self.side}.npy"
+
+    def opened(self, folder: Place, vectors: Content | None = None) -> OpenVectors:
+        """The rows, from a file that is proved to be the one that the plan was made for. vectors: those of texts."""
+        if vectors is not None:
+            return OpenVectors(self, self._proved([self.joined(folder)], vectors), "npy", None)
+        place = self.proved(folder)
+        if self.copy is not None:
+            return OpenVectors(self, self._proved([self.joined(folder)], self.copy), "npy", None)
+        return OpenVectors(self, Path(str(place)), self.form, self.field)
+
+    def proved(self, folder: Place) -> Path | None:
+        """The file itself; None where there is a copy, and the file is elsewhere or gone."""
+        there = self.places(folder)
         if not there and self.copy is None:
             raise InputError(f"the {self.side} {self.path}, which the plan is for, is not there")
-        place = self._proved(there, self.content) if there else None
-        if self.copy is not None:
-            place = self._proved([folder / f"{self.side}.npy"], self.copy)
-        return OpenVectors(self, Path(str(place)))
+        if there and (self.copy is None or isinstance(there[0], Path)):  # what lies elsewhere is not fetched in vain
+            return self._proved(there, self.content)
+        return None
 
-    def _proved(self, places: list[Path], content: Content) -> Path:
-        """The first file with this content."""
+    def _proved(self, places: list[Place], content: Content) -> Path:
+        """The first file with this content, on this machine."""
         for place in places:
-            if place.is_file() and place.stat().st_size == content.bytes and content_of(place) == content:
-                return place
+            if not place.is_file() or place.stat().st_size != content.bytes:
+                continue
+            for _ in range(2):  # a copy that was damaged here is fetched once more
+                here = local_copy(place, content.digest)
+                if content_of(here) == content:
+                    return here
+                drop_copy(place, content.digest)
         raise InputError(
             f"the {self.side} {places[0]} is not the file that the plan was made for: "
             "make a plan anew, in another folder"
@@ -158,10 +246,11 @@ class PlannedFile:
 class OpenVectors:
     """The rows of a planned file, on disk."""
 
-    def __init__(self, planned: PlannedFile, place: Path) -> None:
+    def __init__(self, planned: PlannedFile, place: Path, form: str, field: str | None) -> None:
         self._planned, self._place = planned, place
         self._seen = self._state()
-        values = mapped_npy(str(place))
+        found = vector_blocks(Source(str(place)), form, field)
+        values = None if found is None else found.mapped
         if values is None or values.shape != (planned.rows, planned.dimensions) or values.dtype.str != planned.kind:
             raise self._changed()
         self.values = values
@@ -182,12 +271,6 @@ class OpenVectors:
         return InputError(
             f"the {self._planned.side} {self._place} was changed while it was read: nothing was kept of it"
         )
-
-
-def _vectors(samples: Samples) -> np.ndarray:
-    if samples.vectors is None:
-        raise InputError(f"{samples.source} holds texts, but plans are for vectors: encode them first")
-    return samples.vectors
 
 
 def content_of(path: Path) -> Content:

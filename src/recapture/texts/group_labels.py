@@ -6,7 +6,7 @@ import os
 
 from ..checks import path_of
 from ..errors import InputError
-from .parquet import read_column
+from .arrow_files import COLUMNS
 from .reading import Source, chosen_format, damage_told
 from .records import json_array, json_lines, kind, name_of, value_of
 
@@ -26,8 +26,10 @@ def read_group_labels(
             if not isinstance(record, dict):
                 raise InputError(f"{where} is not an object but {kind(record)}: it has no field {field!r}")
             labels.append(name_of(value_of(record, where, field), where, field))
-    elif known.name == "parquet":
-        labels = _of_parquet(source, field)
+    elif known.name in COLUMNS:
+        with damage_told(source, known.name), COLUMNS[known.name](source, field) as column:
+            values = [value for batch in column.batches(0) for value in batch.to_pylist()]
+        labels = [name_of(value, f"{source.name} row {number}", field) for number, value in enumerate(values, 1)]
     elif known.is_text and known.has_fields:
         labels = list(known.read(source, field).texts or ())
     else:
@@ -36,9 +38,3 @@ def read_group_labels(
         if not label.strip():
             raise InputError(f"{source.name} record {number}: field {field!r} is empty, so the text has no group")
     return labels
-
-
-def _of_parquet(source: Source, field: str) -> list[str]:
-    with damage_told(source, "parquet"):
-        values = read_column(source, field)[1].to_pylist()
-    return [name_of(value, f"{source.name} row {number}", field) for number, value in enumerate(values, 1)]

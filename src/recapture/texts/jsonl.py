@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
 from .json_values import parsed
-from .reading import Format, Samples, Source, no_field, text_samples, vector_samples, without_line_end
+from .reading import (
+    Format,
+    Place,
+    Samples,
+    Source,
+    VectorBlocks,
+    no_field,
+    text_samples,
+    vector_samples,
+    without_line_end,
+)
 
 _TEXT, _NUMBERS = "a text", "a list of numbers"
 
@@ -21,6 +32,30 @@ def _read_lines(source: Source, field: str | None) -> Samples:
         field,
         ((f"line {number}", parsed(line, source.name, line=number, real=True)) for number, line in filled),
     )
+
+
+def _stream(source: Source, field: str | None, start: Place) -> Iterator[tuple[Place, str]]:
+    for number, offset, line in source.located(start, held=False):
+        if line.isspace():
+            continue
+        record = parsed(without_line_end(line), source.name, line=number, real=True)
+        what, value, kind = _sample(source, f"line {number}", record, field)
+        if kind != _TEXT:
+            raise InputError(f"{what} is {kind}, not a text")
+        yield Place(offset, number), value
+
+
+def _blocks(read: Callable[[Source, str | None], Samples], source: Source, field: str | None) -> VectorBlocks | None:
+    """Numbers as text are read whole; texts are known by the first, where there is one record a line."""
+    if read is _read_lines:
+        for number, _, line in source.located(held=False):
+            if not line.isspace():
+                record = parsed(without_line_end(line), source.name, line=number, real=True)
+                if _sample(source, f"line {number}", record, field)[2] == _TEXT:
+                    return None
+                break
+    vectors = read(source, field).vectors
+    return None if vectors is None else VectorBlocks(vectors.shape, vectors.dtype, iter([vectors]))
 
 
 def _read_array(source: Source, field: str | None) -> Samples:
@@ -36,20 +71,26 @@ def _collect(source: Source, field: str | None, records: Iterable[tuple[str, Any
     values: list[Any] = []
     first = ""
     for place, record in records:
-        value = _value(f"{source.name} {place}", record, field)
-        what = f"{source.name} {place}: " + (f"field {field or 'text'!r}" if isinstance(record, dict) else "the value")
-        kind = _kind(value)
+        what, value, kind = _sample(source, place, record, field)
         first = first or kind
-        if kind not in (_TEXT, _NUMBERS):
-            raise InputError(f"{what} is {kind}, not a text or a list of numbers")
         if kind != first:
             raise InputError(f"{what} is {kind}, but the first is {first}")
-        if kind == _TEXT:
-            _check_characters(what, value)
-        elif values and len(value) != len(values[0]):
+        if kind == _NUMBERS and values and len(value) != len(values[0]):
             raise InputError(f"{what} has {len(value)} numbers, but the first has {len(values[0])}")
         values.append(value if kind == _TEXT else np.array(value))
     return vector_samples(source, np.stack(values)) if first == _NUMBERS else text_samples(source, values)
+
+
+def _sample(source: Source, place: str, record: Any, field: str | None) -> tuple[str, Any, str]:
+    """What to call it, the text or the numbers, and which of both it is."""
+    value = _value(f"{source.name} {place}", record, field)
+    what = f"{source.name} {place}: " + (f"field {field or 'text'!r}" if isinstance(record, dict) else "the value")
+    kind = _kind(value)
+    if kind not in (_TEXT, _NUMBERS):
+        raise InputError(f"{what} is {kind}, not a text or a list of numbers")
+    if kind == _TEXT:
+        _check_characters(what, value)
+    return what, value, kind
 
 
 def _value(where: str, record: Any, field: str | None) -> Any:
@@ -89,6 +130,6 @@ def _kind(value: Any) -> str:
 
 
 FORMATS = (
-    Format("jsonl", (".jsonl", ".ndjson"), _read_lines),
-    Format("json", (".json",), _read_array),
+    Format("jsonl", (".jsonl", ".ndjson"), _read_lines, stream=_stream, blocks=partial(_blocks, _read_lines)),
+    Format("json", (".json",), _read_array, blocks=partial(_blocks, _read_array)),
 )

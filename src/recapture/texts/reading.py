@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from textwrap import shorten
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -60,6 +60,18 @@ def no_limits() -> bool:
 
 def too_much(where: str, what: str) -> InputError:
     return InputError(f"{where} {what}; RECAPTURE_NO_LIMITS=1 in the environment lifts this limit")
+
+
+class Place(NamedTuple):
+    """Where a text begins in its file."""
+
+    offset: int
+    """Bytes before it, of the unpacked file; rows before it in a format of columns."""
+    line: int
+    """For messages, counting from 1."""
+
+
+START = Place(0, 1)
 
 
 @dataclass(frozen=True)
@@ -108,15 +120,27 @@ class Source:
 
         Only a line feed ends a line: other separators of Unicode may be part of a text.
         """
+        for number, _, line in self.located():
+            yield number, line
+
+    def located(self, start: Place | None = None, *, held: bool = True) -> Iterator[tuple[int, int, str]]:
+        """Number, first byte and content of every line. start: of the line to begin with. held: whether the caller
+        keeps all lines, so that there is a limit to them.
+        """
         limited = not no_limits()
         longest, room = (LONGEST_LINE, MOST_BYTES) if limited else (-2, 0)
+        offset, first = start or START
+        after = offset
         with self.opened() as stream:
-            for number, raw in enumerate(iter(partial(stream.readline, longest + 1), b""), 1):
+            if after:
+                stream.seek(after)
+            for number, raw in enumerate(iter(partial(stream.readline, longest + 1), b""), first):
+                offset, after = after, after + len(raw)
                 if limited:
                     room -= len(raw) + _EACH
                     if len(raw) > longest:
                         raise too_much(f"{self.name} line {number}", f"is longer than {longest // 10**6} MB")
-                    if room < 0:
+                    if room < 0 and held:
                         raise too_much(self.name, f"holds more than {MOST_BYTES // 10**9} GB of texts (line {number})")
                 try:
                     line = raw.decode("utf-8")
@@ -133,7 +157,7 @@ class Source:
                     bad = f"byte {raw.index(0) + 1} of the line is 0"
                     raise InputError(f"{self.name} line {number}: {bad}, which no text has (UTF-16, or no text file?)")
                 if line:  # a file of a byte order mark alone has no lines
-                    yield number, line
+                    yield number, offset, line
 
     def content(self, most: int = MOST_BYTES) -> bytes:
         """All of its bytes, if they are not too many."""
@@ -238,6 +262,36 @@ class Format:
     """Text formats may also be compressed or come through standard input."""
     has_fields: bool = True
     """Whether a caller can choose between fields."""
+    stream: Callable[[Source, str | None, Place], Iterator[tuple[Place, str]]] | None = None
+    """From a source, a field and where to begin to one text after the other; None: it has to be read whole."""
+    blocks: Callable[[Source, str | None], VectorBlocks | None] | None = None
+    """From a source and a field to its vectors in blocks (None where it holds texts); None: it never has any."""
+
+
+class VectorBlocks(NamedTuple):
+    """Vectors of a file, some rows at a time."""
+
+    shape: tuple[int, int]
+    kind: np.dtype
+    """In the processor's own byte order."""
+    rows: Iterator[np.ndarray]
+    """Blocks that may have another type or order of bytes."""
+    mapped: np.ndarray | None = None
+    """All of them as they lie on disk, where they can be used so."""
+
+    def whole(self) -> np.ndarray:
+        """All of them in memory, which holds little else beside."""
+        return self.fill(np.empty(self.shape, self.kind))
+
+    def fill(self, values: np.ndarray) -> np.ndarray:
+        """Put all of them into an array."""
+        start = 0
+        for block in self.rows:
+            values[start : start + len(block)] = block
+            start += len(block)
+        if start != len(values):
+            raise ValueError(f"{start} of {len(values)} rows are there")
+        return values
 
 
 def text_samples(source: Source, texts: Sequence[str]) -> Samples:
@@ -321,8 +375,8 @@ def read(
     field : str, optional
         The column, key or array to take, where the format has such names (None: the usual one, or the only one).
     format : str, optional
-        lines, csv, tsv, jsonl, json, parquet, npy, npz or safetensors. None: the suffix decides, and an unknown suffix
-        means plain lines.
+        lines, csv, tsv, jsonl, json, parquet, arrow, npy, npz or safetensors. None: the suffix decides, and an unknown
+        suffix means plain lines.
 
     Returns
     -------
@@ -370,6 +424,34 @@ def plan(
     return plans
 
 
+def streamed_texts(source: Source, form: str, field: str | None, start: Place = START) -> Iterator[tuple[Place, str]]:
+    """Texts of a file one after the other, from any of them on, each with where it begins: none is kept."""
+    known = _formats()[form]
+    if known.stream is None:
+        if not known.is_text:
+            raise InputError(f"{source.name} holds vectors, not texts")
+        raise InputError(f"{source.name}: {form} has to be read whole; write one record a line (jsonl) instead")
+    with _not_damaged(source, known):
+        yield from known.stream(source, field, start)
+
+
+def vector_blocks(source: Source, form: str, field: str | None) -> VectorBlocks | None:
+    """Vectors of a file in blocks; None where it holds texts."""
+    known = _formats()[form]
+    if known.blocks is None:
+        return None
+    with _not_damaged(source, known):
+        found = known.blocks(source, field)
+    if found is None:
+        return None
+
+    def rows() -> Iterator[np.ndarray]:
+        with _not_damaged(source, known):
+            yield from found.rows
+
+    return found._replace(rows=rows())
+
+
 def has_known_suffix(path: str) -> bool:
     """Whether the ending of a name belongs to a format; what has none is read as lines where it is named alone."""
     return any(Source(path).suffixes[0] in known.suffixes for known in _formats().values())
@@ -389,6 +471,16 @@ def chosen_format(source: Source, name: str | None) -> Format:
 
 
 def _read_binary(source: Source, chosen: Format, field: str | None) -> Samples:
+    with _not_damaged(source, chosen):
+        return chosen.read(source, field)
+
+
+@contextmanager
+def _not_damaged(source: Source, chosen: Format) -> Iterator[None]:
+    """Refuse what this format cannot be read from."""
+    if chosen.is_text:
+        yield
+        return
     if source.is_pipe:
         able = ", ".join(name for name in format_names() if _formats()[name].is_text)
         pipe = source.name if source.path == "-" else f"{source.name}, a pipe or device,"
@@ -396,7 +488,7 @@ def _read_binary(source: Source, chosen: Format, field: str | None) -> Samples:
     if source.suffixes[1]:
         raise InputError(f"{source.name}: {chosen.name} cannot be read compressed; unpack the file first")
     with damage_told(source, chosen.name):
-        return chosen.read(source, field)
+        yield
 
 
 @contextmanager
@@ -420,21 +512,34 @@ def _formats() -> dict[str, Format]:
 
 
 def _read_lines(source: Source, field: str | None) -> Samples:
+    _check_no_field(source, field)
+    samples = text_samples(source, [without_line_end(line) for _, _, line in source.located()])
+    return replace(samples, notes=tuple(check_lines(source, samples.texts or ())))
+
+
+def _stream_lines(source: Source, field: str | None, start: Place) -> Iterator[tuple[Place, str]]:
+    _check_no_field(source, field)
+    for number, offset, line in source.located(start, held=False):
+        yield Place(offset, number), without_line_end(line)
+
+
+def _check_no_field(source: Source, field: str | None) -> None:
     if field is not None:
         # Most likely records under an unusual suffix: reading them as plain lines would give wrong scores silently.
         raise InputError(f"{source.name} is read as plain lines, which have no field {field!r}; name its format")
-    samples = text_samples(source, [without_line_end(line) for _, line in source.lines()])
-    texts = samples.texts or ()
+
+
+def check_lines(source: Source, texts: Sequence[str]) -> list[str]:
+    """Sentences about lines that look odd; what are plainly no texts is refused."""
     _check_document(source, texts)
     notes = []
     if all(_is_record(text) for text in texts[:3]):
         notes.append(
             f"{source.name} is read as plain lines, but they look like JSON: name its format (jsonl) if they are"
         )
-    if samples.empty >= max(_DOUBLE_SPACED, _MANY_EMPTY * len(texts)):
-        notes.append(
-            f"{source.name}: {samples.empty:,} of {len(texts):,} lines are empty, and each is an empty text here"
-        )
+    empty = sum(not text or text.isspace() for text in texts)
+    if empty >= max(_DOUBLE_SPACED, _MANY_EMPTY * len(texts)):
+        notes.append(f"{source.name}: {empty:,} of {len(texts):,} lines are empty, and each is an empty text here")
     # A line that ends in two carriage returns is a slip of some programs; one inside may be the end of a text.
     broken = sum("\r" in text.rstrip("\r") for text in texts if "\r" in text)
     if broken and len(texts) == 1:
@@ -446,7 +551,7 @@ def _read_lines(source: Source, field: str | None) -> Samples:
         notes.append(
             f"{source.name}: {broken:,} of {len(texts):,} texts hold a carriage return, which does not end a text here"
         )
-    return replace(samples, notes=tuple(notes))
+    return notes
 
 
 _DOCUMENTS = {"<!doctype html": "a web page (HTML)", "<html": "a web page (HTML)", "{\\rtf": "a document (RTF)"}
@@ -482,4 +587,4 @@ def _is_record(text: str) -> bool:
         return False
 
 
-FORMATS = (Format("lines", (".txt", ".text"), _read_lines, has_fields=False),)
+FORMATS = (Format("lines", (".txt", ".text"), _read_lines, has_fields=False, stream=_stream_lines),)

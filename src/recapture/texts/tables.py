@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 from ..errors import InputError
-from .reading import Format, Samples, Source, pick_field, text_samples
+from .reading import START, Format, Place, Samples, Source, pick_field, text_samples
 
 # The module's own limit of 128 KiB per cell is less than a long document; this is the most every platform takes.
 _LONGEST_CELL = 2**31 - 1
@@ -60,9 +60,55 @@ def _cells(source: Source, field: str | None, rows: Iterator[tuple[int, list[str
         elif not row and width > 1:
             continue  # an empty line is no row of a table, though in a single column it is an empty text
         elif len(row or [""]) != width:
-            raise InputError(f"{where}: the row has {len(row)} cells, but the header has {width}")
+            raise _other_width(where, row, width)
         else:
             yield row[column] if row else ""
+
+
+def _stream(source: Source, field: str | None, start: Place, *, delimiter: str) -> Iterator[tuple[Place, str]]:
+    """Cells from any row on: the header is read first, wherever that is."""
+    with _LongCells.allowed():
+        begin = list(itertools.islice(source.located(held=False), 2))
+        found, skipped = _delimiter([line for _, _, line in begin], delimiter)
+        if len(begin) <= skipped:
+            return
+        rows = _located_rows(source, found, Place(begin[skipped][1], skipped + 1))
+        place, header = next(rows)
+        column = header.index(pick_field(f"{source.name} line {place.line}", header, field))
+        if start != START:
+            rows = _located_rows(source, found, start)
+        for place, row in rows:
+            if not row and len(header) > 1:
+                continue
+            if len(row or [""]) != len(header):
+                raise _other_width(f"{source.name} line {place.line}", row, len(header))
+            yield place, row[column] if row else ""
+
+
+def _located_rows(source: Source, delimiter: str, start: Place) -> Iterator[tuple[Place, list[str]]]:
+    taken: list[Place] = []
+
+    def lines() -> Iterator[str]:
+        for number, offset, line in source.located(start, held=False):
+            taken.append(Place(offset, number))
+            yield line
+
+    reader = csv.reader(lines(), delimiter=delimiter, strict=True)  # it takes no line before it is asked for a row
+    try:
+        for row in reader:
+            yield taken[0], row
+            taken.clear()
+    except csv.Error as error:
+        raise _broken(source, taken[0].line if taken else start.line, error) from None
+
+
+def _broken(source: Source, line: int, error: csv.Error) -> InputError:
+    reason = str(error).partition(" - ")[0]  # what may follow is advice to programmers
+    return InputError(f"{source.name} line {line}: broken row: {reason}")
+
+
+def _other_width(where: str, row: list[str], width: int) -> InputError:
+    return InputError(f"{where}: the row has {len(row)} cells, but the header has {width}")
 
 
 def table_rows(source: Source, delimiter: str, notes: list[str]) -> Iterator[tuple[int, list[str]]]:
@@ -92,8 +138,7 @@ def table_rows(source: Source, delimiter: str, notes: list[str]) -> Iterator[tup
                     )
                 start = end + 1
         except csv.Error as error:
-            reason = str(error).partition(" - ")[0]  # what may follow is advice to programmers
-            raise InputError(f"{source.name} line {start}: broken row: {reason}") from None
+            raise _broken(source, start, error) from None
 
 
 def _delimiter(begin: list[str], usual: str) -> tuple[str, int]:
@@ -127,6 +172,6 @@ def _swallows(row: list[str], delimiter: str, width: int) -> bool:
 
 
 FORMATS = (
-    Format("csv", (".csv",), partial(_read, delimiter=",")),
-    Format("tsv", (".tsv", ".tab"), partial(_read, delimiter="\t")),
+    Format("csv", (".csv",), partial(_read, delimiter=","), stream=partial(_stream, delimiter=",")),
+    Format("tsv", (".tsv", ".tab"), partial(_read, delimiter="\t"), stream=partial(_stream, delimiter="\t")),
 )

@@ -1,0 +1,246 @@
+"""Where plans and vectors lie: folders here, or behind any URL that fsspec knows, with the few operations plans need.
+
+What has to be mapped into memory is copied once to this machine's folder for temporary files, under the digest of its
+content, so that whoever reads the copy can prove that it is the right one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import posixpath
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+
+from ..errors import InputError, first_line
+from ..files import expanded, whole_file
+
+_URL = re.compile(r"([a-z][a-z0-9+.:-]+)://", re.IGNORECASE)
+"""How a URL begins; kinds of storage may be chained by "::"."""
+
+
+class _Digested(Protocol):
+    @property
+    def digest(self) -> str: ...
+
+
+Content = TypeVar("Content", bound=_Digested)
+
+
+class _Stat(NamedTuple):
+    st_size: int
+
+
+class RemotePath:
+    """A file or folder behind a URL: what is used of `Path`, by the same names and with the same errors."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def __reduce__(self) -> tuple[type[RemotePath], tuple[str]]:
+        return RemotePath, (self._url,)
+
+    def __str__(self) -> str:
+        return self._url
+
+    def __truediv__(self, name: str) -> RemotePath:
+        # Object stores know no "..": to them it is a name like others.
+        start, path = _parts(self._url)
+        return RemotePath(start + posixpath.normpath(posixpath.join(path, name)))
+
+    @property
+    def name(self) -> str:
+        return self._url.rstrip("/").rpartition("/")[2]
+
+    def stat(self) -> _Stat:
+        with _as_os_errors():
+            return _Stat(int(self._system.info(self._path)["size"]))
+
+    def is_file(self) -> bool:
+        try:
+            with _as_os_errors():
+                return bool(self._system.isfile(self._path))
+        except OSError:
+            return False
+
+    def read_bytes(self) -> bytes:
+        with _as_os_errors():
+            return bytes(self._system.cat_file(self._path))
+
+    def unlink(self) -> None:
+        with _as_os_errors():
+            self._system.rm_file(self._path)
+
+    def mkdir(self, exist_ok: bool = True) -> None:
+        with _as_os_errors():
+            self._system.makedirs(self._path, exist_ok=exist_ok)
+
+    def iterdir(self) -> list[RemotePath]:
+        """Nothing where there is no such folder: object stores have none that are empty."""
+        try:
+            with _as_os_errors():
+                listed = self._system.ls(self._path, detail=False)
+        except FileNotFoundError:
+            return []
+        return [self / name.rstrip("/").rpartition("/")[2] for name in listed]
+
+    def fetch(self, target: Path) -> None:
+        with _as_os_errors():
+            self._system.get_file(self._path, os.fspath(target))
+
+    def put(self, source: Path) -> None:
+        with _as_os_errors():
+            self._system.put_file(os.fspath(source), self._path)
+
+    @property
+    def _system(self) -> Any:
+        return self._opened[0]
+
+    @property
+    def _path(self) -> str:
+        return str(self._opened[1])
+
+    @cached_property
+    def _opened(self) -> tuple[Any, str]:
+        try:
+            from fsspec.core import url_to_fs
+        except ImportError:
+            raise InputError(
+                f'{self._url} is read with fsspec, which is missing: pip install "recapture[storage]"'
+            ) from None
+        try:
+            # What others write meanwhile is to be seen.
+            system, path = url_to_fs(self._url, use_listings_cache=False)
+        except Exception as error:  # an unknown kind of URL, a missing package for it, credentials: as the package says
+            raise InputError(f"{self._url} cannot be opened: {first_line(error)}") from None
+        return system, path
+
+
+Place: TypeAlias = Path | RemotePath
+
+
+def place_of(path: str) -> Place:
+    """A folder or file by its path or URL."""
+    found = _URL.match(path)
+    if found is None:
+        return expanded(path)
+    if found[1].lower() == "file":
+        return Path(path[found.end() :])
+    return RemotePath(path.rstrip("/"))
+
+
+def beside(path: str, folder: Place) -> str:
+    """A file as seen from a folder, or from nowhere in particular where they lie in different worlds."""
+    place = place_of(path)
+    if isinstance(place, Path):
+        return os.path.relpath(place, folder) if isinstance(folder, Path) else os.path.abspath(place)  # noqa: PTH100
+    (start, own), (other, theirs) = _parts(str(place)), _parts(str(folder))
+    return posixpath.relpath(own, theirs) if start == other else str(place)
+
+
+def seen_from(folder: Place, path: str) -> Place:
+    """What `beside` made, as a place again."""
+    if _URL.match(path) or Path(path).is_absolute():
+        return place_of(path)
+    return folder / path
+
+
+@contextlib.contextmanager
+def whole(place: Place, *, checked: bool = False) -> Iterator[Path]:
+    """A temporary path; its content is in the place when the block ends well (see `whole_file`)."""
+    if isinstance(place, Path):
+        with whole_file(place, checked=checked) as temporary:
+            yield temporary
+        return
+    try:
+        with tempfile.TemporaryDirectory(prefix="recapture-") as folder:
+            temporary = Path(folder, place.name)
+            yield temporary
+            place.put(temporary)
+    except OSError as error:
+        raise InputError(f"cannot write {place}: {error.strerror or error}") from None
+
+
+def local_copy(place: Place, digest: str) -> Path:
+    """The file itself where it lies here; else a copy in this machine's folder for temporary files, made once for all
+    processes. Whoever reads it has to prove that it has this digest, and to `drop_copy` where it has not."""
+    if isinstance(place, Path):
+        return place
+    target = _copy_path(place, digest)
+    with _one_at_a_time(target):
+        if not target.exists():
+            with whole_file(target, checked=True) as temporary:
+                place.fetch(temporary)
+    return target
+
+
+def drop_copy(place: Place, digest: str) -> None:
+    if isinstance(place, RemotePath):
+        _copy_path(place, digest).unlink(missing_ok=True)
+
+
+def kept_copy(place: Place, content_of: Callable[[Path], Content]) -> tuple[Path, Content]:
+    """A file whose content nobody knows yet: itself where it lies here, else the copy that `local_copy` will find."""
+    if isinstance(place, Path):
+        return place, content_of(place)
+    with tempfile.TemporaryDirectory(prefix="recapture-") as folder:
+        fetched = Path(folder, place.name)
+        try:
+            place.fetch(fetched)
+        except OSError as error:
+            raise InputError(f"{place} cannot be read: {error.strerror or error}") from None
+        content = content_of(fetched)
+        return fetched.replace(_copy_path(place, content.digest)), content
+
+
+@contextlib.contextmanager
+def told_of(place: Place, copy: Path) -> Iterator[None]:
+    """What is wrong with a copy is said of the file that it is a copy of."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(str(error).replace(str(copy), str(place))) from None
+
+
+def _copy_path(place: RemotePath, digest: str) -> Path:
+    owner = os.getuid() if hasattr(os, "getuid") else 0
+    folder = Path(tempfile.gettempdir(), f"recapture-{owner}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if hasattr(os, "getuid") and folder.stat().st_uid != owner:  # who could change copies while they are read
+        raise InputError(f"copies cannot be kept in {folder}: it belongs to somebody else")
+    return folder / f"{digest}{Path(place.name).suffix}"
+
+
+@contextlib.contextmanager
+def _one_at_a_time(target: Path) -> Iterator[None]:
+    """The processes of a machine do not all fetch the same file; where files cannot be locked, they do."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    with target.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # ends with the process, however that ends
+        yield
+
+
+@contextlib.contextmanager
+def _as_os_errors() -> Iterator[None]:
+    """Every kind of storage has errors of its own, which nobody here can list."""
+    try:
+        yield
+    except (OSError, InputError):
+        raise
+    except Exception as error:
+        raise OSError(first_line(error)) from None
+
+
+def _parts(url: str) -> tuple[str, str]:
+    """What a path is never without (the kind of storage), and the path."""
+    found = _URL.match(url)
+    start = found.end() if found else 0
+    return url[:start], url[start:]

@@ -1,0 +1,222 @@
+"""Plans and vectors behind URLs: the same numbers as in folders, and no half-written or wrong file is ever used."""
+
+import os
+import pickle
+import sys
+import threading
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import recapture as rc
+from recapture.cli.app import run
+from recapture.errors import InputError
+from recapture.plans import places
+from recapture.plans.places import RemotePath, beside, place_of, seen_from
+from recapture.plans.ray_engine import _WithoutRay
+from recapture.plans.tile_plan import TilePlan
+
+fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed: pip install 'recapture[storage]'")
+
+METRICS = ["mark-evaluate", "precision-recall", "density-coverage"]
+
+
+@pytest.fixture
+def sets(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(places.tempfile, "tempdir", str(tmp_path))  # copies of what lies elsewhere go there
+    fsspec.filesystem("memory").store.clear()
+    reference, candidate = np.random.default_rng(3).standard_normal((2, 90, 5)).round(1)
+    reference[70:80], candidate[:40:2] = reference[3], reference[:20]
+    np.save("human.npy", reference)
+    np.save("model.npy", candidate)
+    return reference, candidate
+
+
+def upload(url, path):
+    fsspec.filesystem("memory").pipe_file(url.removeprefix("memory://"), Path(path).read_bytes())
+
+
+def expected(sets, reference_name="human.npy"):
+    given = {"metrics": METRICS, "ceiling": False, "reference_name": reference_name}
+    return rc.evaluate(sets[0], {"model.npy": sets[1]}, **given).to_json(arrays=True)
+
+
+def test_a_plan_behind_a_url_takes_the_vectors_with_it(sets):
+    rc.make_plan("human.npy", "model.npy", "memory://plans/one", parts=3)
+    for name in ("human.npy", "model.npy"):
+        Path(name).unlink()
+    assert rc.run_plan("memory://plans/one", 1, 2).missing == [
+        "radii-reference-0002",
+        "radii-candidate-0001",
+        "radii-candidate-0003",
+    ]
+    rc.run_plan("memory://plans/one")
+    assert rc.merge_plan("memory://plans/one").to_json(arrays=True) == expected(sets)
+    assert rc.run_plan("memory://plans/one").made == []
+
+
+@pytest.mark.parametrize("folder", ["memory://plans/two", "here"])
+def test_vectors_behind_urls_are_read_where_they_lie(sets, folder):
+    for name in ("human.npy", "model.npy"):
+        upload(f"memory://data/{name}", name)
+        Path(name).unlink()
+    rc.make_plan("memory://data/human.npy", "memory://data/model.npy", folder, parts=2)
+    plan = TilePlan.opened(place_of(folder))
+    assert (plan.reference.copy, plan.candidate.copy) == (None, None)
+    rc.run_plan(folder)
+    assert rc.merge_plan(folder).to_json(arrays=True) == expected(sets, "memory://data/human.npy")
+
+
+def test_other_vectors_and_damaged_copies(sets, tmp_path):
+    """A copy on this machine is used only if it has the content that the plan names; the file itself decides."""
+    for name in ("human.npy", "model.npy"):
+        upload(f"memory://data/{name}", name)
+    rc.make_plan("memory://data/human.npy", "memory://data/model.npy", "memory://plans/three", parts=2)
+    (*copies,) = tmp_path.glob("recapture-*/*.npy")
+    assert len(copies) == 2
+    for copy in copies:
+        copy.write_bytes(copy.read_bytes()[:-3] + b"abc")
+    rc.run_plan("memory://plans/three")
+    assert rc.merge_plan("memory://plans/three").to_json(arrays=True) == expected(sets, "memory://data/human.npy")
+    np.save("model.npy", sets[1] + 1)
+    upload("memory://data/model.npy", "model.npy")
+    for copy in copies:
+        copy.unlink()
+    with pytest.raises(
+        InputError, match=r"^the candidate memory://data/model.npy is not the file that the plan was made"
+    ):
+        rc.merge_plan("memory://plans/three")
+
+
+def test_damage_behind_a_url_is_found(sets):
+    rc.make_plan("human.npy", "model.npy", "memory://plans/four", parts=3)
+    rc.run_plan("memory://plans/four")
+    store = fsspec.filesystem("memory")
+    for name, content in (("counts-0002.part", b"half"), ("radii-candidate-0001.part", b""), ("candidate.npy", b"x")):
+        store.pipe_file(f"/plans/four/{name}", content)
+    with pytest.raises(InputError, match=r"candidate.npy is not the file that the plan was made for"):
+        rc.run_plan("memory://plans/four")
+    rc.make_plan("human.npy", "model.npy", "memory://plans/four", parts=3)  # mends the copy
+    assert rc.run_plan("memory://plans/four").made == ["radii-candidate-0001", "counts-0002"]
+    assert rc.merge_plan("memory://plans/four").to_json(arrays=True) == expected(sets)
+
+
+def test_file_urls_are_folders(sets, tmp_path):
+    rc.make_plan("human.npy", "model.npy", f"file://{tmp_path}/planned", parts=2)
+    rc.run_plan("planned")
+    assert rc.merge_plan(f"file://{tmp_path}/planned").to_json(arrays=True) == expected(sets)
+    assert not Path("planned/reference.npy").exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "folder", "seen"),
+    [
+        ("s3://bucket/data/a.npy", "s3://bucket/plans/one", "../../data/a.npy"),
+        ("s3://bucket/a.npy", "gs://bucket/plans", "s3://bucket/a.npy"),
+        ("s3://bucket/a.npy", "/plans", "s3://bucket/a.npy"),
+        ("/data/a.npy", "s3://bucket/plans", "/data/a.npy"),
+        ("simplecache::s3://bucket/a.npy", "s3://bucket/plans", "simplecache::s3://bucket/a.npy"),
+        ("/data/a.npy", "/plans/one", "../../data/a.npy"),
+    ],
+)
+def test_files_as_seen_from_a_folder(path, folder, seen):
+    assert beside(path, place_of(folder)) == seen
+    found = seen_from(place_of(folder), seen)
+    assert str(found) == (path if isinstance(found, RemotePath) or seen == path else "/plans/one/../../data/a.npy")
+
+
+def test_a_remote_path_travels_to_other_processes(sets):
+    upload("memory://data/human.npy", "human.npy")
+    path = place_of("memory://data") / "human.npy"
+    path.is_file()  # what it has opened stays behind
+    assert pickle.loads(pickle.dumps(path)).read_bytes() == Path("human.npy").read_bytes()
+    assert [str(each) for each in place_of("memory://data").iterdir()] == ["memory://data/human.npy"]
+    assert list(place_of("memory://nothing").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["run", "memory://nowhere"], "memory://nowhere holds no plan: there is no plan.json"),
+        (["run", "nosuch://bucket/plan"], "nosuch://bucket/plan/plan.json cannot be opened: Protocol not known"),
+        (["plan", "-r", "human.npy", "-c", "memory://data/none.npy", "-o", "new"],
+         "memory://data/none.npy cannot be read: "),
+        (["plan", "-r", "human.npy", "-c", "memory://data/cut.npy", "-o", "new"],
+         "memory://data/cut.npy is cut off or damaged: its header promises 90 x 5 numbers, 3,600 bytes"),
+        (["plan", "-r", "human.npy", "-c", "memory://data/texts.txt", "-o", "new"],
+         "candidate memory://data/texts.txt holds texts and reference human.npy holds vectors: give both in one form"),
+        (["plan", "-r", "human.npy", "-c", "model.npy", "-o", "memory://data"],
+         "memory://data holds other things than a plan, such as cut.npy: name a folder of its own"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_is_told_in_one_sentence(sets, arguments, told, capsys):
+    Path("cut.npy").write_bytes(Path("model.npy").read_bytes()[:-600])
+    Path("texts.txt").write_text("a\nb\n")
+    upload("memory://data/cut.npy", "cut.npy")
+    upload("memory://data/texts.txt", "texts.txt")
+    assert run(arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.startswith(f"recapture: {told}") and printed.err.count("\n") == 1
+    assert not Path("new").exists()
+
+
+def test_without_fsspec_and_without_ray(sets, monkeypatch, capsys):
+    rc.make_plan("human.npy", "model.npy", "planned", parts=2)
+    monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert run(["merge", "s3://bucket/plan"]) == 2
+    assert 'with fsspec, which is missing: pip install "recapture[storage]"' in capsys.readouterr().err
+    assert run(["run", "planned", "--engine", "ray"]) == 2
+    assert capsys.readouterr().err == 'recapture: the engine ray needs the package ray: pip install "recapture[ray]"\n'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--engine", "spark"], "no engine 'spark'; there are local and ray"),
+        (["--address", "auto"], "only the engine ray has an address: say --engine"),
+        (["1/2", "--engine", "ray"], "the engine ray shares the parts out itself: name no share"),
+    ],
+)
+def test_engines_that_are_none(sets, arguments, told, capsys):
+    rc.make_plan("human.npy", "model.npy", "planned", parts=2)
+    assert run(["run", "planned", *arguments]) == 2
+    assert told.partition(":")[0] in capsys.readouterr().err
+
+
+def test_storage_that_fails_is_told_in_its_own_words(sets, monkeypatch):
+    """Every kind of storage has errors of its own kinds."""
+
+    class StrangeError(Exception):
+        pass
+
+    def fails(*_, **__):
+        raise StrangeError("the lease has expired\nand more")
+
+    rc.make_plan("human.npy", "model.npy", "memory://plans/five", parts=2)
+    monkeypatch.setattr(type(fsspec.filesystem("memory")), "put_file", fails)
+    with pytest.raises(InputError, match=r"^cannot write memory://plans/five/\S+: the lease has expired$"):
+        rc.run_plan("memory://plans/five")
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owners")
+def test_copies_are_kept_where_nobody_else_can_change_them(sets, monkeypatch):
+    upload("memory://data/human.npy", "human.npy")
+    Path(f"recapture-{os.getuid() + 1}").mkdir()
+    owner = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: owner + 1)
+    with pytest.raises(InputError, match=r"^copies cannot be kept in \S+: it belongs to somebody else$"):
+        rc.make_plan("memory://data/human.npy", "model.npy", "planned")
+
+
+def test_what_threads_of_ray_print_is_no_result(capsys):
+    """Ray tells of lost nodes on standard output, from a thread of its own."""
+    with redirect_stdout(_WithoutRay(sys.stdout)):
+        print("own")
+        noise = threading.Thread(target=print, args=["the node has been marked dead"], name="ray_listen_error_messages")
+        noise.start()
+        noise.join()
+    assert capsys.readouterr().out == "own\n"

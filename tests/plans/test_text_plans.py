@@ -1,0 +1,337 @@
+"""Plans for files of texts: the numbers of one process, whatever the format, the parts and the order."""
+
+import gzip
+import importlib
+import json
+import lzma
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import recapture as rc
+from recapture.cli.app import run
+from recapture.errors import InputError
+from recapture.geometry.distinct import fold_codes, fold_rows
+from recapture.plans import planned_texts
+from recapture.plans.phases import ROWS, VECTORS
+from recapture.plans.planned_work import PlannedParts
+from recapture.plans.tile_plan import TilePlan
+from recapture.texts.reading import Source, streamed_texts
+from recapture.texts.text_index import first_equal
+
+METRICS = ["mark-evaluate", "precision-recall", "density-coverage"]
+WORDS = ["a", "the", "cat", "dog", "boat", "net", "map", "rain", "ran", "sat", "sold", "saw", "home", "we", "ate"]
+
+
+def drawn(seed, count):
+    """Short texts, so that many are equal; some are empty or run over several lines where a format allows it."""
+    rng = np.random.default_rng(seed)
+    texts = [" ".join(rng.choice(WORDS, rng.integers(1, 6))) for _ in range(count)]
+    texts[7] = ""
+    return texts
+
+
+HUMAN, MODEL = drawn(1, 120), [*drawn(2, 80), *drawn(1, 120)[20:40]]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RECAPTURE_CACHE", str(tmp_path / "cache"))
+    rng = np.random.default_rng(3)
+    rows = (" ".join([word, *map(str, rng.standard_normal(6).round(3))]) for word in WORDS)
+    Path("words.txt").write_text("".join(f"{row}\n" for row in rows))
+    for name, texts in (("human", HUMAN), ("model", MODEL)):
+        Path(f"{name}.txt").write_text("".join(f"{text}\n" for text in texts))
+    return tmp_path
+
+
+def numbers(results):
+    """All that is counted or computed, without what texts are called."""
+    (candidate,) = results.values()
+    return {name: (result.values, getattr(result, "counts", None)) for name, result in candidate.items()}
+
+
+def scored(human=HUMAN, model=MODEL, encoder="words.txt"):
+    return rc.evaluate(human, {"model": model}, METRICS, encoder, ceiling=False, cache=False)
+
+
+def done(reference, candidate, folder="planned", encoder="words.txt", **options):
+    rc.make_plan(reference, candidate, folder, encoder=encoder, **options)
+    assert rc.run_plan(folder).missing == []
+    return rc.merge_plan(folder)
+
+
+@pytest.mark.parametrize("parts", [1, 4, pytest.param(500, marks=pytest.mark.slow)])
+def test_merged_is_evaluate(here, parts):
+    merged = done("human.txt", "model.txt", parts=parts)
+    expected = scored()
+    assert numbers(merged) == numbers(expected)
+    identities = [{**next(iter(each.values()))["mark-evaluate"].signature["encoder"]} for each in (merged, expected)]
+    assert identities[0].pop("encoder").endswith(identities[1].pop("encoder")) and identities[0] == identities[1]
+
+
+def test_every_text_is_encoded_once(here, monkeypatch):
+    """Equal texts have equal vectors even where an encoder's last digits depend on what is encoded beside."""
+    rc.make_plan("human.txt", "model.txt", "planned", encoder="words.txt", parts=5)
+    seen = []
+
+    def noisy(self, encoder, texts):
+        seen.extend(texts)
+        own = np.random.default_rng(len(seen)).normal(0, 1e-7, (len(texts), 6))
+        return (np.array([[len(text), *map(text.count, "aeiou")] for text in texts]).reshape(-1, 6) + own).astype("f4")
+
+    monkeypatch.setattr(planned_texts.PlannedEncoding, "vectors", noisy)
+    rc.run_plan("planned")
+    assert sorted(seen) == sorted({*HUMAN, *MODEL})
+    human, model = np.load("planned/reference.npy"), np.load("planned/candidate.npy")
+    vectors = {}
+    for text, vector in zip([*HUMAN, *MODEL], [*human, *model], strict=True):
+        np.testing.assert_array_equal(vector, vectors.setdefault(text, vector))
+    merged = numbers(rc.merge_plan("planned"))
+    assert merged == numbers(rc.evaluate(human, {"model": model}, METRICS, ceiling=False))
+
+
+def write(path, texts):
+    suffix = path.removesuffix(".gz").removesuffix(".xz").rpartition(".")[2]
+    if suffix in ("parquet", "arrow", "feather"):
+        pa = pytest.importorskip("pyarrow")
+        pq, feather = importlib.import_module("pyarrow.parquet"), importlib.import_module("pyarrow.feather")
+
+        table = pa.table({"id": range(len(texts)), "text": texts})
+        if suffix == "parquet":
+            pq.write_table(table, path, row_group_size=17)
+        elif suffix == "feather":
+            feather.write_feather(table, path, chunksize=11)
+        else:  # a stream, as the datasets library keeps it
+            with pa.ipc.new_stream(path, table.schema) as sink:
+                sink.write_table(table, 13)
+        return
+    if suffix == "jsonl":
+        content = "\n".join(json.dumps({"text": text}) + "\n" for text in texts)  # empty lines between them
+    elif suffix == "csv":
+        content = "id,text\r\n" + "".join(f'{number},"{text}"\r\n' for number, text in enumerate(texts))
+    elif suffix == "tsv":
+        content = "\ufeffid\ttext\n" + "".join(f"{number}\t{text}\n" for number, text in enumerate(texts))
+    else:
+        content = "".join(f"{text}\n" for text in texts)
+    opened = {"gz": gzip.open, "xz": lzma.open}.get(path.rpartition(".")[2], open)
+    with opened(path, "wb") as stream:
+        stream.write(content.encode())
+
+
+FORMATS = ["txt", "txt.gz", "txt.xz", "jsonl", "jsonl.gz", "csv", "tsv", "parquet", "feather", "arrow"]
+LONG = {"jsonl", "jsonl.gz", "csv", "parquet", "feather", "arrow"}
+"""Formats in which a text may have several lines."""
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_every_format_can_be_read_from_any_text_on(here, suffix):
+    texts = [text + ("\nand é more" if place % 5 == 0 and suffix in LONG else "") for place, text in enumerate(HUMAN)]
+    write(f"human.{suffix}", texts)
+    source, form = (
+        Source(f"human.{suffix}"),
+        {"txt": "lines", "feather": "arrow"}.get(suffix.partition(".")[0], suffix.partition(".")[0]),
+    )
+    found = list(streamed_texts(source, form, None))
+    assert [text for _, text in found] == texts == rc.read(f"human.{suffix}")
+    for place, (mark, _) in enumerate(found):
+        assert list(streamed_texts(source, form, None, mark))[:3] == found[place : place + 3]
+    write(f"model.{suffix}", MODEL)
+    assert numbers(done(f"human.{suffix}", f"model.{suffix}", parts=4)) == numbers(scored(human=texts))
+
+
+def test_parts_are_made_in_any_order_and_only_as_needed(here):
+    rc.make_plan("human.txt", "model.txt", "planned", encoder="words.txt", parts=3)
+    first = rc.run_plan("planned", 2, 2)
+    assert first.made == ["vectors-reference-0002", "vectors-candidate-0001", "vectors-candidate-0003"]
+    assert first.missing == ["vectors-reference-0001", "vectors-reference-0003", "vectors-candidate-0002"]
+    for worker in (1, 2, 1, 2, 1, 2):
+        rc.run_plan("planned", worker, 2)
+    merged = rc.merge_plan("planned")
+    assert numbers(merged) == numbers(scored())
+    plan = TilePlan.opened(Path("planned"))
+    for stage in VECTORS:  # joined, so that nobody needs them any more
+        for part in plan.parts[stage]:
+            plan.path(part).unlink()
+    Path("human.txt").unlink()
+    plan.path(plan.parts["counts"][0]).unlink()
+    assert rc.run_plan("planned").made == ["counts-0001"]
+    assert rc.merge_plan("planned").to_json() == merged.to_json()
+
+
+def test_a_worker_that_waits_goes_on(here):
+    """Two at once, each with one round."""
+    import threading
+
+    rc.make_plan("human.txt", "model.txt", "planned", encoder="words.txt", parts=4)
+    runs = {}
+    other = threading.Thread(target=lambda: runs.update(two=rc.run_plan("planned", 2, 2, wait=30)))
+    other.start()
+    runs["one"] = rc.run_plan("planned", 1, 2, wait=30)
+    other.join()
+    assert all(run.missing == [] for run in runs.values())
+    assert numbers(rc.merge_plan("planned")) == numbers(scored())
+    assert rc.make_plan("human.txt", "model.txt", "alone", encoder="words.txt", parts=4)
+    assert len(rc.run_plan("alone", 1, 2, wait=0.3).missing) == 4  # nobody comes
+
+
+# Faults
+
+
+def flip(path, place=-9):
+    content = bytearray(path.read_bytes())
+    content[place] ^= 4
+    path.write_bytes(content)
+
+
+DAMAGE = {
+    "a bit of a shard": lambda folder: flip(folder / "vectors-candidate-0002.part"),
+    "a shard cut off": lambda folder: (folder / "vectors-reference-0001.part").write_bytes(b"recapture part "),
+    "shards swapped": lambda folder: (folder / "vectors-reference-0001.part").write_bytes(
+        (folder / "vectors-candidate-0001.part").read_bytes()
+    ),
+    "no shard": lambda folder: (folder / "vectors-reference-0002.part").unlink(),
+    "a bit of the vectors": lambda folder: flip(folder / "reference.npy"),
+    "no vectors": lambda folder: (folder / "candidate.npy").unlink(),
+    "vectors of the other side": lambda folder: (folder / "candidate.npy").write_bytes(
+        (folder / "reference.npy").read_bytes()
+    ),
+    "a bit of what says where they are": lambda folder: flip(folder / "rows-reference-0001.part"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+@pytest.mark.parametrize("joined", [False, True])
+def test_damaged_shards_are_done_again(here, damage, joined):
+    merged = done("human.txt", "model.txt", parts=3)
+    whole = {path.name: path.read_bytes() for path in Path("planned").iterdir()}
+    if not joined:
+        for name in ("rows-reference-0001.part", "rows-candidate-0001.part", "counts-0001.part"):
+            Path("planned", name).unlink(missing_ok=True)
+    before = {path.name for path in Path("planned").iterdir()}
+    if damage is DAMAGE["a bit of what says where they are"] and not joined:
+        return
+    damage(Path("planned"))
+    rc.run_plan("planned")
+    if not joined or "counts-0001.part" not in before:
+        assert {path.name: path.read_bytes() for path in Path("planned").iterdir()} == whole
+    assert rc.merge_plan("planned").to_json(arrays=True) == merged.to_json(arrays=True)
+
+
+def test_a_damaged_list_of_equal_texts_is_told_and_made_again(here, capsys):
+    merged = done("human.txt", "model.txt", parts=3)
+    flip(Path("planned/lines.npy"))
+    assert run(["run", "planned"]) == 2
+    assert capsys.readouterr().err == "recapture: planned/lines.npy is missing or damaged: make the plan again\n"
+    again = done("human.txt", "model.txt", parts=3)
+    assert again.to_json(arrays=True) == merged.to_json(arrays=True)
+
+
+def test_other_texts_are_refused(here, capsys):
+    rc.make_plan("human.txt", "model.txt", "planned", encoder="words.txt", parts=3)
+    Path("model.txt").write_text("other\n" * 100)
+    assert run(["run", "planned"]) == 2
+    said = capsys.readouterr().err
+    assert "model.txt is not the file that the plan was made for" in said and said.count("\n") == 1
+
+
+def test_another_encoder_in_the_same_place_is_refused(here, capsys):
+    rc.make_plan("human.txt", "model.txt", "planned", encoder="words.txt", parts=3)
+    Path("words.txt").write_text(Path("words.txt").read_text().replace("cat 0", "cat 1").replace("cat -0", "cat -1"))
+    assert run(["run", "planned"]) == 2
+    assert "is not the one that the plan was made with: its revision is" in capsys.readouterr().err
+    with pytest.raises(InputError, match="holds a plan for other files or settings"):
+        rc.make_plan("human.txt", "model.txt", "planned", encoder="words.txt", parts=3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--encoder", "bag-of-words"], "bag-of-words learns from texts, which parts of a plan cannot: encode both "
+         "files first, and make the plan for their vectors"),
+        (["-c", "vectors.npy"], "reference human.txt holds texts and candidate vectors.npy holds vectors: give both in "
+         "one form"),
+        (["-c", "texts.json"], "texts.json: json has to be read whole; write one record a line (jsonl) instead"),
+        (["-c", "empty.txt"], "empty.txt holds no texts"),
+        (["-c", "spaced.txt"], "every second line of spaced.txt is empty, and an empty line is an empty text here: "
+         "leave the 9 empty lines out"),
+        (["-c", "bad.txt"], "bad.txt line 2: byte 1 of the line (0xff) is not UTF-8: save the file as UTF-8"),
+        (["--k", "100"], "k = 100 needs at least 101 samples a side, but candidate model.txt has 100"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_planned_leaves_no_folder(here, arguments, told, capsys):
+    np.save("vectors.npy", np.eye(5))
+    Path("texts.json").write_text('["a cat", "a dog"]')
+    Path("empty.txt").write_text("")
+    Path("spaced.txt").write_text("a cat\n\n" * 9)
+    Path("bad.txt").write_bytes(b"a cat\n\xff\n")
+    usual = ["plan", "-r", "human.txt", "-c", "model.txt", "--encoder", "words.txt", "-o", "new"]
+    assert run([*usual, *arguments]) == 2
+    assert capsys.readouterr().err == f"recapture: {told}\n"
+    assert not Path("new").exists()
+
+
+def test_notes_on_texts_are_said(here, capsys):
+    Path("model.txt").write_text("\n" * 20 + "a cat\n" * 30)
+    assert run(["plan", "-r", "human.txt", "-c", "model.txt", "--encoder", "words.txt", "-o", "planned"]) == 0
+    assert "model.txt: 20 of 50 lines are empty, and each is an empty text here" in capsys.readouterr().err
+
+
+def test_equal_texts_are_found_whatever_their_digests(monkeypatch):
+    """Against a dictionary, with digests that share their first half."""
+    rng = np.random.default_rng(5)
+    high = rng.integers(0, 3, 500).astype(np.uint64) * np.uint64(2**62)
+    low = rng.integers(0, 20, 500).astype(np.uint64)
+    first = {}
+    expected = [
+        first.setdefault(pair, place) for place, pair in enumerate(zip(high.tolist(), low.tolist(), strict=True))
+    ]
+    assert first_equal(high, low).tolist() == expected
+
+
+def test_codes_are_folded_like_rows():
+    rng = np.random.default_rng(6)
+    for many in (1, 5, 200):
+        codes = rng.integers(0, many, 90)
+        expected = fold_rows(codes[:, None])
+        for found, wanted in zip(fold_codes(codes), expected, strict=True):
+            np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.slow
+def test_merged_is_evaluate_with_a_model(here):
+    """The model that is there without a network: its last digits depend on the batch, its counts do not."""
+    pytest.importorskip("recapture_weights")
+    pytest.importorskip("sentence_transformers")
+    merged = done("human.txt", "model.txt", encoder=None, parts=3)
+    assert numbers(merged) == numbers(scored(encoder=None))
+
+
+def test_a_driver_may_make_rows_only_when_all_vectors_are_there(here):
+    rc.make_plan("human.txt", "model.txt", "planned", encoder="words.txt", parts=3)
+    plan = TilePlan.opened(Path("planned"))
+    with pytest.raises(
+        InputError, match="rows-reference-0001 needs all vectors, but vectors-reference-0001 is missing"
+    ):
+        PlannedParts(plan).make(plan.parts[ROWS[0]][0])
+    assert not Path("planned/reference.npy").exists()
+
+
+def test_texts_and_plan_behind_a_url(here):
+    pytest.importorskip("fsspec")
+    import fsspec
+
+    for name in ("human.txt", "model.txt"):
+        with fsspec.open(f"memory://texts/{name}", "wb") as stream:
+            stream.write(Path(name).read_bytes())
+        Path(name).unlink()
+    done("memory://texts/human.txt", "memory://texts/model.txt", "memory://texts-planned", parts=3)
+    merged = rc.merge_plan("memory://texts-planned")
+    assert numbers(merged) == numbers(scored())
+    damaged = fsspec.filesystem("memory")
+    damaged.pipe_file("/texts-planned/vectors-reference-0002.part", b"recapture part ")
+    damaged.pipe_file("/texts-planned/candidate.npy", b"")
+    assert rc.run_plan("memory://texts-planned").made == ["vectors-reference-0002", "rows-candidate-0001"]
+    assert rc.merge_plan("memory://texts-planned").to_json() == merged.to_json()
