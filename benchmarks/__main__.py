@@ -11,8 +11,8 @@ NAMES = (
     "small", "words", "bertscore", "transport", "infolm", "which_texts", "pages",
 )  # fmt: skip
 CHECKS = (
-    "agreement", "device_clusters", "device_sets", "device_words", "gpu", "plans", "plans_ray", "streamed",
-    "larger_than_memory",
+    "agreement", "device_clusters", "device_sets", "device_words", "gpu", "infolm_device", "larger_than_memory",
+    "plans", "plans_ray", "streamed",
 )  # fmt: skip
 """Simulations whose figures stand in docs, and what needs a GPU or many cores: they run by name alone."""
 

@@ -101,7 +101,7 @@ def test_silence_on_request_and_without_stderr(clock, capsys, monkeypatch):
     "seconds, words", [(0.4, "0 s"), (59.4, "59 s"), (60, "1 min"), (3570, "1 h 0 min"), (8000, "2 h 13 min")]
 )
 def test_times_in_words(seconds, words):
-    assert module._span(seconds) == words
+    assert module.span(seconds) == words
 
 
 @pytest.fixture

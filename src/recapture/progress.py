@@ -131,12 +131,12 @@ class _Line:
         words = f"recapture: {self._progress.title}: {self._done:,} of {total:,} {self._progress.unit}s"
         if total and self._done:
             rest = passed * max(total - self._done, 0) / self._done
-            words += f" ({self._done / total:.0%}) in {_span(passed)}, about {_span(rest)} left"
+            words += f" ({self._done / total:.0%}) in {span(passed)}, about {span(rest)} left"
         with contextlib.suppress(OSError):  # whoever closed stderr does without
             print(words, file=sys.stderr, flush=True)
 
 
-def _span(seconds: float) -> str:
+def span(seconds: float) -> str:
     """A time as one says it: 40 s, 5 min, 2 h 10 min."""
     if seconds < 60:
         return f"{seconds:.0f} s"

@@ -105,6 +105,7 @@ NO_FILE = {
     "name", "metrics", "k", "field", "input_format", "reference_field", "reference_format", "pooling", "device",
     "batch_size", "offline", "truncate", "no_cache", "balance", "sample", "interval", "pvalue", "no_ceiling", "group",
     "paired", "seed", "form", "arrays", "id_field", "over_references", "measure", "temperature", "alpha", "beta", "idf",
+    "budget", "dtype",
     "layer", "layers", "batch_tokens", "references_field", "candidates_field", "ties", "directed", "no_resume", "level",
     "coefficient", "lower_is_better", "higher_is_better", "over", "test", "accuracy", "soft_ties", "matrix",
     "system_field", "item_field", "where", "average", "resamples", "series", "every", "labelled",

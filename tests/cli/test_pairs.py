@@ -214,6 +214,20 @@ def test_intervals(files, capsys):
 
 @pytest.mark.traced
 @pytest.mark.slow
+def test_lists_of_parameters_are_columns(files, capsys, tiny_bert):
+    models = ("--model", tiny_bert, "--offline", "--no-cache", "--dtype", "bf16")
+    listed = ("--measure", "ab,l2", "--alpha", "0.5,-2", "--beta", "1,3")
+    shown = json.loads(pairs(capsys, *BOTH[:-1], "infolm", *models, *listed, "--format", "json").out)
+    found = shown["results"]["a.txt"]["infolm"]
+    pairs_of = [f"ab(alpha={alpha} beta={beta})" for alpha in ("0.5", "-2") for beta in (1, 3)]
+    assert list(found["values"]) == [*pairs_of, "l2"]
+    assert found["signature"]["model"]["dtype"] == "bfloat16"
+    table = pairs(capsys, *BOTH[:-1], "infolm", *models, *listed).out
+    assert "infolm: ab, l2; temperature 1; alpha 0.5, -2; beta 1, 3; idf of the references\n" in table
+
+
+@pytest.mark.traced
+@pytest.mark.slow
 def test_models(files, capsys, tiny_bert):
     """All metrics on models in one run, against evaluate_pairs; measures and temperatures are columns."""
     models = ("--model", tiny_bert, "--encoder", tiny_bert, "--layers", 2, "--offline", "--no-cache")
@@ -258,6 +272,10 @@ CASES = {
     "no measure": ([*INFOLM, "--measure", ","], ["no information measure"]),
     "alpha missing": ([*INFOLM, "--measure", "l2,renyi"], ["renyi needs alpha"]),
     "alpha forbidden": ([*INFOLM, "--measure", "alpha", "--alpha", "1"], ["alpha = 1", "kl"]),
+    "alpha twice": ([*INFOLM, "--measure", "renyi", "--alpha", "0.5,0.5"], ["two values of alpha are the same"]),
+    "alpha no numbers": ([*INFOLM, "--measure", "renyi", "--alpha", "0.5,x"], ["--alpha takes numbers", "'0.5,x'"]),
+    "number type": ([*INFOLM, "--dtype", "int8"], ["dtype must be auto, float32, float16 or bfloat16", "'int8'"]),
+    "number type of none": ([*REAL, "bleu", "--dtype", "bf16"], ["--dtype is for", "infolm", "bleu"]),
     "alpha unused": ([*INFOLM, "--measure", "l2", "--alpha", "1"], ["alpha = 1", "l2"]),
     "beta forbidden": ([*INFOLM, "--measure", "gamma", "--beta", "-1"], ["gamma", "beta = -1"]),
     "temperature of zero": ([*INFOLM, "--temperature", "0"], ["--temperature", "above 0", "'0'"]),

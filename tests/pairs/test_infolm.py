@@ -15,6 +15,9 @@ import numpy as np
 import pytest
 
 from recapture.errors import InputError
+from recapture.geometry.parallel import engine
+from recapture.pairs import evaluate as evaluate_module
+from recapture.pairs import infolm_device
 from recapture.pairs.declaration import METRICS
 from recapture.pairs.evaluate import evaluate_pairs
 from recapture.pairs.metrics import infolm as infolm_module
@@ -278,7 +281,7 @@ def test_deep_probabilities_take_the_way_by_logarithms(scored: Callable[..., Any
     """Both ways of mixing give the same; at a very low temperature only logarithms are left."""
     references, candidates = texts(8, 17), texts(8, 18)
     usual = scored(references, candidates, ["kl", "fisher_rao"], temperature=0.3)
-    monkeypatch.setattr(infolm_module, "_DEEPEST", math.inf)
+    monkeypatch.setattr(infolm_module, "DEEPEST", math.inf)
     logs = scored(references, candidates, ["kl", "fisher_rao"], temperature=0.3)
     for name in ("kl_scores", "fisher_rao_scores"):
         np.testing.assert_allclose(logs.arrays[name], usual.arrays[name], rtol=1e-10, atol=1e-12)
@@ -570,6 +573,167 @@ def test_special_tokens_written_in_a_text(tiny_bert: Path, scored: Callable[...,
     np.testing.assert_allclose(ours.scores, expected, rtol=1e-5, atol=1e-5)
 
 
+# Lists of alpha and beta
+
+
+@pytest.mark.slow
+def test_lists_of_alpha_and_beta_equal_the_loop_from_one_pass(
+    tiny_bert: Path, scored: Callable[..., Any], spy: Spy
+) -> None:
+    references, candidates = texts(5, 60), texts(5, 61)
+    alphas, betas, temperatures = [0.4, -0.5, 2], [0.3, 1], [0.5, 1]
+    ours = scored(
+        references, candidates, ["ab", "alpha", "gamma", "l1"], temperature=temperatures, alpha=alphas, beta=betas
+    )
+    rows, _ = spy.taken()
+    assert Counter(rows) == expected_rows(tiny_bert, {*references, *candidates})  # one pass, whatever the lists
+    weigh = idf_table(tiny_bert, references)
+    for temperature in temperatures:
+        for alpha in alphas:
+            for beta in betas:
+                named = {
+                    f"ab(alpha={alpha:g} beta={beta:g})@{temperature:g}": "ab",
+                    f"alpha(alpha={alpha:g})@{temperature:g}": "alpha",
+                    f"gamma(beta={beta:g})@{temperature:g}": "gamma",
+                    f"l1@{temperature:g}": "l1",
+                }
+                for name, measure in named.items():
+                    expected = []
+                    for pair in zip(references, candidates, strict=True):
+                        p, q = (distribution(tiny_bert, text, temperature, weigh) for text in pair)
+                        expected.append(defined(measure, p, q, alpha, beta))
+                    np.testing.assert_allclose(ours.arrays[f"{name}_scores"], expected, rtol=1e-4, err_msg=name)
+    assert len(ours.values) == 2 * (3 * 2 + 3 + 2 + 1)
+    assert (ours.signature["alpha"], ours.signature["beta"]) == (alphas, betas)
+
+
+def test_a_list_of_one_value_is_that_value(scored: Callable[..., Any]) -> None:
+    references, candidates = texts(3, 62), texts(3, 63)
+    listed = scored(references, candidates, "renyi", alpha=np.array([0.5]))
+    assert listed.values == scored(references, candidates, "renyi", alpha=0.5).values
+    assert list(listed.values) == ["value"]
+    assert listed.signature["alpha"] == 0.5
+
+
+# On a device, whose way is taken by the processor here
+
+
+@pytest.fixture
+def device_way() -> Iterator[None]:
+    with engine(accelerator="cpu"):
+        yield
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", [60_000, 20])
+def test_the_device_way_equals_the_loop(
+    tiny_bert: Path, scored: Callable[..., Any], device_way: None, monkeypatch: Any, chunk: int
+) -> None:
+    """chunk: an eighth of the characters whose pairs are scored together; with few of them one portion flies while
+    another lands."""
+    monkeypatch.setattr(evaluate_module, "_CHUNK_CHARACTERS", chunk)
+    monkeypatch.setattr(infolm_device, "_ROWS", 500)  # a text's rows in several parts
+    monkeypatch.setattr(infolm_device, "_HELD", 700)  # few distributions at once
+    references = [*texts(9, 70), "", "the cat", "a dog \x0b ran", " ".join(texts(30, 71))]
+    candidates = [*texts(9, 72), "a cat", "the cat", "a dog ran", "a bird"]
+    made: list[Any] = []
+    whole = infolm_device.launch
+    monkeypatch.setattr(infolm_module, "launch", lambda *given: made.append(given) or whole(*given))
+    options: dict[str, Any] = {"measure": list(MEASURES), "temperature": [0.5, 2], "alpha": 0.6, "beta": 0.7}
+    ours = scored(references, candidates, **options)
+    assert len(made) == 1 if chunk == 60_000 else len(made) > 3
+    weigh = idf_table(tiny_bert, [text for text in references if text])
+    for temperature in (0.5, 2):
+        for place in (0, 4, 8):
+            loop = slow(tiny_bert, references[place], candidates[place], temperature, weigh, alpha=0.6, beta=0.7)
+            for name in MEASURES:
+                found = ours.arrays[f"{name}@{temperature:g}_scores"]
+                assert found[place] == pytest.approx(loop[name], rel=1e-5, abs=1e-5), name
+                assert found[10] == found[11] == 0  # equal texts, and texts of the same pieces
+    with engine(accelerator=None):
+        usual = scored(references, candidates, **options)
+    for name, scores in usual.arrays.items():
+        np.testing.assert_allclose(ours.arrays[name], scores, rtol=1e-4, atol=1e-7, err_msg=name)
+    assert ours.warnings == usual.warnings
+
+
+def test_the_device_way_masks_each_text_once_and_keeps_it(
+    tiny_bert: Path, device_way: None, spy: Spy, tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(evaluate_module, "_CHUNK_CHARACTERS", 8)
+    references, candidates = texts(6, 73) * 2, texts(12, 74)
+    first = infolm(references, candidates, "kl", tiny_bert, cache=tmp_path, device="cpu")
+    _, made = spy.taken()
+    second = infolm(references, candidates, "kl", tiny_bert, cache=tmp_path, device="cpu")
+    _, trials = spy.taken()  # by which a body is tried; all vectors came from the disk
+    lengths = [len(pieces) for pieces in {tuple(own_ids(tiny_bert, text)) for text in (*references, *candidates)}]
+    assert made - trials == sum(length * (length + 2) for length in lengths)
+    assert trials % 18 == 0  # two rows of nine made-up tokens
+    np.testing.assert_allclose(second.scores, first.scores, rtol=1e-12)
+
+
+def test_the_device_way_gives_way_where_probabilities_are_too_small(
+    scored: Callable[..., Any], device_way: None, monkeypatch: Any
+) -> None:
+    references, candidates = texts(4, 75), texts(4, 76)
+    usual = scored(references, candidates, "kl", temperature=0.3)
+    monkeypatch.setattr(infolm_device, "DEEPEST", 0.0)
+    one_by_one: list[int] = []
+    whole = infolm_module.log_distributions
+    monkeypatch.setattr(infolm_module, "log_distributions", lambda *given: one_by_one.append(1) or whole(*given))
+    deep = scored(references, candidates, "kl", temperature=0.3)
+    assert one_by_one
+    np.testing.assert_allclose(deep.scores, usual.scores, rtol=1e-9)
+
+
+def test_the_device_way_gives_way_where_half_precision_overflows(
+    scored: Callable[..., Any], device_way: None, monkeypatch: Any
+) -> None:
+    references, candidates = texts(4, 77), texts(4, 78)
+    usual = scored(references, candidates, "l2")
+    whole = MaskedModel.head_tensor
+    calls: list[int] = []
+
+    def broken(model: MaskedModel, *given: Any) -> Any:
+        calls.append(1)
+        made = whole(model, *given)
+        return made * math.inf if len(calls) == 1 else made
+
+    monkeypatch.setattr(MaskedModel, "head_tensor", broken)
+    np.testing.assert_allclose(scored(references, candidates, "l2").scores, usual.scores, rtol=1e-6)
+    assert len(calls) > 1
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_cuda_equals_the_processor(tiny_bert: Path, dtype: str) -> None:
+    """Equal to the rounding of the number type, and to the last digit where all vectors come from one place."""
+    references, candidates = texts(40, 90), texts(40, 91)
+    options: dict[str, Any] = {"measure": list(MEASURES), "alpha": [0.6, 2], "beta": 0.7, "temperature": [0.5, 1]}
+    ours = infolm(references, candidates, model=tiny_bert, device="cuda", dtype=dtype, cache=False, **options)
+    exact = infolm(references, candidates, model=tiny_bert, device="cpu", cache=False, **options)
+    near = {"float32": 1e-4, "float16": 0.02, "bfloat16": 0.15}[dtype]
+    for name, scores in exact.arrays.items():
+        np.testing.assert_allclose(ours.arrays[name], scores, rtol=near, atol=near, err_msg=name)
+
+
+# Number types
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "bfloat16"])
+def test_bfloat16_is_near_and_kept_apart(
+    scored: Callable[..., Any], tiny_bert: Path, tmp_path: Path, dtype: str
+) -> None:
+    """bfloat16 has 8 bits: each layer's numbers are off by up to 2^-9 of themselves, and scores by a few times that."""
+    references, candidates = texts(5, 80), texts(5, 81)
+    exact = infolm(references, candidates, "l1", tiny_bert, device="cpu", cache=tmp_path)
+    half = infolm(references, candidates, "l1", tiny_bert, device="cpu", cache=tmp_path, dtype=dtype)
+    assert not np.array_equal(half.scores, exact.scores)  # not from what float32 left on disk
+    np.testing.assert_allclose(half.scores, exact.scores, atol=0.05)
+    assert (exact.signature["model"]["dtype"], half.signature["model"]["dtype"]) == ("float32", "bfloat16")
+    assert scored(references, candidates, "l1", dtype="float32").values == exact.values
+
+
 # Parameters
 
 
@@ -614,6 +778,13 @@ def test_is_run_among_others(tiny_bert: Path, scored: Callable[..., Any]) -> Non
         ({"measure": "renyi", "alpha": -1}, "the measure renyi does not exist at alpha <= 0"),
         ({"measure": "ab", "alpha": 1}, "the measure ab needs beta"),
         ({"measure": "kl", "beta": 1}, "beta = 1 is used by none of the measures asked for"),
+        ({"measure": "renyi", "alpha": []}, "no alpha was given: the list is empty"),
+        ({"measure": "renyi", "alpha": [0.5, 1]}, "the measure renyi does not exist at alpha = 1"),
+        ({"measure": "renyi", "alpha": [0.5, "2"]}, "alpha must be a number from -1e\\+06 to 1e\\+06, not '2'"),
+        ({"measure": "renyi", "alpha": [2, 2.0]}, "two values of alpha are the same"),
+        ({"measure": "ab", "alpha": [1, 2], "beta": [1, -2]}, "the measure ab does not exist at alpha \\+ beta = 0"),
+        ({"measure": "l1", "alpha": [0.5, 2]}, "alpha = 0.5 is used by none of the measures asked for"),
+        ({"dtype": "int8"}, "dtype must be auto, float32, float16 or bfloat16 \\(bf16\\), not 'int8'"),
         ({"temperature": 0}, "a temperature must be above 0, not 0"),
         ({"temperature": -1.5}, "a temperature must be above 0, not -1.5"),
         ({"temperature": math.nan}, "a temperature must be a number above 0, not nan"),

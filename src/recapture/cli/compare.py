@@ -14,10 +14,13 @@ from .gate_options import GATE, gate_options, gated, leave
 from .options import (
     FORMS,
     WithCandidates,
+    ahead_options,
     candidate_files,
+    check_ahead,
     check_targets,
     chosen_form,
     deliver,
+    foretell,
     output_format,
     read_and_encoded,
     report_options,
@@ -76,6 +79,7 @@ KINDS = {"--pairs": compare_pairs, "--contexts": compare_contexts}
 @output_format(FORMS, default=None, default_text="by the ending of --output, else table")
 @click.option("--output", "-o", metavar="FILE", help="Write here; stdout then has the answer alone.")
 @report_options(series=True)
+@ahead_options
 @gate_options(stored=True)
 def compare(
     results: tuple[str, ...],
@@ -99,6 +103,8 @@ def compare(
     output: str | None,
     report: str | None,
     series: bool | list[float],
+    dry_run: bool,
+    budget: str | None,
     baseline: str | None,
     fail_if: tuple[str, ...],
     tolerance: float | None,
@@ -115,6 +121,7 @@ def compare(
       recapture compare --contexts -c a.jsonl -c b.jsonl
       recapture compare -r human.txt -c new.txt --baseline old.txt --fail-if worse --fail-if "diversity < 0.8"
       recapture compare a.json b.json
+      recapture compare -r human.txt -c a.txt -c b.txt --budget 10min
     \b
     RESULTS are files that recapture score, pairs or contexts wrote with --output FILE.json (pairs and contexts with
     --arrays): compared as far as they go, without the texts.
@@ -122,10 +129,12 @@ def compare(
     """
     from ..sets.declaration import METRICS, usual_metrics
     from ..systems.answer import compare as compare_systems
+    from ..systems.answer import work_of_compare
     from ..systems.comparison import Comparison
     from ..systems.saved_results import compare_saved
     from ..systems.stored_baseline import read_baseline
 
+    check_ahead(dry_run, budget, sample)
     gate = gated(baseline, fail_if, tolerance)
     reading, encoding = read_and_encoded(given)
     if results:
@@ -166,26 +175,33 @@ def compare(
     )
     if kept is not None:
         held = read_baseline(kept).name
-    compared = compare_systems(
-        sets.references if kept is None else None,
-        sets.candidates,
-        chosen,
-        encoder,
-        k,
-        level=level,
-        interval=interval,
-        ceiling=not no_ceiling,
-        human=sets.human,
-        reference_groups=sets.reference_groups,
-        groups=sets.groups,
-        human_groups=sets.human_groups,
-        paired=paired,
-        labelled=None if labelled is None else [name.strip() for name in labelled.split(",")],
-        seed=seed,
-        reference_name=sets.name or "reference",
-        baseline=kept,
+    arguments: dict[str, Any] = {
+        "reference": sets.references if kept is None else None,
+        "systems": sets.candidates,
+        "metrics": chosen,
+        "encoder": encoder,
+        "k": k,
+        "level": level,
+        "interval": interval,
+        "ceiling": not no_ceiling,
+        "human": sets.human,
+        "reference_groups": sets.reference_groups,
+        "groups": sets.groups,
+        "human_groups": sets.human_groups,
+        "paired": paired,
+        "labelled": None if labelled is None else [name.strip() for name in labelled.split(",")],
+        "seed": seed,
+        "reference_name": sets.name or "reference",
+        "baseline": kept,
         **encoding,
-    )
+    }
+    if dry_run:
+        from ..sets.work_ahead import SetWork
+
+        work = SetWork(work_of_compare(arguments), usual_metrics())
+        foretell(work.at(work.size), form)
+        return
+    compared = compare_systems(**arguments, budget=budget)
     if sample is not None:
         compared.settings["sample"] = {"size": sample, "seed": seed}
     found = gate.judge(compared, held)

@@ -10,7 +10,15 @@ import numpy as np
 
 from ..errors import InputError
 from ..texts import Samples, read_together
-from .options import check_targets, chosen_encoding, encoding_options, input_options, say
+from .options import (
+    check_targets,
+    chosen_encoding,
+    dry_run_option,
+    encoding_options,
+    foretell,
+    input_options,
+    say,
+)
 
 _SUFFIXES = (".npy", ".npz", ".safetensors")
 
@@ -21,6 +29,7 @@ _SUFFIXES = (".npy", ".npz", ".safetensors")
 @input_options
 @encoding_options
 @click.option("--fit", metavar="FILE", help="Texts that bag-of-words takes its words from (default: the same FILE).")
+@dry_run_option
 def embed(
     file: str,
     output: str,
@@ -28,6 +37,7 @@ def embed(
     input_format: str | None,
     encoder: str | None,
     fit: str | None,
+    dry_run: bool,
     **encoding: Any,
 ) -> None:
     """Turn the texts of FILE (- for stdin) into vectors that `recapture score` reads back.
@@ -55,6 +65,11 @@ def embed(
         return
     paths = [fit, file] if fit else [file]
     sets = [_texts(samples) for samples in read_together(paths, [input_format] * len(paths), field=field)]
+    if dry_run:
+        from ..sets.work_ahead import encoding_ahead
+
+        foretell(encoding_ahead(sets[-1], encoder, chosen_encoding(**encoding)), "table")
+        return
     encoded = vectors_of(sets, paths, encoder, **chosen_encoding(**encoding))
     for note in (note for notes in encoded.notes for note in notes):
         say(note)

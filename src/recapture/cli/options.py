@@ -26,6 +26,7 @@ from ..texts.reading import format_names, has_known_suffix
 if TYPE_CHECKING:
     from ..declarations import Declaration
     from ..report.report import Reported
+    from ..sets.work_ahead import WorkAhead
 
 Command = Callable[..., Any]
 TYPED = "recapture.typed"
@@ -100,6 +101,47 @@ def interval_option(command: Command) -> Command:
     return click.option(
         "--interval", type=float, metavar="LEVEL", callback=level, help="Interval around every number, e.g. 0.95."
     )(command)
+
+
+def ahead_options(command: Command) -> Command:
+    """--dry-run and --budget."""
+
+    def checked(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+        if value is not None:
+            from ..sets.budget import seconds_of
+
+            seconds_of(value)
+        return value
+
+    budget = click.option(
+        "--budget",
+        metavar="TIME",
+        callback=checked,
+        help="Take as large a sample as fits: 90s, 10min, 1h30min; prints the interval it costs.",
+    )
+    return dry_run_option(budget(command))
+
+
+def dry_run_option(command: Command) -> Command:
+    return click.option(
+        "--dry-run", is_flag=True, help="Print how long it would take, memory and disk; do and write nothing."
+    )(command)
+
+
+def foretell(ahead: WorkAhead, form: str) -> None:
+    """Print what work would take, in the place of its result."""
+    if form == "json":
+        click.echo(json.dumps(ahead.record(), indent=2))
+    else:
+        click.echo("\n".join(ahead.lines()))
+
+
+def check_ahead(dry_run: bool, budget: str | None, sample: int | None) -> None:
+    """--budget chooses the sample that --sample would name; --dry-run does nothing that could be cut."""
+    if budget is not None and sample is not None:
+        raise InputError("--budget chooses how large a sample is, and so does --sample: leave out either")
+    if budget is not None and dry_run:
+        raise InputError("--dry-run says how long all of it takes, --budget takes a part: leave out either")
 
 
 def share_option(name: str, usual: float, what: str) -> Callable[[Command], Command]:
@@ -545,19 +587,22 @@ def _encodable(text: str) -> str:
 
 _ONLY = {"alpha": "infolm", "beta": "infolm"}
 """Options that belong to one metric, though others have parameters of that name."""
-_OF_MODELS = {"device": ("model", "encoder"), "batch-tokens": ("model", "encoder")}
+_OF_MODELS = {"device": ("model", "encoder"), "batch-tokens": ("model", "encoder"), "dtype": ("model",)}
 
 
-def _numbers(_: click.Context, __: click.Parameter, text: str | None) -> list[float] | None:
+def _numbers(_: click.Context, parameter: click.Parameter, text: str | None) -> float | list[float] | None:
+    """One number, or several; temperatures are above 0."""
     if text is None:
         return None
     try:
         numbers = [float(number) for number in text.split(",")]
     except ValueError:
         numbers = [math.nan]
-    if not all(math.isfinite(number) and number > 0 for number in numbers):
-        raise InputError(f"--temperature takes numbers above 0 such as 1 or 0.5, not {text!r}")
-    return numbers
+    above = parameter.name == "temperature"
+    if not all(math.isfinite(number) and (number > 0 or not above) for number in numbers):
+        option = f"--{parameter.name} takes numbers{' above 0' if above else ''} such as 1 or 0.5"
+        raise InputError(f"{option}, not {shortened(text)!r}")
+    return numbers[0] if len(numbers) == 1 else numbers
 
 
 def _names(_: click.Context, __: click.Parameter, text: str | None) -> list[str] | None:
@@ -581,8 +626,10 @@ def word_options(several: bool) -> Callable[[Command], Command]:
             click.option(
                 "--idf/--no-idf", default=None, help="Weigh pieces by how few references have them, or alike."
             ),
-            click.option("--beta", type=float, help="For the measures ab and gamma."),
-            click.option("--alpha", type=float, help="For the measures alpha, renyi and ab."),
+            click.option("--beta", callback=_numbers, metavar=numbers, help=f"For the measures ab and gamma{listed}."),
+            click.option(
+                "--alpha", callback=_numbers, metavar=numbers, help=f"For the measures alpha, renyi and ab{listed}."
+            ),
             click.option("--temperature", callback=_numbers, metavar=numbers, help=f"InfoLM's{listed} (default: 1)."),
             click.option("--measure", callback=_names, metavar=names, help=f"InfoLM's{listed} (default: fisher_rao)."),
         ):

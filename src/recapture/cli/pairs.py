@@ -20,6 +20,8 @@ from .options import (
     check_targets,
     chosen_form,
     deliver,
+    dry_run_option,
+    foretell,
     input_options,
     interval_option,
     listed,
@@ -76,6 +78,7 @@ def pair_options(command: Command) -> Command:
             "--encoder", metavar="NAME", help="For word vectors: name or folder (default: all-MiniLM-L6-v2)."
         ),
         click.option("--device", metavar="NAME", help="auto, cpu, cuda, cuda:1, mps (default: auto)."),
+        click.option("--dtype", metavar="NAME", help="InfoLM's model in float32, float16 or bfloat16 (default: auto)."),
         click.option("--offline", is_flag=True, help="Never touch the network."),
         click.option("--no-cache", is_flag=True, help="Neither read nor keep a model's vectors on disk."),
     )):  # fmt: skip
@@ -114,6 +117,7 @@ def pair_call(
     model: str | None,
     encoder: str | None,
     device: str | None,
+    dtype: str | None,
     batch_tokens: int | None,
     offline: bool,
     no_cache: bool,
@@ -123,6 +127,7 @@ def pair_call(
     """From the options to texts and arguments; all that can be refused without a model is refused here."""
     from ..pairs.declaration import METRICS, usual_metrics
     from ..pairs.evaluate import checked_parameters
+    from ..representations.precision import checked_dtype
     from ..texts.aligned import check_distinct, read_aligned
 
     candidate = candidate_files(candidate, input_format)
@@ -139,9 +144,13 @@ def pair_call(
         left_out = None
         chosen = METRICS.choose(metrics)
     options = _options(chosen, parameters, seed)
-    _check_uses(chosen, {"model": model, "encoder": encoder, "device": device, "batch-tokens": batch_tokens})
+    _check_uses(
+        chosen, {"model": model, "encoder": encoder, "device": device, "batch-tokens": batch_tokens, "dtype": dtype}
+    )
     if over_references is not None and all(metric.over_references is None for metric in chosen):
         raise InputError(f"--over-references: no metric of {listed(chosen)} takes a rule for several references")
+    if dtype is not None:
+        checked_dtype(dtype)
     checked_parameters([(metric, options.get(metric.name, {})) for metric in chosen], over_references)
     files = read_aligned(
         reference,
@@ -164,6 +173,7 @@ def pair_call(
         "model": model,
         "seed": seed,
         "device": device,
+        "dtype": dtype,
         "batch_tokens": batch_tokens,
         "offline": offline or None,
         "cache": not no_cache,
@@ -180,6 +190,7 @@ def pair_call(
 @report_options(series=True)
 @click.option("--per-item", metavar="FILE", help="Write every item's scores here, one JSON object a line.")
 @arrays_option("every item's scores, which recapture compare FILE.json FILE.json needs")
+@dry_run_option
 def pairs(
     interval: float | None,
     form: str | None,
@@ -188,6 +199,7 @@ def pairs(
     report: str | None,
     series: bool | list[float],
     arrays: bool,
+    dry_run: bool,
     **given: Any,
 ) -> None:
     """Score every candidate text against its own references: the n-th lines of all files belong together.
@@ -209,6 +221,11 @@ def pairs(
 
     call = pair_call(form, output, per_item, report, **given)
     how = with_arrays(arrays, call.form)
+    if dry_run:
+        from ..pairs.pairs_ahead import pairs_ahead
+
+        foretell(pairs_ahead(call.references, call.systems, call.arguments), call.form)
+        return
     results = evaluate_pairs(call.references, call.systems, interval=interval, **call.arguments)
     also = {per_item: results.to_jsonl(call.ids)} if per_item else {}
     deliver(results, call.form, output, results.notes, also, how, report=report, series=series)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import click
 
-from .options import candidate_names, input_options, say
+from .options import candidate_names, dry_run_option, foretell, input_options, say
 
 
 @click.command(short_help="Cut the work on two large files into parts.")
@@ -22,6 +23,7 @@ from .options import candidate_names, input_options, say
 @click.option("--truncate", is_flag=True, help="Cut texts too long for the encoder (default: windows).")
 @click.option("--batch-size", type=click.IntRange(1), help="Texts encoded at once (default: 32).")
 @input_options
+@dry_run_option
 def plan(
     reference: str,
     candidate: str,
@@ -36,6 +38,7 @@ def plan(
     batch_size: int | None,
     field: str | None,
     input_format: str | None,
+    dry_run: bool,
 ) -> None:
     """Cut the work on two large files into parts: recapture run does them, recapture merge adds them up.
 
@@ -53,6 +56,18 @@ def plan(
     """
     from ..plans.planned_work import make_plan
 
+    if dry_run:
+        from ..plans.plan_ahead import plan_ahead
+
+        of_texts: dict[str, Any] = {
+            "encoder": encoder,
+            "pooling": pooling,
+            "truncate": truncate,
+            "batch_size": batch_size,
+        }
+        ahead = plan_ahead(reference, candidate, metrics, k, parts=parts, field=field, format=input_format, **of_texts)
+        foretell(ahead, "table")
+        return
     called = candidate_names((candidate,), (name,) if name is not None else ())[0]
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always")

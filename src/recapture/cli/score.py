@@ -16,13 +16,16 @@ from ..texts.sampling import sample_places
 from .options import (
     FORMS,
     WithCandidates,
+    ahead_options,
     arrays_option,
     candidate_files,
     candidate_names,
+    check_ahead,
     check_stdin,
     check_targets,
     chosen_form,
     deliver,
+    foretell,
     inference_options,
     output_format,
     read_and_encoded,
@@ -165,6 +168,7 @@ def hint_at_pairs(sets: SetFiles, tested: bool, **others: Any) -> None:
 @arrays_option("per-sample flags and curves")
 @click.option("--output", "-o", metavar="FILE", help="Write here; stdout then has the answer alone.")
 @report_options(series=True)
+@ahead_options
 def score(
     reference: str,
     candidate: tuple[str, ...],
@@ -190,6 +194,8 @@ def score(
     output: str | None,
     report: str | None,
     series: bool | list[float],
+    dry_run: bool,
+    budget: str | None,
     **given: Any,
 ) -> None:
     """Score candidate sets against a reference set.
@@ -204,13 +210,16 @@ def score(
       recapture score -r human.txt -c a.txt -c b.jsonl --field text --metrics mark-evaluate,precision-recall --k 1
       recapture score -r human.jsonl --reference-field text -c model.jsonl --field output --name "model 7"
       recapture score -r human.txt -c runs/*.txt --sample 5000
+      recapture score -r human.txt -c runs/*.txt --dry-run
+      recapture score -r human.txt -c runs/*.txt --budget 10min
       recapture score -r human.npy -c model.npy --interval 0.95 --pvalue --output scores.json
       generate | recapture score -r human.txt -c - --encoder bag-of-words
       recapture score -r human.npy -c model.npy --storage /shared/scored --engine ray --address auto
     """
     from ..sets.declaration import METRICS
-    from ..sets.evaluate import evaluate
+    from ..sets.evaluate import evaluate, work_of_evaluate
 
+    check_ahead(dry_run, budget, sample)
     reading, encoding = read_and_encoded(given)
     candidate = candidate_files(candidate, given["input_format"])
     check_targets(output, candidates=candidate, report=report)
@@ -241,25 +250,32 @@ def score(
         sample=sample,
         seed=seed,
     )
-    results = evaluate(
-        sets.references,
-        sets.candidates,
-        metrics=chosen,
-        encoder=encoder,
-        k=k,
-        balance=balance or False,
-        interval=interval,
-        pvalue=pvalue,
-        ceiling=not no_ceiling,
-        seed=seed,
-        human=sets.human,
-        reference_groups=sets.reference_groups,
-        candidate_groups=sets.groups,
-        human_groups=sets.human_groups,
-        paired=paired,
-        reference_name=sets.name,
+    arguments: dict[str, Any] = {
+        "references": sets.references,
+        "candidates": sets.candidates,
+        "metrics": chosen,
+        "encoder": encoder,
+        "k": k,
+        "balance": balance or False,
+        "interval": interval,
+        "pvalue": pvalue,
+        "ceiling": not no_ceiling,
+        "seed": seed,
+        "human": sets.human,
+        "reference_groups": sets.reference_groups,
+        "candidate_groups": sets.groups,
+        "human_groups": sets.human_groups,
+        "paired": paired,
+        "reference_name": sets.name,
         **encoding,
-    )
+    }
+    if dry_run:
+        from ..sets.work_ahead import SetWork
+
+        work = SetWork(work_of_evaluate(arguments))
+        foretell(work.at(work.size), form)
+        return
+    results = evaluate(**arguments, budget=budget)
     results.show(None if every else results.shown, "--all")
     if sample is not None:
         results.state(sample={"size": sample, "seed": seed})

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import InputError
 from .logs import LogPairs
-from .measures import Measure, check_all, declarations, number
+from .measures import Measure, Setting, settings
 
 BLOCK = 1 << 15
 """Numbers in one array of a block of pairs: the dozen arrays in use stay in the processor's cache."""
@@ -27,8 +27,13 @@ def evaluate(
 
     A pair's numbers do not depend on the other pairs. Memory: a dozen arrays of BLOCK or V numbers.
     """
-    declared = declarations([measures] if isinstance(measures, str | Measure) else measures)
-    check_all(declared, alpha, beta)
+    asked = settings([measures] if isinstance(measures, str | Measure) else measures, [alpha], [beta])
+    values = evaluate_settings(asked, log_p, log_q)
+    return {setting.measure.name: value for setting, value in zip(asked, values, strict=True)}
+
+
+def evaluate_settings(asked: Sequence[Setting], log_p: np.ndarray, log_q: np.ndarray) -> np.ndarray:
+    """(settings, pairs), or (settings,) for one pair: what all of them need of the logarithms is made once."""
     log_p, log_q = np.asarray(log_p), np.asarray(log_q)
     if log_p.shape != log_q.shape or log_p.ndim not in (1, 2) or log_p.shape[-1] == 0:
         raise InputError(
@@ -37,18 +42,17 @@ def evaluate(
     shape = log_p.shape[:-1]
     log_p, log_q = np.atleast_2d(log_p), np.atleast_2d(log_q)
     rows = max(1, BLOCK // log_p.shape[1])
-    values = {measure.name: np.empty(len(log_p)) for measure in declared}
+    values = np.empty((len(asked), len(log_p)))
     for start in range(0, len(log_p), rows):
         part = slice(start, start + rows)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             pairs = LogPairs(
                 np.ascontiguousarray(log_p[part], dtype=np.float64), np.ascontiguousarray(log_q[part], dtype=np.float64)
             )
-            _check_rows(pairs, start, any(not measure.scale_invariant for measure in declared))
-            for measure in declared:
-                # Adding 0 turns -0 into 0.
-                values[measure.name][part] = np.maximum(measure.compute(pairs, number(alpha), number(beta)), 0.0) + 0.0
-    return {name: value.reshape(shape) for name, value in values.items()}
+            _check_rows(pairs, start, any(not setting.measure.scale_invariant for setting in asked))
+            for place, setting in enumerate(asked):
+                values[place, part] = setting.of(pairs)
+    return values.reshape(len(asked), *shape)
 
 
 def _check_rows(pairs: LogPairs, start: int, to_one: bool) -> None:

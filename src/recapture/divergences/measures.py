@@ -9,12 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from ..checks import is_number
 from ..errors import InputError, nearest_names, shown
-from .logs import LogPairs
+from .logs import Array, LogPairs
 
 INFINITY = math.inf
 NEAR = 1e-9
@@ -40,7 +39,7 @@ class Measure:
     name: str
     title: str
     formula: str
-    compute: Callable[[LogPairs, float, float], np.ndarray]
+    compute: Callable[[LogPairs, float, float], Array]
     """(pairs, alpha, beta) -> one number per pair."""
     parameters: tuple[str, ...] = ()
     """Of alpha and beta, those it needs."""
@@ -74,16 +73,16 @@ def _close(value: float, to: float) -> bool:
     return abs(value - to) < NEAR
 
 
-def _ab(pairs: LogPairs, alpha: float, beta: float) -> np.ndarray:
+def _ab(pairs: LogPairs, alpha: float, beta: float) -> Array:
     """The definition's three logarithms in one: that of the escort distributions' power sum, which is 0 when equal."""
     total = alpha + beta
     return -pairs.escort(total).log_power_sum(alpha / total, beta / total) / (alpha * beta)
 
 
-def _fisher_rao(pairs: LogPairs) -> np.ndarray:
-    chord = np.sqrt((pairs.root_gap**2).sum(axis=1))
-    angle = np.arcsin(np.minimum(chord / 2.0, math.sqrt(0.5)))
-    return np.asarray(np.minimum(4.0 / math.pi * angle, 1.0))
+def _fisher_rao(pairs: LogPairs) -> Array:
+    chord = pairs.library.sqrt((pairs.root_gap**2).sum(axis=1))
+    angle = pairs.library.arcsin(pairs.library.clip(chord / 2.0, None, math.sqrt(0.5)))
+    return pairs.library.clip(4.0 / math.pi * angle, None, 1.0)
 
 
 _ALPHA_DIVIDES = "the formula divides by alpha (alpha - 1)"
@@ -166,7 +165,7 @@ _MEASURES = (
         "l1",
         "L1 distance",
         "sum of |p - q|",
-        lambda pairs, alpha, beta: np.abs(pairs.gap).sum(axis=1),
+        lambda pairs, alpha, beta: abs(pairs.gap).sum(axis=1),
         highest=2.0,
         symmetric=True,
     ),
@@ -174,7 +173,7 @@ _MEASURES = (
         "l2",
         "L2 distance",
         "square root of the sum of (p - q)^2",
-        lambda pairs, alpha, beta: np.sqrt((pairs.gap**2).sum(axis=1)),
+        lambda pairs, alpha, beta: pairs.library.sqrt((pairs.gap**2).sum(axis=1)),
         highest=math.sqrt(2.0),
         symmetric=True,
     ),
@@ -182,7 +181,7 @@ _MEASURES = (
         "linf",
         "L-infinity distance",
         "largest |p - q|",
-        lambda pairs, alpha, beta: np.abs(pairs.gap).max(axis=1),
+        lambda pairs, alpha, beta: pairs.library.amax(abs(pairs.gap), axis=1),
         highest=1.0,
         symmetric=True,
     ),
@@ -243,8 +242,7 @@ def check_all(measures: Sequence[str | Measure], alpha: float | None = None, bet
             if using:
                 raise InputError(f"the measure {using[0].name} needs {name}")
             continue
-        if not is_number(value) or not abs(value) <= LARGEST:
-            raise InputError(f"{name} must be a number from {-LARGEST:g} to {LARGEST:g}, not {shown(value)}")
+        check_parameter(name, value)
         if not using:
             names = ", ".join(measure.name for measure in declared)
             raise InputError(f"{name} = {value:g} is used by none of the measures asked for ({names})")
@@ -252,6 +250,49 @@ def check_all(measures: Sequence[str | Measure], alpha: float | None = None, bet
         for rule in measure.forbidden:
             if rule.holds(number(alpha), number(beta)):
                 raise InputError(f"the measure {measure.name} does not exist at {rule.what}: {rule.why}")
+
+
+class Setting(NamedTuple):
+    """A measure at values of those parameters that it has."""
+
+    measure: Measure
+    alpha: float | None = None
+    beta: float | None = None
+
+    def of(self, pairs: LogPairs) -> Array:
+        """One number a pair."""
+        # Nothing is below 0; adding 0 turns -0 into 0.
+        return pairs.library.clip(self.measure.compute(pairs, number(self.alpha), number(self.beta)), 0.0, None) + 0.0
+
+    def range(self) -> tuple[float, float]:
+        return self.measure.range(self.alpha, self.beta)
+
+    def is_symmetric(self) -> bool:
+        return self.measure.is_symmetric(self.alpha, self.beta)
+
+
+def settings(
+    measures: Sequence[str | Measure], alphas: Sequence[float | None], betas: Sequence[float | None]
+) -> list[Setting]:
+    """Every measure at every value, or pair of values, of the parameters it has: measures first, then alpha, then beta.
+
+    Raises where one of them does not exist, or a parameter is used by none.
+    """
+    declared = declarations(measures)
+    for alpha in alphas:
+        for beta in betas:
+            check_all(declared, alpha, beta)
+    return [
+        Setting(measure, alpha, beta)
+        for measure in declared
+        for alpha in (alphas if "alpha" in measure.parameters else [None])
+        for beta in (betas if "beta" in measure.parameters else [None])
+    ]
+
+
+def check_parameter(name: str, value: Any) -> None:
+    if not is_number(value) or not abs(value) <= LARGEST:
+        raise InputError(f"{name} must be a number from {-LARGEST:g} to {LARGEST:g}, not {shown(value)}")
 
 
 def declarations(measures: Sequence[str | Measure]) -> list[Measure]:

@@ -63,6 +63,9 @@ class TextPairScorer(PairScorer, ABC):
     def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
         """One float64 number for each (reference, candidate), by output; NaN where the two cannot be compared."""
 
+    def ahead(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """These pairs are scored next but one: a device may begin with them. The very same list is then scored."""
+
     def looks(self, texts: Sequence[str]) -> Sequence[Hashable]:
         """For each text what the metric sees of it: texts that look alike score alike, so that one stands for all."""
         return texts

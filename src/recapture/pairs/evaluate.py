@@ -23,6 +23,7 @@ from ..declarations import fill_docstring
 from ..errors import InputError, OptionError, nearest_names, shown
 from ..progress import Progress
 from ..report.result import Result, content_digest
+from ..representations.precision import checked_dtype
 from ..similarity.scorer import RULES, Rule
 from ..texts.objects import checked_entries, is_missing, samples_of
 from .declaration import (
@@ -84,6 +85,7 @@ def evaluate_pairs(
     interval: float | None = None,
     seed: int = 0,
     device: str | None = None,
+    dtype: str | None = None,
     batch_tokens: int | None = None,
     offline: bool | None = None,
     cache: bool | ModelName | VectorCache = True,
@@ -113,6 +115,8 @@ def evaluate_pairs(
         Of that bootstrap.
     batch_tokens
         How many tokens go through a model at once.
+    dtype
+        For infolm: float32, float16 or bfloat16 (default: float32 on a processor, float16 on CUDA).
     device, offline, cache
         As for `encode`.
 
@@ -136,7 +140,7 @@ def evaluate_pairs(
     else:
         chosen = METRICS.choose(metrics)
     own = METRICS.own_parameters(chosen, options)
-    shared = Shared(encoder, model, device=device, batch_tokens=batch_tokens, offline=offline, cache=cache)
+    shared = Shared(encoder, model, device=device, dtype=dtype, batch_tokens=batch_tokens, offline=offline, cache=cache)
     texts = aligned_texts(references, candidates)
     listed = [(metric, own[metric.name]) for metric in chosen]
     level = None if interval is None else check_level(interval)
@@ -362,10 +366,12 @@ class Shared:
         model: ModelName | None = None,
         *,
         device: str | None = None,
+        dtype: str | None = None,
         batch_tokens: int | None = None,
         offline: bool | None = None,
         cache: Any = True,
     ) -> None:
+        self._dtype = None if dtype is None else checked_dtype(dtype)
         if batch_tokens is not None:
             batch_tokens = check_count("batch_tokens", batch_tokens, 1, _MOST_TOKENS)
         self._encoder = encoder
@@ -385,8 +391,9 @@ class Shared:
         return self._words[name]
 
     def chunk_characters(self) -> int:
-        """Of the texts that are scored together; distributions over a vocabulary need more memory than word vectors."""
-        there = not self._masked and any(store.accelerator is not None for store in self._words.values())
+        """Of the texts that are scored together."""
+        stores: list[WordStore | MaskedStore] = [*self._words.values(), *self._masked.values()]
+        there = bool(stores) and all(store.accelerator is not None for store in stores)
         return _CHUNK_CHARACTERS * (_MORE_THERE if there else 1)
 
     def masked(self, model: ModelName | None = None) -> MaskedStore:
@@ -395,7 +402,7 @@ class Shared:
 
         name = _model_name(self._model if model is None else model)
         if name not in self._masked:
-            self._masked[name] = MaskedStore(name or None, **self._options, cache=self._cache)
+            self._masked[name] = MaskedStore(name or None, **self._options, dtype=self._dtype, cache=self._cache)
         return self._masked[name]
 
 
@@ -534,12 +541,25 @@ def _score_pairs(
     if not jobs:
         return scores
     with Progress("scoring pairs", len(distinct) * len(jobs), "pair") as progress:
-        for chunk in _chunks(distinct, characters):
+        for chunk, following in _with_next(_chunks(distinct, characters)):
             for job in jobs:
+                if following:
+                    cast(TextPairScorer, job.scorer).ahead(following)
+                if not chunk:
+                    continue
                 rows = map(tuple, job.score(chunk).tolist())
                 scores[job.metric.name].update(zip(chunk, rows, strict=True))
                 progress.advance(len(chunk))
     return scores
+
+
+def _with_next(chunks: Iterable[list[TextPair]]) -> Iterator[tuple[list[TextPair], list[TextPair]]]:
+    """Each chunk, and the one after it; an empty one first and last."""
+    previous: list[TextPair] = []
+    for chunk in chunks:
+        yield previous, chunk
+        previous = chunk
+    yield previous, []
 
 
 def _chunks(pairs: Iterable[TextPair], characters: int) -> Iterator[list[TextPair]]:

@@ -6,15 +6,18 @@ is the head's vector before the vocabulary projection: every temperature and wei
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..geometry.devices import accelerator_beside
 from ..progress import Progress
 from .batches import GPU_TOKENS, token_batches
 from .kept import Kept
+from .masked_device import Launched, WindowRows, launch
 from .masked_model import PURPOSE, MaskedModel, find_masked_model
 from .pieces import Pieces, room_for
 from .vector_cache import VectorCache
@@ -54,17 +57,20 @@ class MaskedStore:
         model: str | None = None,
         *,
         device: str | None = None,
+        dtype: str | None = None,
         batch_tokens: int | None = None,
         offline: bool | None = None,
         cache: Any = True,
     ) -> None:
-        self.model: MaskedModel = find_masked_model(model, device=device, offline=offline)
+        self.model: MaskedModel = find_masked_model(model, device=device, dtype=dtype, offline=offline)
         self._batch_tokens = batch_tokens
         self._kept: Kept[Masked] = Kept(lambda made: made.vectors.nbytes + made.ids.nbytes, _KEPT_BYTES)
         self._pieces: dict[str, Pieces] = {}
+        self._keys: dict[str, str] = {}
         self._disk = None
         if cache is not False:
             self._disk = cache if isinstance(cache, VectorCache) else VectorCache(None if cache is True else cache)
+        self._flying: list[Launched] = []
         self.windowed: set[str] = set()
         """Texts longer than the model takes, which went through it in overlapping windows."""
 
@@ -73,6 +79,13 @@ class MaskedStore:
         if new:
             self._pieces.update(zip(new, self.model.tokenizer.pieces(new), strict=True))
         return [self._pieces[text] for text in texts]
+
+    @property
+    def accelerator(self) -> str | None:
+        """torch's name of the device that masks and compares many texts at once; None: the processor, one by one."""
+        if importlib.util.find_spec("torch") is None:  # then nothing can be made, and whoever loads says so
+            return None
+        return accelerator_beside(self.model.device)
 
     @property
     def name(self) -> str:
@@ -90,15 +103,70 @@ class MaskedStore:
 
     def ensure(self, texts: Sequence[str]) -> None:
         """Make sure that the vectors of all these texts are in memory."""
-        by_key: dict[str, Pieces] = {}
-        for text, piece in zip(texts, self.pieces(texts), strict=True):
-            by_key.setdefault(_key(piece), piece)
-            if len(piece.own) > self._room(piece):
-                self.windowed.add(text)
+        by_key = self._by_key(texts)
         missing = sorted(self._kept.missing(list(by_key)), key=lambda key: (len(by_key[key].own), key))
         if missing:
             self._make(self._recall({key: by_key[key] for key in missing}))
             self._kept.make_room(len(by_key))
+
+    def launch(self, texts: Sequence[str]) -> Launched:
+        """Vectors of all these texts on the model's device, which may still be at work on them; `land` brings them.
+
+        What an earlier launch has not brought yet is taken from there.
+        """
+        by_key = self._by_key(texts)
+        missing = self._kept.missing(list(by_key))
+        elsewhere = {key for key in missing if any(key in earlier.rows for earlier in self._flying)}
+        new = self._recall({key: by_key[key] for key in missing if key not in elsewhere})
+        launched = launch(
+            self.model,
+            by_key,
+            {key: self._windowed_rows(piece) for key, piece in new.items()},
+            {key: self._kept[key].vectors for key in by_key if key not in new and key not in elsewhere},
+            self._flying,
+            self._batch_tokens or GPU_TOKENS,
+        )
+        self._flying.append(launched)
+        return launched
+
+    def land(self, launched: Launched) -> bool:
+        """Wait for a launch and keep its vectors, here and on disk; False: some are no numbers, and none is kept."""
+        self._flying.remove(launched)
+        fine = launched.wait()
+        if fine:
+            made = launched.made()
+            for key, vectors in made.items():
+                if self._kept.missing([key]):
+                    self._kept.put(key, Masked(np.array(launched.own[key], np.int64), vectors))
+            if self._disk is not None and made:
+                self._disk.put_arrays(self.model.identity(), list(made), list(made.values()))
+            self._kept.make_room(len(launched.rows))
+        return fine
+
+    def _by_key(self, texts: Sequence[str]) -> dict[str, Pieces]:
+        by_key: dict[str, Pieces] = {}
+        for text, piece in zip(texts, self.pieces(texts), strict=True):
+            by_key.setdefault(self.key(text), piece)
+            if len(piece.own) > self._room(piece):
+                self.windowed.add(text)
+        return by_key
+
+    def key(self, text: str) -> str:
+        """What a text that was cut goes by: its pieces, which are all that the model sees of it."""
+        if text not in self._keys:
+            self._keys[text] = _key(self._pieces[text])
+        return self._keys[text]
+
+    def _windowed_rows(self, piece: Pieces) -> list[WindowRows]:
+        return [
+            WindowRows(
+                (*piece.before, *piece.own[window.start : window.stop], *piece.behind),
+                window.first,
+                window.last,
+                len(piece.before) - window.start,
+            )
+            for window in windows(len(piece.own), self._room(piece))
+        ]
 
     def hold(self, texts: Sequence[str]) -> None:
         """Keep the vectors of these texts, made already or not, until they are released: nothing is masked twice."""

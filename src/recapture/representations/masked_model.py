@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..declarations import installed_version
 from ..errors import InputError
+from .attention import ready_attention
 from .encoder import DEFAULT_ENCODER
 from .loading import check_device, in_one_sentence, load_pretrained, room_of, transformer_folder, usable_device
 from .locate import Wanted, Weights, find_weights
 from .masked_body import MaskedBody, fast_projection
 from .pieces import Tokenizer
+from .precision import checked_dtype
 from .shipped import HEAD, SHIPPED, load_shipped, shipped_file, shipped_revision
 from .weight_files import read_settings
 
@@ -26,8 +29,9 @@ _USE = f"use {HEAD} (the default) or a masked language model such as bert-base-u
 class MaskedModel:
     """A pretrained masked language model. PyTorch is imported and weights are loaded at the first text."""
 
-    def __init__(self, weights: Weights, name: str, device: str | None = None) -> None:
+    def __init__(self, weights: Weights, name: str, device: str | None = None, dtype: str | None = None) -> None:
         check_device(device)
+        self._wanted_dtype = checked_dtype(dtype)
         self.name = name
         self._weights = weights
         self._wanted_device = device
@@ -64,8 +68,28 @@ class MaskedModel:
         return self._device == "cpu"
 
     @property
+    def device(self) -> str:
+        """torch's name of where it computes."""
+        return self._device
+
+    @property
     def _dtype_name(self) -> str:
-        return "float16" if self._device.startswith("cuda") else "float32"
+        usual = "float16" if self._device.startswith("cuda") else "float32"
+        return self._wanted_dtype or usual
+
+    @contextlib.contextmanager
+    def computing(self, reduced: bool = True) -> Iterator[None]:
+        """Within: products in the model's number type; reduced=False: all in float32."""
+        import torch
+
+        half = torch.bfloat16 if self._dtype_name == "bfloat16" else torch.float16
+        kind = self._device.split(":")[0]
+        with (
+            torch.inference_mode(),
+            torch.autocast(kind, half, enabled=reduced and self._dtype_name != "float32"),
+            ready_attention() if kind == "cuda" else contextlib.nullcontext(),
+        ):
+            yield
 
     @functools.cached_property
     def _parts(self) -> tuple[Any, Any, Any]:
@@ -79,7 +103,7 @@ class MaskedModel:
             if projection is None or body is model:
                 raise InputError(f"{PURPOSE} {self.name} ({type(model).__name__}) has no head of a known form: {_USE}")
             setattr(model, model.base_model_prefix, _stand_in())
-            return MaskedBody(body, self.on_cpu), model, projection
+            return MaskedBody(body, self.on_cpu and self._dtype_name == "float32"), model, projection
 
     @functools.cached_property
     def _projection(self) -> Any:
@@ -103,7 +127,6 @@ class MaskedModel:
         """(rows, width) float32: each row's token in its place is masked; the head's vector there."""
         import torch
 
-        body, model, projection = self._parts
         width = max(map(len, rows))
         ids = np.full((len(rows), width), self.tokenizer.pad, np.int64)
         for at, row in enumerate(rows):
@@ -115,24 +138,37 @@ class MaskedModel:
         if lengths.min() < width:  # attention is faster without
             mask = torch.from_numpy((np.arange(width) < lengths[:, None]).astype(np.int64)).to(self._device)
 
-        def vectors(half: bool) -> Any:
-            with torch.inference_mode(), torch.autocast("cuda", torch.float16, enabled=half):
-                return _head(model, projection, body(tensors[0], mask, tensors[1])).float()
+        def vectors(reduced: bool) -> Any:
+            with self.computing(reduced):
+                return self.head_tensor(tensors[0], mask, tensors[1])
 
-        at_masks = vectors(half=self._device.startswith("cuda"))
+        at_masks = vectors(reduced=True)
         if not bool(torch.isfinite(at_masks).all()):  # too large for half precision
-            at_masks = vectors(half=False)
+            at_masks = vectors(reduced=False)
         answer: np.ndarray = at_masks.cpu().numpy()
         if not np.isfinite(answer).all():
             raise InputError(f"{PURPOSE} {self.name} gives infinity or no number for a text")
         return answer
 
+    def head_tensor(self, ids: Any, mask: Any, places: Any) -> Any:
+        """(rows, width) float32 tensor, from tensors of rows that have their masks in these places; mask: None where
+        no row is filled up. Call it within `computing`; nothing waits for the device.
+        """
+        body, model, projection = self._parts
+        return _head(model, projection, body(ids, mask, places)).float()
+
     def logits(self, vectors: np.ndarray) -> Any:
         """(rows, vocabulary) float32 tensor, from head vectors."""
         import torch
 
+        return self.logits_there(torch.from_numpy(np.ascontiguousarray(vectors)).to(self._device))
+
+    def logits_there(self, vectors: Any) -> Any:
+        """The same from a tensor on the model's device."""
+        import torch
+
         with torch.inference_mode():
-            scores = self._projection(torch.from_numpy(np.ascontiguousarray(vectors)).to(self._device))
+            scores = self._projection(vectors)
         return scores.float()
 
     def _load(self) -> Any:
@@ -195,11 +231,11 @@ def _stand_in() -> Any:
 
 
 def find_masked_model(
-    name: str | None = None, *, device: str | None = None, offline: bool | None = None
+    name: str | None = None, *, device: str | None = None, dtype: str | None = None, offline: bool | None = None
 ) -> MaskedModel:
     """A model of the package recapture-weights (by default its head), a local folder, or a Hugging Face name."""
     name = HEAD if name is None else name
     if name in SHIPPED:
         shipped_file()  # raises an error where the package is missing, before other weights are looked for
     weights = transformer_folder(find_weights(DEFAULT_ENCODER if name in SHIPPED else name, offline, _WANTED))
-    return MaskedModel(weights, name if name in SHIPPED else weights.name, device)
+    return MaskedModel(weights, name if name in SHIPPED else weights.name, device, dtype)

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from ..representations.facts import MadeFor
     from ..representations.vector_cache import VectorCache
     from ..representations.vectors import SampleSet
+    from .work_ahead import SetCall
 
 
 class Job(NamedTuple):
@@ -79,6 +80,7 @@ def evaluate(
     truncate: bool = False,
     cache: bool | str | os.PathLike[str] | VectorCache | None = None,
     reference_name: str = "reference",
+    budget: str | float | None = None,
 ) -> SetResults:
     """How close one or several candidate sets are to a reference set, by many metrics.
 
@@ -126,6 +128,10 @@ def evaluate(
         For `encode`.
     reference_name : str
         What messages and `inputs` call the reference.
+    budget : str or float, optional
+        A time such as "90s", "10min" or "1h30min" (a number: seconds) that the work has to fit into: a sample of every
+        set is taken, as large as fits by a short measurement, and the first sentence of `.verdict` says how large it is
+        and what interval that costs (at the level 0.95 unless `interval` says otherwise).
 
     Returns
     -------
@@ -149,12 +155,15 @@ def evaluate(
     >>> results["far"]["precision-recall"].precision
     0.0
     """
+    given = dict(locals())
     seed, pvalue = check_seed(seed), check_pvalue(pvalue)  # all of these before texts are encoded
     check_balance(balance)
     splits = check_splits(ceiling)
     check_level(interval)
     if human is not None and not splits:
         raise InputError("a second human set was given, but no ceiling is asked for")
+    if budget is not None:
+        return _within_budget(given)
     prepared = prepare_sets(
         references,
         candidates,
@@ -174,6 +183,37 @@ def evaluate(
     results = evaluate_prepared(prepared, balance=balance, interval=interval, pvalue=pvalue, splits=splits, seed=seed)
     results.shown = ROWS if metrics is None else None
     return results
+
+
+def work_of_evaluate(given: Mapping[str, Any]) -> SetCall:
+    """A call of `evaluate`, to see what it takes before it is made."""
+    from .work_ahead import Roles, SetCall
+
+    return SetCall(evaluate, Roles("references", "candidates", "candidate_groups"), given)
+
+
+def _within_budget(given: Mapping[str, Any]) -> SetResults:
+    from .budget import within_budget
+
+    def told(results: SetResults) -> tuple[str, float, float] | None:
+        known = [(result, name, bounds) for result in next(iter(results.values())).values()
+                 for name, bounds in result.intervals.items()]  # fmt: skip
+        # First what tables show.
+        known.sort(key=lambda each: not each_row(each[0].metric, each[1]))
+        if not known:
+            return None
+        result, name, (low, high) = known[0]
+        from ..declarations import number_label
+
+        return number_label(result.metric, name, len(result.values)), given["interval"] or 0.95, (high - low) / 2
+
+    def each_row(metric: str, name: str) -> bool:
+        return bool({metric, f"{metric}.{name}"} & set(ROWS))
+
+    found: SetResults = within_budget(work_of_evaluate(given), given["budget"], None, told)
+    if found.budget_sample:
+        found.state(sample=found.budget_sample)
+    return found
 
 
 @dataclass(frozen=True)

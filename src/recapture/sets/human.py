@@ -34,7 +34,7 @@ SPLITS = 40
 """Unless the caller says how many."""
 REACH = 1.96
 """Standard deviations on either side: 95 % of single parts, where they are about normal."""
-_MOST_CLUSTERED = 1000
+MOST_CLUSTERED = 1000
 _MOST_PLACES = 200_000_000
 """Samples of all splits, which are drawn before the first is scored: some gigabytes."""
 _FEWEST_GROUPS = 4
@@ -145,7 +145,7 @@ class HumanSplits:
         return {**record, "human": "a second human set" if self._human is not None else "the reference, split"}
 
     def _part_size(self, metric: SetMetric) -> int:
-        return min(self.size, _MOST_CLUSTERED) if _by_parts(metric) else self.size
+        return min(self.size, MOST_CLUSTERED) if _by_parts(metric) else self.size
 
     def _draw(self, size: int, candidates: Sequence[CandidateSamples], human_groups: np.ndarray | None) -> None:
         rng = np.random.default_rng([self._seed, 0])

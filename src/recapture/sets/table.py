@@ -43,6 +43,10 @@ class SetResults(Paged, Results):
         self.shown: tuple[str, ...] | None = None if whole is None else whole.shown
         """The numbers that tables show (see `ROWS`); None: all. JSON and CSV always have all."""
         self._how: str = ".all_rows()" if whole is None else whole._how
+        self.budgeted: str = "" if whole is None else whole.budgeted
+        """What was taken so that the work fits into a time, in a sentence; empty where no time was given."""
+        self.budget_sample: dict[str, Any] = {} if whole is None else whole.budget_sample
+        """The size and the seed of that sample; empty where all was measured."""
 
     def all_rows(self) -> SetResults:
         """The same results, with every number in their tables."""
@@ -62,7 +66,7 @@ class SetResults(Paged, Results):
         """
         from .beside_people import verdict_of_sets
 
-        return verdict_of_sets(self)
+        return [*([self.budgeted] if self.budgeted else []), *verdict_of_sets(self)]
 
     @property
     def smallest_found(self) -> SmallestFound | None:

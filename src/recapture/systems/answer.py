@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..representations.vector_cache import VectorCache
     from ..representations.vectors import SampleSet
     from ..sets.grouping import Labelled
+    from ..sets.work_ahead import SetCall
 
 
 _NO_CEILING = (
@@ -64,6 +65,7 @@ def compare(
     cache: bool | str | os.PathLike[str] | VectorCache | None = None,
     reference_name: str = "reference",
     baseline: str | os.PathLike[str] | None = None,
+    budget: str | float | None = None,
 ) -> Comparison:
     """Several systems against one reference set and against each other.
 
@@ -100,6 +102,8 @@ def compare(
     baseline : str or path, optional
         A file that `save_baseline` wrote: its people's texts are the reference, its system is one more system, under
         the name it was given, and its settings are those of the comparison.
+    budget : str or float, optional
+        As for `evaluate`: a time that the work has to fit into, by taking a sample of every set. Of sets alone.
 
     Returns
     -------
@@ -124,6 +128,8 @@ def compare(
     splits = check_splits(ceiling)
     if not isinstance(systems, Mapping) or len(systems) < (2 if baseline is None else 1):
         raise InputError("systems must be a mapping with two systems or more, {name: texts}")
+    if budget is not None:
+        return _within_budget(given)
     encoding = asked_encoding(pooling, device, batch_size, offline, cache, truncate)
     usual = metrics is None
     if baseline is not None:
@@ -157,6 +163,32 @@ def compare(
         )
     named = None if labelled is None else [labelled] if isinstance(labelled, str) else list(labelled)
     return compare_prepared(prepared, level, interval, splits, seed, labelled=named, shown=ROWS if usual else None)
+
+
+def work_of_compare(given: Mapping[str, Any]) -> SetCall:
+    """A call of `compare` on sets, to see what it takes before it is made."""
+    from ..sets.work_ahead import Roles, SetCall
+
+    if given.get("baseline") is not None:
+        raise InputError("how long a comparison with a stored baseline takes is not foretold: it brings its own sets")
+    return SetCall(compare, Roles("reference", "systems", "groups"), given)
+
+
+def _within_budget(given: Mapping[str, Any]) -> Comparison:
+    from ..sets.budget import within_budget
+
+    def told(compared: Comparison) -> tuple[str, float, float] | None:
+        for (a, b), numbers in compared.differences.items():
+            shown = [name for name in compared.deciding if name in numbers] or list(numbers)
+            for name in shown:
+                half = (numbers[name].high - numbers[name].low) / 2
+                return f"{name} of {a} less that of {b}", given["interval"], half
+        return None
+
+    found: Comparison = within_budget(work_of_compare(given), given["budget"], usual_metrics(), told)
+    if found.budget_sample:
+        found.settings["sample"] = found.budget_sample
+    return found
 
 
 def _of_kind(kind: Any, reference: Any, systems: Any, given: Mapping[str, Any]) -> Comparison:

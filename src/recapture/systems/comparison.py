@@ -140,6 +140,10 @@ class Comparison(Paged):
         self._deciding = list(self._shown)
         self._unseen, self._how = unseen, ".all_rows()"
         self._order: list[str] = []
+        self.budgeted = ""
+        """What was taken so that the work fits into a time, in a sentence; empty where no time was given."""
+        self.budget_sample: dict[str, Any] = {}
+        """The size and the seed of that sample; empty where all was measured."""
 
     @property
     def notes(self) -> list[str]:
@@ -315,7 +319,8 @@ class Comparison(Paged):
     def verdict(self) -> list[str]:
         """At most five sentences, from tested facts."""
         unseen = [] if self._unseen is None else unseen_between(self._smallest(self._unseen), self._unseen.silence)
-        return [self._closest(), *without(self.left_out), *self._sentences, *unseen][:5]
+        said = [self._closest(), *without(self.left_out), *self._sentences, *unseen][:5]
+        return [*([self.budgeted] if self.budgeted else []), *said]
 
     @property
     def smallest_found(self) -> dict[str, Any] | None:

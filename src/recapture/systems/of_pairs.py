@@ -42,6 +42,7 @@ def compare_pairs(
     model: ModelName | None = None,
     seed: int = 0,
     device: str | None = None,
+    dtype: str | None = None,
     batch_tokens: int | None = None,
     offline: bool | None = None,
     cache: bool | ModelName | VectorCache = True,
@@ -66,7 +67,7 @@ def compare_pairs(
         As for `evaluate_pairs`.
     seed : int, default 0
         Of the swaps and of the bootstrap.
-    device, batch_tokens, offline, cache
+    device, dtype, batch_tokens, offline, cache
         As for `evaluate_pairs`.
 
     Returns
@@ -99,7 +100,7 @@ def compare_pairs(
     else:
         chosen = METRICS.choose(metrics)
     own = METRICS.own_parameters(chosen, options)
-    shared = Shared(encoder, model, device=device, batch_tokens=batch_tokens, offline=offline, cache=cache)
+    shared = Shared(encoder, model, device=device, dtype=dtype, batch_tokens=batch_tokens, offline=offline, cache=cache)
     texts = aligned_texts(references, systems)
     labels = None if groups is None else checked_labels(groups, len(texts.groups), "references", "item")
     measured = measured_pairs([(metric, own[metric.name]) for metric in chosen], texts, over_references, shared)

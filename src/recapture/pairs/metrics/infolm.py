@@ -13,19 +13,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...checks import check_number
-from ...divergences.evaluation import evaluate
-from ...divergences.measures import Measure, check_all, declarations
+from ...checks import check_number, plain_value
+from ...divergences.evaluation import evaluate_settings
+from ...divergences.measures import Setting, check_parameter, settings
 from ...errors import InputError, shown
 from ...representations.kept import Kept
 from ...similarity.scorer import Rule
 from ..declaration import Output, PairMetric, TextPairScorer
 from ..evaluate import Answer, Candidates, ModelName, References, Shared, pair_function, run_metric
 from ..idf import Idf, about_texts, by_pieces, idf_caption
+from ..infolm_device import DEEPEST, Flight, launch
 
 if TYPE_CHECKING:
     from ...representations.masked import Masked
@@ -37,8 +38,6 @@ _TOKENS_AT_ONCE = 32
 _KEPT_BYTES = 64 << 20
 _HELD_BYTES = 1 << 30
 """Of distributions that will be asked for again; beyond, they are made again from the head's vectors."""
-_DEEPEST = -600.0
-"""Down to this logarithm, probabilities and their weighted sums are far from underflow."""
 LOWEST, HIGHEST = 0.05, 10.0
 """Temperatures for which every measure is known to stay finite."""
 COLDEST, HOTTEST = 1e-4, 1e4
@@ -53,11 +52,12 @@ def infolm(
     model: ModelName | None = None,
     temperature: float | Sequence[float] = 1.0,
     idf: bool = True,
-    alpha: float | None = None,
-    beta: float | None = None,
+    alpha: float | Sequence[float] | None = None,
+    beta: float | Sequence[float] | None = None,
     *,
     over_references: Rule | None = None,
     device: str | None = None,
+    dtype: str | None = None,
     batch_tokens: int | None = None,
     offline: bool | None = None,
     cache: bool | ModelName | VectorCache = True,
@@ -78,11 +78,14 @@ def infolm(
     idf : bool
         Whether tokens that few references have weigh more. With a single reference, or equal ones, idf is 0 for every
         token they have: then all tokens count alike on both sides, and a warning says so.
-    alpha, beta : float, optional
-        Parameters of those measures that have them.
+    alpha, beta : float or list of float, optional
+        Parameters of those measures that have them: one value, or several, which share one pass of the model, too. The
+        measure ab is taken at every pair of an alpha and a beta.
     over_references : {"best", "mean"}, optional
         What several references of one candidate give: the nearest (default) or the mean.
     {loading}
+    dtype : {"auto", "float32", "float16", "bfloat16"}, optional
+        What the model computes in (default: float32 on a processor, float16 on CUDA). All that follows is float64.
     cache : bool or path
         Whether to keep the model's vectors on disk, or the folder to keep them in.
 
@@ -91,7 +94,7 @@ def infolm(
     Result, or dict of str to Result
         One Result, or one per system where `candidates` is a mapping. One measure at one temperature is `.value` and
         `.scores`. Several are named `l2`, `l2@0.5`, ... in `.values`, and `.arrays["l2@0.5_scores"]` has the scores of
-        single texts.
+        single texts. Several values of a parameter are in the names: `renyi(alpha=0.5)`, `ab(alpha=0.5 beta=1)@2`.
 
     Examples
     --------
@@ -101,9 +104,12 @@ def infolm(
     0.0
     >>> sorted(rc.infolm(texts, texts, ["l1", "l2"], temperature=[0.5, 1]).values)
     ['l1@0.5', 'l1@1', 'l2@0.5', 'l2@1']
+    >>> sorted(rc.infolm(texts, texts, ["l1", "renyi"], alpha=[0.5, 2]).values)
+    ['l1', 'renyi(alpha=0.5)', 'renyi(alpha=2)']
     """
     parameters = {"measure": measure, "temperature": temperature, "idf": idf, "alpha": alpha, "beta": beta}
-    options = {"model": model, "device": device, "batch_tokens": batch_tokens, "offline": offline, "cache": cache}
+    options: dict[str, Any] = {"model": model, "device": device, "dtype": dtype, "batch_tokens": batch_tokens}
+    options |= {"offline": offline, "cache": cache}
     return run_metric(METRIC, references, candidates, parameters, over_references, **options)
 
 
@@ -114,49 +120,66 @@ class InfoLMScorer(TextPairScorer):
         self,
         references: Sequence[Sequence[str]],
         shared: Shared,
-        measures: Sequence[Measure],
-        temperatures: Sequence[float],
+        asked: WantedNumbers,
         idf: bool,
-        alpha: float | None,
-        beta: float | None,
         model: Any,
     ) -> None:
         self._store = shared.masked(model)
-        self._measures = measures
-        self._temperatures = temperatures
-        self._alpha, self._beta = alpha, beta
+        self._asked = asked
+        self._temperatures = asked.temperatures
         self._idf = Idf.none()
         if idf:
             flat = [text for group in references for text in group if text.strip()]
             self._idf = Idf(piece.own for piece in self._store.pieces(flat))
         self._known: Kept[np.ndarray] = Kept(lambda logs: logs.nbytes, _KEPT_BYTES, _HELD_BYTES)
-        self.symmetric = measures[0].is_symmetric(alpha, beta)
-        self._infinite: set[tuple[str, str]] = set()
+        self.symmetric = asked.settings[0].is_symmetric()
+        self._flights: list[tuple[Sequence[tuple[str, str]], Flight]] = []
+        self._infinite: dict[float, set[tuple[str, str]]] = {}
         self.settings = {
-            "measure": [measure.name for measure in measures],
-            "temperature": list(temperatures),
+            "measure": asked.measures,
+            "temperature": asked.temperatures,
             "idf": "references" if idf else "none",
-            "alpha": alpha,
-            "beta": beta,
+            "alpha": _one_or_all(asked.alphas),
+            "beta": _one_or_all(asked.betas),
             "model": self._store.model.identity(),
         }
 
+    def ahead(self, pairs: Sequence[tuple[str, str]]) -> None:
+        if self._store.accelerator is not None:
+            self._flights.append(
+                (pairs, launch(self._store, pairs, self._idf, self._asked.settings, self._temperatures))
+            )
+
     def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
-        texts = [text for pair in pairs for text in pair]
-        self._store.ensure(texts)
-        names = _names(self._measures, self._temperatures)
-        columns = {name: np.full(len(pairs), math.nan) for name in names}
+        if self._store.accelerator is not None:
+            table = self._landed(pairs)
+            if table is not None:
+                return self._columns(pairs, table)
+        return self._one_by_one(pairs)
+
+    def _landed(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray | None:
+        """What the device has made of these pairs; None where numbers are too large or too small for its way."""
+        if not any(listed is pairs for listed, _ in self._flights):
+            self.ahead(pairs)
+        place = next(at for at, (listed, _) in enumerate(self._flights) if listed is pairs)
+        return self._flights.pop(place)[1].land()
+
+    def _one_by_one(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
+        self._store.ensure([text for pair in pairs for text in pair])
+        table = np.full((len(self._asked.settings), len(self._temperatures), len(pairs)), math.nan)
         for place, (reference, candidate) in enumerate(pairs):
             p, q = self._distributions(reference), self._distributions(candidate)
-            if not p.size or not q.size:  # a text without tokens
-                continue
-            values = evaluate(self._measures, p, q, self._alpha, self._beta)
-            for at, name in enumerate(names):
-                measure, temperature = divmod(at, len(self._temperatures))
-                columns[name][place] = values[self._measures[measure].name][temperature]
-        for column in columns.values():
-            self._infinite.update(pairs[at] for at in np.flatnonzero(np.isinf(column)).tolist())
-        return columns
+            if p.size and q.size:  # not so for a text without tokens
+                table[:, :, place] = evaluate_settings(self._asked.settings, p, q)
+        return self._columns(pairs, table)
+
+    def _columns(self, pairs: Sequence[tuple[str, str]], table: np.ndarray) -> dict[str, np.ndarray]:
+        """table: (settings, temperatures, pairs)"""
+        for setting, rows in zip(self._asked.settings, table, strict=True):
+            lost = np.flatnonzero(np.isinf(rows).any(axis=0)).tolist()
+            if lost and setting.alpha is not None:
+                self._infinite.setdefault(setting.alpha, set()).update(pairs[at] for at in lost)
+        return dict(zip(self._asked.names, table.reshape(-1, len(pairs)), strict=True))
 
     def looks(self, texts: Sequence[str]) -> list[Hashable]:
         return by_pieces(self._store, texts)
@@ -177,9 +200,10 @@ class InfoLMScorer(TextPairScorer):
             notes.append(
                 f"temperature {far[0]:g} is outside {LOWEST:g} to {HIGHEST:g}, where measures are known to hold"
             )
-        lost = sum(reference in texts and candidate in texts for reference, candidate in self._infinite)
-        if lost:
-            notes.append(f"alpha = {self._alpha:g} is outside (0, 1): {lost} pairs have numbers too large for a float")
+        for alpha, pairs in sorted(self._infinite.items()):
+            lost = sum(reference in texts and candidate in texts for reference, candidate in pairs)
+            if lost:
+                notes.append(f"alpha = {alpha:g} is outside (0, 1): {lost} pairs have numbers too large for a float")
         return notes
 
     def _distributions(self, text: str) -> np.ndarray:
@@ -225,31 +249,56 @@ def _mixed(scaled: Any, weights: Any, lowest: float) -> Any:
     """Logarithm of the weighted sum of the rows' softmax; their largest number is 0, the least `lowest`. Overwrites."""
     import torch
 
-    if lowest > (_DEEPEST if scaled.dtype == torch.float64 else -60.0):
+    if lowest > (DEEPEST if scaled.dtype == torch.float64 else -60.0):
         powers = scaled.exp_()
         return torch.log((weights / powers.sum(dim=1)) @ powers)
     logs = torch.log_softmax(scaled, dim=1).add_(torch.log(weights)[:, None])
     return torch.logsumexp(logs, dim=0)
 
 
-def _names(measures: Sequence[Measure], temperatures: Sequence[float]) -> list[str]:
-    if len(measures) == len(temperatures) == 1:
-        return ["value"]
-    if len(temperatures) == 1:
-        return [measure.name for measure in measures]
-    return [f"{measure.name}@{temperature:g}" for measure in measures for temperature in temperatures]
+class WantedNumbers(NamedTuple):
+    """What is to be computed of every pair: settings of measures, each at every temperature."""
+
+    settings: list[Setting]
+    temperatures: list[float]
+    alphas: list[float]
+    betas: list[float]
+
+    @property
+    def measures(self) -> list[str]:
+        return list(dict.fromkeys(setting.measure.name for setting in self.settings))
+
+    @property
+    def names(self) -> list[str]:
+        """One for each setting and temperature: what there is only one of is not named."""
+        if len(self.settings) == len(self.temperatures) == 1:
+            return ["value"]
+        at = [f"@{temperature:g}" for temperature in self.temperatures] if len(self.temperatures) > 1 else [""]
+        return [self._name(setting) + behind for setting in self.settings for behind in at]
+
+    def _name(self, setting: Setting) -> str:
+        named = {
+            name: value
+            for name, value, all_values in (("alpha", setting.alpha, self.alphas), ("beta", setting.beta, self.betas))
+            if value is not None and len(all_values) > 1
+        }
+        inside = " ".join(f"{name}={value:g}" for name, value in named.items())
+        return f"{setting.measure.name}({inside})" if inside else setting.measure.name
 
 
-def _checked(parameters: Mapping[str, Any]) -> tuple[list[Measure], list[float]]:
+def _one_or_all(values: Sequence[float]) -> float | list[float] | None:
+    return None if not values else values[0] if len(values) == 1 else list(values)
+
+
+def _checked(parameters: Mapping[str, Any]) -> WantedNumbers:
     names = parameters["measure"]
     if isinstance(names, str):
         names = [name for name in names.split(",") if name.strip()]
     elif not isinstance(names, Sequence) or not all(isinstance(value, str) for value in names):
         raise InputError(f"measure must be a name or a list of names, not {shown(names)}")
-    measures = declarations(names)
-    check_all(measures, parameters["alpha"], parameters["beta"])
-    temperature = parameters["temperature"]
-    temperatures = list(temperature) if isinstance(temperature, (list, tuple, np.ndarray)) else [temperature]
+    alphas, betas = (_values(name, parameters[name]) for name in ("alpha", "beta"))
+    asked = settings(names, alphas or [None], betas or [None])
+    temperatures = _listed(parameters["temperature"])
     if not temperatures:
         raise InputError("no temperature was given")
     for value in temperatures:
@@ -258,17 +307,38 @@ def _checked(parameters: Mapping[str, Any]) -> tuple[list[Measure], list[float]]
             raise InputError(f"a temperature must be above 0, not {value:g}")
         if not COLDEST <= value <= HOTTEST:
             raise InputError(f"a temperature must be from {COLDEST:g} to {HOTTEST:g}, not {value:g}")
-    if len({f"{value:g}" for value in temperatures}) < len(temperatures):
-        raise InputError("two temperatures are the same")
-    return measures, [float(value) for value in temperatures]
+    _check_distinct("temperatures", temperatures)
+    return WantedNumbers(asked, [float(value) for value in temperatures], alphas, betas)
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple, np.ndarray)) else [value]
+
+
+def _values(name: str, given: Any) -> list[float]:
+    """The values of a parameter of measures; none: it was not given."""
+    if given is None:
+        return []
+    values = [plain_value(value, name) for value in _listed(given)]
+    if not values:
+        raise InputError(f"no {name} was given: the list is empty")
+    for value in values:
+        check_parameter(name, value)
+    _check_distinct(f"values of {name}", values)
+    return values
+
+
+def _check_distinct(what: str, values: Sequence[float]) -> None:
+    """Names show six digits."""
+    if len({f"{value:g}" for value in values}) < len(values):
+        raise InputError(f"two {what} are the same")
 
 
 def _outputs(parameters: Mapping[str, Any]) -> tuple[Output, ...]:
-    measures, temperatures = _checked(parameters)
-    alpha, beta = parameters["alpha"], parameters["beta"]
-    ranges = [measure.range(alpha, beta) for measure in measures for _ in temperatures]
-    titles = [measure.title for measure in measures for _ in temperatures]
-    return tuple(map(Output, _names(measures, temperatures), titles, ranges))
+    asked = _checked(parameters)
+    each = [setting for setting in asked.settings for _ in asked.temperatures]
+    titles = [setting.measure.title for setting in each]
+    return tuple(map(Output, asked.names, titles, [setting.range() for setting in each]))
 
 
 def _prepare(
@@ -281,10 +351,10 @@ def _prepare(
     beta: Any,
     model: Any,
 ) -> InfoLMScorer:
-    measures, temperatures = _checked({"measure": measure, "temperature": temperature, "alpha": alpha, "beta": beta})
+    asked = _checked({"measure": measure, "temperature": temperature, "alpha": alpha, "beta": beta})
     if not isinstance(idf, bool):
         raise InputError(f"idf must be true or false, not {shown(idf)}")
-    return InfoLMScorer(references, shared, measures, temperatures, idf, alpha, beta, model)
+    return InfoLMScorer(references, shared, asked, idf, model)
 
 
 def _caption(signature: Mapping[str, Any]) -> str:
@@ -292,7 +362,7 @@ def _caption(signature: Mapping[str, Any]) -> str:
     parts = [
         ", ".join(signature["measure"]),
         "temperature " + ", ".join(f"{temperature:g}" for temperature in signature["temperature"]),
-        *(f"{name} {value:g}" for name, value in parameters.items()),
+        *(f"{name} {', '.join(f'{value:g}' for value in _listed(values))}" for name, values in parameters.items()),
         idf_caption(signature),
     ]
     return "; ".join(parts)

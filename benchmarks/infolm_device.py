@@ -1,0 +1,267 @@
+"""InfoLM beside its model's own forward on the same batches, what half precision does to scores, and lists of alpha.
+
+    python -m benchmarks infolm_device
+
+The forward is timed on tensors that lie ready on the device, rows of one length together, once with the savings of
+recapture (the last layer and the vocabulary in the masked place alone) and once as the model comes. InfoLM goes from
+texts to scores: cutting, masking, distributions, measures. Where the default model is not installed, one of its shape
+with random weights and made-up words stands for it. On CUDA where there is one, else on the processor.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+import tempfile
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recapture.errors import InputError
+from recapture.pairs.evaluate import Shared, aligned_texts, measured_pairs
+from recapture.pairs.metrics.infolm import METRIC
+from recapture.representations.batches import GPU_TOKENS
+from recapture.representations.masked import MaskedStore
+from recapture.representations.masked_device import _batches
+
+from .timing import ratio, seconds
+
+LISTED = [0.25, 0.5, 0.75, 1.5, 2.0]
+
+
+def made_model(folder: Path) -> str:
+    """A BERT of MiniLM's shape: random weights, a vocabulary of made-up words."""
+    import torch
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+    from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
+
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    listed = [*special, *["the", "and", "a", "was", "then", "on", "in", "of", "to", "is", "."], *made_words()]
+    tokenizer = Tokenizer(models.WordPiece({word: at for at, word in enumerate(listed)}, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", None, [("[CLS]", 2), ("[SEP]", 3)])
+    names = dict(zip(("pad", "unk", "cls", "sep", "mask"), special, strict=True))
+    tokens = {f"{name}_token": token for name, token in names.items()}
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=512, **tokens).save_pretrained(folder)
+    torch.manual_seed(0)
+    settings = BertConfig(
+        vocab_size=len(listed), hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536,
+        initializer_range=0.05,  # wider than usual, so that answers differ from text to text
+    )  # fmt: skip
+    BertForMaskedLM(settings).save_pretrained(folder, safe_serialization=True)
+    return str(folder)
+
+
+def made_words() -> list[str]:
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    rng = random.Random(0)
+    found: dict[str, None] = {}
+    while len(found) < 30_500:
+        found["".join(rng.choices(letters, k=rng.randint(3, 7)))] = None
+    return list(found)
+
+
+class Bench:
+    def __init__(self, model: str | None, device: str, pairs: int) -> None:
+        self.device, self.model, self.pairs = device, model, pairs
+        self.loaded: dict[str | None, Any] = {}
+        known = self.store().model.tokenizer._tokenizer.get_vocab()
+        words = (word for word in known if word.isascii() and word.isalpha() and len(word) > 2)
+        self.words = sorted(words, key=known.__getitem__)[:4000]
+
+    @functools.cache  # noqa: B019 - texts are no part of what is timed
+    def sentences(self, seed: int) -> tuple[list[str], list[str]]:
+        """References of 15 to 35 words (on a processor 8 to 16), and candidates with a quarter of the words changed."""
+        rng = random.Random(seed)
+        shortest, longest = (15, 35) if self.device != "cpu" else (8, 16)
+        originals = [rng.choices(self.words, k=rng.randint(shortest, longest)) for _ in range(self.pairs)]
+        changed = [[rng.choice(self.words) if rng.random() < 0.25 else word for word in text] for text in originals]
+        cut = [text[: rng.randint(shortest, longest)] for text in changed]
+        return [" ".join(text) for text in originals], [" ".join(text) for text in cut]
+
+    def store(self, dtype: str | None = None) -> MaskedStore:
+        """Nothing kept, but the model loaded once."""
+        made = MaskedStore(self.model, device=self.device, dtype=dtype, offline=True, cache=False)
+        made.model = self.loaded.setdefault(dtype, made.model)
+        return made
+
+    def shared(self, dtype: str | None = None) -> Shared:
+        shared = Shared(None, self.model, device=self.device, dtype=dtype, offline=True, cache=False)
+        shared._masked[self.model or ""] = self.store(dtype)
+        return shared
+
+    def score(self, seed: int, dtype: str | None = None, **parameters: Any) -> Any:
+        texts = aligned_texts(*self.sentences(seed))
+        return measured_pairs([(METRIC, parameters)], texts, None, self.shared(dtype)).results["candidate"]["infolm"]
+
+    def ready(self, seed: int) -> list[tuple[Any, Any]]:
+        """All rows of all texts, masked, on the device."""
+        import torch
+
+        store = self.store()
+        references, candidates = self.sentences(seed)
+        pieces = store._by_key([*references, *candidates])
+        new = {key: store._windowed_rows(piece) for key, piece in pieces.items()}
+        ends = np.cumsum([0, *(len(piece.own) for piece in pieces.values())]).tolist()
+        rows = {key: slice(*place) for key, place in zip(pieces, pairwise(ends), strict=True)}
+        tokens = GPU_TOKENS if self.device != "cpu" else 2048
+        batches = []
+        for ids, owner, place, _ in _batches(new, rows, tokens, torch.device(self.device)):
+            masked = ids[owner]
+            masked.scatter_(1, place[:, None], int(store.model.tokenizer.mask or 0))
+            batches.append((masked, place))
+        return batches
+
+    def forward(self, batches: list[tuple[Any, Any]], dtype: str | None = None) -> Callable[[], Any]:
+        model = self.store(dtype).model
+
+        def run() -> None:
+            with model.computing():
+                made = [model.head_tensor(ids, None, place) for ids, place in batches]
+            for vectors in made:
+                model.logits_there(vectors)
+
+        return run
+
+    def plain_forward(self, batches: list[tuple[Any, Any]]) -> Callable[[], Any]:
+        model = self.store().model
+        whole = model._load().float().eval().to(self.device)
+
+        def run() -> None:
+            with model.computing():
+                for ids, _ in batches:
+                    whole(input_ids=ids)
+
+        return run
+
+    def timed(self, work: Callable[[], Any]) -> float:
+        self.wait()
+        begun = time.perf_counter()
+        work()
+        self.wait()
+        return time.perf_counter() - begun
+
+    def wait(self) -> None:
+        if self.device != "cpu":
+            import torch
+
+            torch.cuda.synchronize()
+
+
+def turns(bench: Bench, jobs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
+    best = dict.fromkeys(jobs, float("inf"))
+    for _ in range(rounds):
+        for name, job in jobs.items():
+            best[name] = min(best[name], bench.timed(job))
+            print(f"    {name}: {best[name]:.3f} s so far", flush=True)
+    return best
+
+
+def main(pairs: int = 0, rounds: int = 3) -> None:
+    import torch
+
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    pairs = pairs or (6000 if device == "cuda" else 8)
+    with tempfile.TemporaryDirectory() as folder:
+        model: str | None = None
+        try:
+            _ = MaskedStore(None, device=device, offline=True, cache=False).model.width
+        except InputError as error:
+            print(f"  {error}\n  so a model of its shape with random weights is used", flush=True)
+            model = made_model(Path(folder))
+        bench = Bench(model, device, pairs)
+        throughput(bench, rounds)
+        for dtype in ("bfloat16", "float16"):
+            precision(bench, dtype)
+        lists(bench, rounds)
+
+
+def throughput(bench: Bench, rounds: int) -> None:
+    batches = bench.ready(1)
+    tokens = sum(ids.numel() for ids, _ in batches)
+    rows = sum(len(ids) for ids, _ in batches)
+    print(f"InfoLM on {bench.device}, {bench.pairs:,} pairs, {rows:,} masked rows, {tokens:,} tokens", flush=True)
+    seconds("the first call, in which libraries load", bench.timed(lambda: bench.score(0)))
+    if bench.device != "cpu":
+        profiled(bench)
+    texts = [text for side in bench.sentences(1) for text in side]
+    jobs = {
+        "cutting texts into pieces": lambda: bench.store().pieces(texts),
+        "the model's forward, ready tensors, masked place alone": bench.forward(batches),
+        "the model's whole forward, ready tensors": bench.plain_forward(batches),
+        "InfoLM from texts to scores": lambda: bench.score(1),
+    }
+    best = turns(bench, jobs, rounds)
+    for name, value in best.items():
+        seconds(name, value)
+    _, forward, plain, ours = best.values()
+    seconds("for each pair", ours / bench.pairs)
+    ratio("share of the forward's throughput", forward / ours, "at least 0.80")
+    ratio("share of the whole forward's throughput", plain / ours, "at least 0.80")
+    print(f"  {'tokens a second through InfoLM':<66} {tokens / ours:12,.0f}", flush=True)
+
+
+def profiled(bench: Bench) -> None:
+    """Where this program's own time goes while the device works."""
+    import cProfile
+    import io
+    import pstats
+
+    bench.sentences(4)
+    profile = cProfile.Profile()
+    profile.runcall(bench.score, 4)
+    written = io.StringIO()
+    pstats.Stats(profile, stream=written).sort_stats("tottime").print_stats(14)
+    print("\n".join(line[:110] for line in written.getvalue().splitlines() if line.strip()), flush=True)
+    kernels(bench)
+
+
+def kernels(bench: Bench) -> None:
+    """Where the device's time goes."""
+    from torch.profiler import ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as found:
+        bench.score(4)
+        bench.wait()
+    listed = found.key_averages().table(sort_by="self_cuda_time_total", row_limit=14, max_name_column_width=60)
+    print("\n".join(line[:150] for line in listed.splitlines()), flush=True)
+
+
+def precision(bench: Bench, dtype: str) -> None:
+    exact = bench.score(2, "float32")
+    half = bench.score(2, dtype)
+    apart = np.abs(half.scores - exact.scores)
+    print(f"{dtype} beside float32, scores of {bench.pairs:,} pairs from {exact.scores.min():.3f} to "
+          f"{exact.scores.max():.3f}", flush=True)  # fmt: skip
+    places = [np.argsort(np.argsort(each.scores)) for each in (exact, half)]
+    ranks = float(np.corrcoef(*places)[0, 1])
+    for what, value in (
+        ("difference of the mean", half.value - exact.value),
+        ("mean difference of a score", apart.mean()),
+        ("largest difference of a score", apart.max()),
+        ("largest, of the scores' standard deviation", apart.max() / exact.scores.std()),
+    ):
+        print(f"  {what:<66} {value:12.2e}", flush=True)
+    print(f"  {'correlation of ranks':<66} {ranks:12.6f}", flush=True)
+    batches = bench.ready(2)
+    for name in ("float32", dtype):
+        seconds(f"forward, {name}", min(turns(bench, {"": bench.forward(batches, name)}, 2).values()))
+
+
+def lists(bench: Bench, rounds: int) -> None:
+    print("alpha and beta lists", flush=True)
+    measures: dict[str, Any] = {"measure": ["renyi", "ab"], "beta": [0.5, 1.0]}
+    jobs = {
+        "renyi and ab at one alpha, one beta": lambda: bench.score(3, **{**measures, "alpha": 0.5, "beta": 0.5}),
+        f"renyi and ab at {len(LISTED)} alphas, 2 betas: 15 numbers": lambda: bench.score(3, **measures, alpha=LISTED),
+    }
+    best = turns(bench, jobs, rounds)
+    for name, value in best.items():
+        seconds(name, value)
+    one, several = best.values()
+    ratio("15 numbers / 2 numbers", several / one, "none; 7.5x would be one pass each")

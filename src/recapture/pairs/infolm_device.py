@@ -1,0 +1,145 @@
+"""InfoLM on a device that works by itself: from head vectors to scores there, many texts and pairs at once.
+
+The same formulas as one text at a time, in float64, so that scores differ by rounding alone. Nothing here waits for the
+device, so that one portion's texts are made ready while another's are computed. Two rare cases are told only at the end
+(`Flight.land`): numbers too large for the model's number type, and probabilities too small for a float, as at a very
+low temperature. Such portions are then scored one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..divergences.logs import LogPairs
+from ..representations.masked_device import Launched, marked, on_its_way, there, wait_for
+
+if TYPE_CHECKING:
+    from ..divergences.measures import Setting
+    from ..representations.masked import MaskedStore
+    from ..representations.masked_model import MaskedModel
+    from .idf import Idf
+
+DEEPEST = -600.0
+"""Down to this logarithm, probabilities and their weighted sums are far from underflow."""
+_ROWS = 1 << 25
+"""Numbers of the vocabulary's rows held at once: float64, in about four arrays."""
+_TOKENS = 2048
+"""Tokens whose distributions are mixed by one product: those of different texts are multiplied by 0."""
+_HELD = 1 << 27
+"""Numbers of all distributions held at once, in float64."""
+_COMPARED = 1 << 22
+"""Numbers of the distributions compared at once, in about a dozen arrays."""
+
+
+class Flight(NamedTuple):
+    """Scores on their way here."""
+
+    store: MaskedStore
+    launched: Launched
+    scores: Any
+    """(settings, temperatures, pairs)"""
+    lowest: Any
+    empty: np.ndarray
+    """Pairs with a text without tokens"""
+    coldest: float
+    event: Any
+
+    def land(self) -> np.ndarray | None:
+        """Wait for them; None where this way does not do for these texts."""
+        fine = self.store.land(self.launched)
+        wait_for(self.event)
+        if not fine or float(self.lowest) / self.coldest <= DEEPEST:
+            return None
+        scores: np.ndarray = self.scores.numpy()
+        scores[:, :, self.empty] = np.nan
+        return scores
+
+
+def launch(
+    store: MaskedStore,
+    pairs: Sequence[tuple[str, str]],
+    idf: Idf,
+    asked: Sequence[Setting],
+    temperatures: Sequence[float],
+) -> Flight:
+    """All settings at all temperatures of every pair."""
+    import torch
+
+    launched = store.launch([text for pair in pairs for text in pair])
+    device = launched.vectors.device
+    number = {key: at for at, key in enumerate(launched.rows)}
+    sides = np.array([[number[store.key(text)] for text in pair] for pair in pairs], np.int64).reshape(-1, 2)
+    counts = np.array([rows.stop - rows.start for rows in launched.rows.values()], np.int64)
+    shares = np.concatenate([idf.shares(own) for own in launched.own.values()] or [np.empty(0)])
+    words = store.model.vocabulary
+    with torch.inference_mode():
+        weights = there(shares, device)
+        scores = torch.empty((len(asked), len(temperatures), len(pairs)), dtype=torch.float64, device=device)
+        lowest = torch.zeros((), dtype=torch.float64, device=device)
+        for begin, end in _portions(sides, max(2, _HELD // (words * len(temperatures)))):
+            chosen, local = np.unique(sides[begin:end], return_inverse=True)
+            logs, least = _distributions(store.model, launched.vectors, weights, counts, chosen, temperatures)
+            lowest = torch.minimum(lowest, least)
+            left, right = there(local.reshape(-1, 2).T.astype(np.int64), device)
+            at_once = max(1, _COMPARED // (words * len(temperatures)))
+            for first in range(0, end - begin, at_once):
+                part = slice(first, min(first + at_once, end - begin))
+                compared = LogPairs(logs[left[part]].flatten(0, 1), logs[right[part]].flatten(0, 1))
+                for place, setting in enumerate(asked):
+                    values = setting.of(compared).reshape(-1, len(temperatures))
+                    scores[place, :, begin + part.start : begin + part.stop] = values.T
+        here = on_its_way(scores), on_its_way(lowest)
+        empty = (counts[sides] == 0).any(axis=1)
+        return Flight(store, launched, *here, empty, min(temperatures), marked(scores))
+
+
+def _portions(sides: np.ndarray, texts: int) -> list[tuple[int, int]]:
+    """Runs of pairs with at most so many different texts, but for one pair."""
+    parts, begin, seen = [], 0, set[int]()
+    for at, pair in enumerate(sides.tolist()):
+        if at > begin and len(seen) + len(set(pair) - seen) > texts:
+            parts.append((begin, at))
+            begin, seen = at, set()
+        seen.update(pair)
+    return [*parts, (begin, len(sides))] if len(sides) else []
+
+
+def _distributions(
+    model: MaskedModel,
+    vectors: Any,
+    weights: Any,
+    counts: np.ndarray,
+    chosen: np.ndarray,
+    temperatures: Sequence[float],
+) -> tuple[Any, Any]:
+    """(texts, temperatures, vocabulary) logarithms of the weighted means of the chosen texts' token distributions, and
+    the least logarithm of a token's word, below that of its likeliest, at temperature 1."""
+    import torch
+
+    device = vectors.device
+    starts = np.cumsum(counts) - counts
+    rows = np.concatenate([np.arange(starts[at], starts[at] + counts[at]) for at in chosen.tolist()])
+    owner = np.repeat(np.arange(len(chosen)), counts[chosen])
+    rows_there, owner_there = there(np.stack([rows, owner]).astype(np.int64), device)
+    totals = torch.zeros((len(temperatures), len(chosen), model.vocabulary), dtype=torch.float64, device=device)
+    lowest = torch.zeros((), dtype=torch.float64, device=device)
+    at_once = max(1, min(_ROWS // model.vocabulary, _TOKENS))
+    for begin in range(0, len(rows), at_once):
+        part = slice(begin, begin + at_once)
+        first, last = int(owner[part][0]), int(owner[part][-1]) + 1
+        some = rows_there[part]
+        logits = model.logits_there(vectors[some])
+        least, most = torch.aminmax(logits, dim=1)
+        lowest = torch.minimum(lowest, (least.double() - most).min())
+        double = logits.double()
+        share = torch.zeros((last - first, len(some)), dtype=torch.float64, device=device)
+        share[owner_there[part] - first, torch.arange(len(some), device=device)] = weights[some]
+        for at, temperature in enumerate(temperatures):
+            scaled = double if temperature == 1 else double / temperature
+            totals[at, first:last] += share @ torch.softmax(scaled, dim=1)
+    # A long sum is rounded: every row is made to sum to 1.
+    totals /= totals.sum(dim=2, keepdim=True)
+    return totals.log_().transpose(0, 1), lowest

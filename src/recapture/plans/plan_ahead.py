@@ -1,0 +1,72 @@
+"""What a plan of two large files takes, before it is made."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..sets.declaration import METRICS
+from ..sets.evaluate import work_of_evaluate
+from ..sets.work_ahead import Clock, SetWork, WorkAhead, resident
+from ..texts.reading import Source, chosen_format, read_together, vector_blocks
+
+_LONGER = 1.4
+"""A plan's time beside that of one process: each pair of one side is looked at from both of its rows."""
+_ROWS_A_PART = 10_000
+_HELD, _A_ROW = 200e6, 160
+"""Bytes that a part holds, whatever the size of the files, and for each of their rows."""
+_KEPT_A_ROW = 40
+"""Bytes of all parts for each row of either file, about: radii, numbers and flags."""
+
+
+def plan_ahead(
+    reference: str,
+    candidate: str,
+    metrics: str | Iterable[str] | None = None,
+    k: int | None = None,
+    *,
+    parts: int | None = None,
+    field: str | None = None,
+    format: str | None = None,  # noqa: A002 - as make_plan has it
+    clock: Clock = time.perf_counter,
+    **encoding: Any,
+) -> WorkAhead:
+    """Time of all parts in one process, memory of one process, and disk of the plan's folder."""
+    opened = [_opened(path, field, format) for path in (reference, candidate)]
+    sets: list[Any] = opened
+    if any(each is None for each in opened):
+        sets = [samples.content for samples in read_together((reference, candidate), (format, format), field=field)]
+    chosen = METRICS.choose(metrics) if metrics is not None else []
+    names = [metric.name for metric in chosen] or _neighbourhoods()
+    given = {"references": sets[0], "candidates": {"candidate": sets[1]}, "metrics": names, "k": k, "ceiling": False}
+    work = SetWork(work_of_evaluate({**given, **{name: own for name, own in encoding.items() if own}}), clock=clock)
+    alone = work.at(work.size)
+    rows = [len(each) for each in sets]
+    cuts = parts or max(1, -(-max(rows) // _ROWS_A_PART))
+    # Files that are not read where they lie are copied.
+    copied = [0 if mapped is not None else _size(each) for mapped, each in zip(opened, sets, strict=True)]
+    disk = int(_KEPT_A_ROW * sum(rows) + sum(copied))
+    seconds = {name: each if name == "encoding" else _LONGER * each for name, each in alone.seconds.items()}
+    facts = {**alone.facts, "parts": f"{3 * cuts:,}: radii of both sides, then counts"}
+    held = resident() + _HELD + _A_ROW * sum(rows)
+    return WorkAhead(seconds, facts, held, disk, alone.measured, "in the plan's folder")
+
+
+def _opened(path: str, field: str | None, form: str | None) -> np.ndarray | None:
+    """Vectors read where they lie; None: texts, or a kind of file that is copied."""
+    known = chosen_format(Source(path), form)
+    if known.is_text:
+        return None
+    found = vector_blocks(Source(path), known.name, field if known.has_fields else None)
+    return None if found is None else found.mapped
+
+
+def _size(samples: Any) -> int:
+    return int(getattr(samples, "nbytes", 0))
+
+
+def _neighbourhoods() -> Sequence[str]:
+    return [metric.name for metric in METRICS.all().values() if metric.uses_neighbours]

@@ -1,0 +1,107 @@
+"""Work within a time: a sample of the sets that fits, and what that costs in sureness."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..errors import InputError, shown
+from .work_ahead import Clock, SetCall, SetWork, said
+
+SMALLEST = 100
+"""Samples of each set below which most numbers say little."""
+_SAFE = 0.75
+"""Share of the time that is planned for: estimates may be too low."""
+_MEASURING = 0.1
+"""Share of the time for finding out how long the rest takes."""
+_UNITS = {"s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)\s*")
+
+
+def seconds_of(budget: Any, what: str = "a budget") -> float:
+    """Seconds of a time such as 90s, 10min, 2h or 1h30min; a plain number is seconds. what: to call it."""
+    wanted = f"{what} is a time such as 90s, 10min, 2h or 1h30min, not {shown(budget)}"
+    if isinstance(budget, (int, float)) and not isinstance(budget, bool):
+        seconds = float(budget)
+    elif isinstance(budget, str):
+        text = budget.strip().lower()
+        found = _PART.findall(text)
+        if not found or "".join(_PART.split(text)[::3]).strip() or any(unit not in _UNITS for _, unit in found):
+            raise InputError(wanted)
+        seconds = sum(float(number) * _UNITS[unit] for number, unit in found)
+    else:
+        raise InputError(wanted)
+    if not (math.isfinite(seconds) and seconds > 0):
+        raise InputError(wanted)
+    return seconds
+
+
+def fitting(work: SetWork, largest: int, seconds: float) -> int | None:
+    """The most samples of each set whose work fits; None: not even the fewest that make sense."""
+    fewest = min(SMALLEST, largest)
+    if work.at(largest).total <= seconds:
+        return largest
+    if work.at(fewest).total > seconds:
+        return None
+    low, high = fewest, largest
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if work.at(middle).total <= seconds else (low, middle)
+    return max(fewest, _round(low))
+
+
+def _round(size: int) -> int:
+    """Two digits, downwards: more would promise a precision that is not there."""
+    unit = int(10 ** max(0, len(str(size)) - 2))
+    return size // unit * unit
+
+
+def within_budget(
+    call: SetCall,
+    budget: Any,
+    usual: Sequence[str] | None,
+    told: Callable[[Any], tuple[str, float, float] | None],
+    clock: Clock = time.perf_counter,
+    work: SetWork | None = None,
+) -> Any:
+    """The call on as many samples as fit, with what was taken as the first of its sentences.
+
+    told: from its result to one number's name, the level of its interval and half of its width.
+    """
+    begun = clock()
+    seconds = seconds_of(budget)
+    with_interval = {**call.arguments, "interval": call.arguments.get("interval") or 0.95}
+    measured = SetCall(call.function, call.roles, with_interval)
+    work = SetWork(measured, usual, clock, patience=_MEASURING * seconds) if work is None else work
+    left = _SAFE * seconds - (clock() - begun)
+    size = fitting(work, call.size, left)
+    unit = "texts" if call.has_texts else "vectors"
+    if size is None:
+        fewest = min(SMALLEST, call.size)
+        raise InputError(
+            f"the budget of {budget} is too short: {fewest:,} {unit} of each set, the fewest that say something, take "
+            f"about {said(work.at(fewest).total)} here, beside {said(clock() - begun)} to find that out"
+        )
+    if size >= call.size:
+        result = call.function(**call.arguments)
+        about = said(work.at(size).total)
+        result.budgeted = f"All {unit} fit into the budget of {budget}: about {about} were expected."
+        return result
+    result = call.function(**measured.cut(size))
+    result.budget_sample = {"size": size, "seed": int(call.arguments.get("seed") or 0), "budget": str(budget)}
+    # All sets that were larger are cut to this size; the widest gap is what the interval pays for.
+    times = math.sqrt(call.size / size)
+    of = f"{size:,} of {call.size:,} {unit} each" if len(set(call.counts)) == 1 else f"at most {size:,} {unit} of a set"
+    result.budgeted = f"A sample of {of} fits into the budget of {budget}"
+    found = told(result)
+    if found is None:
+        result.budgeted += f"; intervals are about {times:.2g} times as wide as with all {unit}."
+    else:
+        name, level, half = found
+        result.budgeted += (
+            f"; the {100 * level:g} % interval of {name} is ± {half:.3g}, about {times:.2g} times that of all {unit}."
+        )
+    return result

@@ -1,0 +1,400 @@
+"""What work takes before it is done, and samples that fit into a time: by a clock that the tests move."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recapture as rc
+from recapture.cli.app import run
+from recapture.pairs import pairs_ahead as pairs_ahead_module
+from recapture.pairs.pairs_ahead import pairs_ahead
+from recapture.sets import budget as budget_module
+from recapture.sets import work_ahead
+from recapture.sets.budget import fitting, seconds_of, within_budget
+from recapture.sets.work_ahead import Growth, Roles, SetCall, SetWork, WorkAhead, not_below_0
+from recapture.texts.sampling import sample_places
+
+ROLES = Roles("references", "candidates", "candidate_groups")
+LONG = 20_000
+
+
+class Machine:
+    """A clock, and a function that takes a known time: for each metric a polynomial of the size."""
+
+    def __init__(self, costs: dict[str, tuple[float, float, float]]) -> None:
+        self.now = 0.0
+        self.ceiling = True
+        self.costs = costs
+        self.calls: list[tuple[tuple[str, ...], int]] = []
+
+    def clock(self) -> float:
+        return self.now
+
+    def seconds(self, name: str, size: int) -> float:
+        constant, linear, square = self.costs[name]
+        return constant + linear * size + square * size**2
+
+    def __call__(self, references: Any, candidates: Any, metrics: list[str], **given: Any) -> Any:
+        assert given["budget"] is None
+        assert {len(own) for own in candidates.values()} == {len(references)}
+        self.calls.append((tuple(metrics), len(references)))
+        self.ceiling = given.get("ceiling", True)
+        self.now += sum(self.seconds(name, len(references)) for name in metrics)
+        return Answer(len(references), given.get("interval"))
+
+
+class Answer:
+    verdict: list[str] = []  # noqa: RUF012
+    budgeted = ""
+    budget_sample: dict[str, Any] = {}  # noqa: RUF012
+
+    def __init__(self, size: int, interval: float | None) -> None:
+        self.size, self.interval = size, interval
+
+
+def call(machine: Machine, size: int = LONG, **other: Any) -> SetCall:
+    reference, candidate = np.zeros((size, 2)), np.ones((size, 2))
+    given = {"references": reference, "candidates": {"a": candidate}, "metrics": list(machine.costs), **other}
+    return SetCall(machine, ROLES, given)
+
+
+@pytest.mark.parametrize("terms", [(2.0, 3.0, 0.5), (0.0, 0.0, 4.0), (5.0, 0.0, 0.0), (0.0, 1e-3, 0.0)])
+def test_a_sum_of_the_three_terms_is_found_again(terms: tuple[float, float, float]) -> None:
+    growth = Growth()
+    for size in (64, 128, 256):
+        growth.add(size, terms[0] + terms[1] * size + terms[2] * size**2)
+    expected = terms[0] + terms[1] * 10_000 + terms[2] * 1e8
+    assert growth.at(10_000) == pytest.approx(expected, rel=1e-6)
+
+
+def test_factors_are_never_below_0() -> None:
+    """scipy's own non-negative least squares as the judge."""
+    from scipy.optimize import nnls
+
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        rows, wanted = rng.standard_normal((3, 3)), rng.standard_normal(3)
+        _, error = nnls(rows, wanted)
+        found = not_below_0(rows, wanted)
+        assert (found >= 0).all()
+        assert np.linalg.norm(rows @ found - wanted) == pytest.approx(error, abs=1e-9)
+
+
+def test_seconds_follow_from_small_parts() -> None:
+    machine = Machine({"mark-evaluate": (0.01, 1e-4, 2e-7), "mmd": (0.02, 0.0, 1e-6), "frechet": (0.3, 1e-4, 0.0)})
+    work = SetWork(call(machine), clock=machine.clock, work_clock=machine.clock)
+    ahead = work.at(LONG)
+    assert ahead.seconds.keys() == {"mark-evaluate", "mmd", "frechet"}
+    for name, seconds in ahead.seconds.items():
+        assert seconds == pytest.approx(machine.seconds(name, LONG), rel=0.01), name
+    assert max(size for names, size in machine.calls if names == ("mmd",)) < LONG / 4
+    assert ahead.measured < 0.2 * ahead.total
+    assert work.at(1000).total == pytest.approx(sum(machine.seconds(name, 1000) for name in machine.costs), rel=0.01)
+    assert ahead.answer == "This would take about 8 min, most of it mmd."
+
+
+def test_metrics_of_neighbourhoods_are_measured_together() -> None:
+    costs = {"mark-evaluate": (0.0, 1e-3, 0.0), "precision-recall": (0.0, 1e-3, 0.0), "mmd": (0.0, 1e-3, 0.0)}
+    machine = Machine(costs)
+    work = SetWork(call(machine, k=3), clock=machine.clock, work_clock=machine.clock)
+    assert list(work.at(LONG).seconds) == ["mark-evaluate, precision-recall", "mmd"]
+
+
+def test_parts_of_sets_that_cluster_have_a_size_of_their_own() -> None:
+    """80 parts of half the size, but of 1,000 samples at most, beside the whole sets."""
+    machine = Machine({"mauve": (0.001, 0.0, 1e-8)})
+    alone = machine.seconds
+    machine.seconds = lambda name, size: (
+        alone(name, size)
+        + (  # type: ignore[method-assign]
+            80 * alone(name, min(size // 2, 1000)) if machine.ceiling else 0.0
+        )
+    )
+    work = SetWork(call(machine), clock=machine.clock, work_clock=machine.clock)
+    machine.ceiling = True
+    assert work.at(LONG).total == pytest.approx(machine.seconds("mauve", LONG), rel=0.02)
+
+
+def test_small_sets_are_measured_whole() -> None:
+    machine = Machine({"mmd": (0.0, 1e-4, 3e-6)})
+    work = SetWork(call(machine, 100), clock=machine.clock, work_clock=machine.clock)
+    assert work.at(100).total == pytest.approx(machine.seconds("mmd", 100))
+
+
+def test_a_program_that_waits_for_a_device_is_timed_by_the_clock() -> None:
+    machine = Machine({"mmd": (0.0, 1e-3, 0.0)})
+    work = SetWork(call(machine), clock=machine.clock, work_clock=lambda: 0.0)
+    assert work.at(LONG).total == pytest.approx(machine.seconds("mmd", LONG), rel=0.01)
+
+
+# A sample that fits
+
+
+class Known:
+    """Work that takes so many seconds a sample."""
+
+    def __init__(self, rate: float) -> None:
+        self.rate = rate
+
+    def at(self, size: int) -> WorkAhead:
+        return WorkAhead({"all": 1 + self.rate * size}, {}, 0.0, 0, 0.0)
+
+
+@pytest.mark.parametrize("seconds", [1.5, 3.0, 20.0, 77.0, 180.0])
+def test_the_largest_sample_that_fits(seconds: float) -> None:
+    """By trying all sizes; then downwards to two digits."""
+    work: Any = Known(0.01)
+    fits = [size for size in range(100, LONG + 1) if 1 + 0.01 * size <= seconds]
+    found = fitting(work, LONG, seconds)
+    if not fits:
+        assert found is None
+        return
+    digits = len(str(fits[-1])) - 2
+    assert found == max(100, math.floor(fits[-1] / 10**digits) * 10**digits)
+
+
+def test_all_or_nothing() -> None:
+    work: Any = Known(0.01)
+    assert fitting(work, LONG, 201.0) == LONG
+    assert fitting(work, 60, 1.7) == 60  # a set smaller than the smallest sample is taken whole
+    assert fitting(work, LONG, 1.99) is None
+
+
+def test_a_sample_is_said_with_what_it_costs() -> None:
+    machine = Machine({"mmd": (0.0, 1e-3, 0.0)})
+    work: Any = Known(0.01)
+    told = lambda answer: ("mmd", answer.interval, 0.0123)  # noqa: E731
+    answer = within_budget(call(machine), "1min", None, told, clock=machine.clock, work=work)
+    # Three quarters of the minute, less a second: 4,400 samples.
+    assert answer.size == 4400
+    assert answer.interval == 0.95
+    assert answer.budgeted == (
+        "A sample of 4,400 of 20,000 vectors each fits into the budget of 1min; the 95 % interval of mmd is ± 0.0123, "
+        "about 2.1 times that of all vectors."
+    )
+    assert answer.budget_sample == {"size": 4400, "seed": 0, "budget": "1min"}
+    whole = within_budget(call(machine), "10min", None, told, clock=machine.clock, work=work)
+    assert whole.size == LONG
+    assert whole.interval is None
+    assert whole.budgeted == "All vectors fit into the budget of 10min: about 3 min were expected."
+    with pytest.raises(rc.InputError, match="the budget of 2s is too short: 100 vectors of each set, the fewest that"):
+        within_budget(call(machine), "2s", None, told, clock=machine.clock, work=work)
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [
+        ("90s", 90), ("10min", 600), ("10 min", 600), ("2h", 7200), ("1h30min", 5400), ("1H 30Min 5s", 5405),
+        ("1.5h", 5400), ("1d", 86400), (45, 45), (0.5, 0.5), (np.float32(2), 2),
+    ],
+)  # fmt: skip
+def test_times(given: Any, seconds: float) -> None:
+    assert seconds_of(given if not isinstance(given, np.generic) else given.item()) == seconds
+
+
+@pytest.mark.parametrize(
+    "given", ["", "10", "min", "10 fortnights", "-5s", "0s", "5s x", 0, -1, math.nan, math.inf, True, []]
+)
+def test_what_is_no_time(given: Any) -> None:
+    with pytest.raises(rc.InputError, match="a budget is a time such as 90s, 10min, 2h or 1h30min"):
+        seconds_of(given)
+
+
+@pytest.fixture
+def foretold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is asked for takes a hundredth of a second a sample."""
+    monkeypatch.setattr(budget_module, "SetWork", lambda *given, **other: Known(0.01))
+
+
+def made(seed: int, size: int) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal((size, 3))
+
+
+def test_evaluate_takes_the_sample_that_a_size_would(foretold: None) -> None:
+    reference, candidate = made(0, 700), made(1, 500)
+    groups = [f"g{at // 7}" for at in range(700)]
+    found = rc.evaluate(
+        reference, {"a": candidate}, "mmd", budget="6s", seed=3, ceiling=False, reference_groups=groups,
+        candidate_groups={"a": list(range(500))},
+    )  # fmt: skip
+    places = [sample_places(count, 340, 3) for count in (700, 500)]
+    expected = rc.evaluate(
+        reference[places[0]], {"a": candidate[places[1]]}, "mmd", interval=0.95, seed=3, ceiling=False,
+        reference_groups=[groups[at] for at in places[0]], candidate_groups={"a": places[1].tolist()},
+    )  # fmt: skip
+    one, other = found["a"]["mmd"], expected["a"]["mmd"]
+    assert one.values == other.values and one.intervals == other.intervals
+    assert one.sizes == {"reference": 340, "candidate": 340}
+    assert one.signature["sample"] == {"size": 340, "seed": 3, "budget": "6s"}
+    low, high = one.intervals["value"]
+    assert found.verdict[0].startswith("A sample of at most 340 vectors of a set fits into the budget of 6s; ")
+    assert f"the 95 % interval of mmd is ± {(high - low) / 2:.3g}, about 1.4 times that of all" in found.verdict[0]
+    assert found.copy().verdict[0] == found.verdict[0]
+
+
+def test_evaluate_that_fits_is_the_same(foretold: None) -> None:
+    found = rc.evaluate(made(0, 90), {"a": made(1, 90)}, "mmd", budget="1h", ceiling=False)
+    plain = rc.evaluate(made(0, 90), {"a": made(1, 90)}, "mmd", ceiling=False)
+    assert found["a"]["mmd"].values == plain["a"]["mmd"].values
+    assert not found["a"]["mmd"].intervals
+    assert found.verdict == ["All vectors fit into the budget of 1h: about 1.9 s were expected.", *plain.verdict]
+
+
+@pytest.mark.slow
+def test_compare_takes_a_sample_too(foretold: None) -> None:
+    reference, systems = made(0, 400), {"a": made(1, 400), "b": made(2, 400) + 0.5}
+    found = rc.compare(reference, systems, "mmd", budget="5s", ceiling=False)
+    places = sample_places(400, 270, 0)
+    cut = {name: own[places] for name, own in systems.items()}
+    assert found.values == rc.compare(reference[places], cut, "mmd", ceiling=False).values
+    assert found.settings["sample"] == {"size": 270, "seed": 0, "budget": "5s"}
+    each = found.differences["a", "b"]["mmd"]
+    assert found.verdict[0] == (
+        "A sample of 270 of 400 vectors each fits into the budget of 5s; the 95 % interval of mmd of a less that of b "
+        f"is ± {(each.high - each.low) / 2:.3g}, about 1.2 times that of all vectors."
+    )
+
+
+def test_items_take_what_a_few_of_them_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine({"chrf": (0.5, 0.02, 0.0), "bleu": (0.0, 0.001, 0.0)})
+
+    def scored(references: list[str], systems: dict[str, list[str]], metrics: list[str], **given: Any) -> None:
+        assert given["cache"] is False and {len(own) for own in systems.values()} == {len(references)}
+        machine.now += sum(machine.seconds(name, len(references)) for name in metrics)
+
+    monkeypatch.setattr(pairs_ahead_module, "evaluate_pairs", scored)
+    texts = [f"text {at}" for at in range(5000)]
+    arguments = {"metrics": ["chrf", "bleu"], "options": {}}
+    ahead = pairs_ahead(texts, {"a": texts, "b": texts}, arguments, machine.clock)
+    assert ahead.seconds["chrf"] == pytest.approx(0.5 + 0.02 * 5000, rel=0.01)
+    assert ahead.seconds["bleu"] == pytest.approx(5.0, rel=0.01)
+    assert ahead.measured < 20
+
+
+# The command line
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RECAPTURE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(work_ahead, "_LEAST", 0.1)  # seconds of measuring, which no test needs
+    monkeypatch.setattr(pairs_ahead_module, "_LEAST", 0.1)
+    for seed, name in enumerate("abc"):
+        np.save(f"{name}.npy", made(seed, 150))
+    Path("texts.txt").write_text("".join(f"the cat sat on mat {at}\n" for at in range(60)))
+    Path("others.txt").write_text("".join(f"a dog ran {at % 7} miles\n" for at in range(60)))
+    return tmp_path
+
+
+def commanded(capsys: pytest.CaptureFixture[str], *typed: str) -> tuple[int, str, str]:
+    code = run(list(typed))
+    shown = capsys.readouterr()
+    return code, shown.out, shown.err
+
+
+DRY = {
+    "score": ("score", "-r", "a.npy", "-c", "b.npy", "--metrics", "mmd", "-o", "x.json", "--format", "table"),
+    "score of texts": ("score", "-r", "texts.txt", "-c", "others.txt", "--metrics", "mmd", "--encoder", "bag-of-words"),
+    "compare": ("compare", "-r", "a.npy", "-c", "b.npy", "-c", "c.npy", "--metrics", "mmd", "--report", "x.html"),
+    "plan": ("plan", "-r", "a.npy", "-c", "b.npy", "-o", "planned"),
+    "pairs": ("pairs", "-r", "texts.txt", "-c", "others.txt", "--metrics", "bleu,chrf"),
+    "embed": ("embed", "texts.txt", "-o", "x.npy", "--encoder", "bag-of-words"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("typed", DRY.values(), ids=DRY)
+def test_a_dry_run_answers_first_and_writes_nothing(
+    files: Path, capsys: pytest.CaptureFixture[str], typed: tuple[str, ...]
+) -> None:
+    before = sorted(files.rglob("*"))
+    code, out, _ = commanded(capsys, *typed, "--dry-run")
+    assert code == 0
+    assert out.startswith("This would take ")
+    assert "Nothing was written." in out.splitlines()[-1]
+    for what in ("memory", "disk", "device"):
+        assert f"  {what} " in out
+    assert sorted(files.rglob("*")) == before
+
+
+def test_a_dry_run_as_json(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = commanded(capsys, *DRY["score"][:-4], "--format", "json", "--interval", "0.9", "--dry-run")
+    shown = json.loads(out)
+    assert code == 0
+    assert set(shown) == {"seconds", "stages", "memory", "disk", "measured", "facts"}
+    assert set(shown["stages"]) == {"mmd"}
+    assert shown["facts"]["drawn"] == "40 splits for human parts, 200 half-samples"
+
+
+def test_a_budget_on_the_command_line(files: Path, foretold: None, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = commanded(capsys, "score", "-r", "a.npy", "-c", "b.npy", "--metrics", "mmd", "--budget", "3s")
+    assert code == 0
+    assert out.startswith(
+        "A sample of 120 of 150 vectors each fits into the budget of 3s; the 95 % interval of mmd is ±"
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (("--budget", "soon"), "a budget is a time such as 90s"),
+        (("--budget", "1s"), "the budget of 1s is too short: 100 vectors of each set"),
+        (("--budget", "9s", "--sample", "50"), "--budget chooses how large a sample is, and so does --sample"),
+        (("--budget", "9s", "--dry-run"), "--dry-run says how long all of it takes, --budget takes a part"),
+    ],
+)
+@pytest.mark.parametrize("command", ["score", "compare"])
+def test_what_is_refused(
+    files: Path, foretold: None, capsys: pytest.CaptureFixture[str], typed: tuple[str, ...], said: str, command: str
+) -> None:
+    systems = ("-c", "b.npy", "-c", "c.npy")
+    code, out, err = commanded(capsys, command, "-r", "a.npy", *systems, "--metrics", "mmd", "-o", "x.json", *typed)
+    assert (code, out) == (2, "")
+    assert said in err and err.count("\n") == 1
+    assert not Path("x.json").exists()
+
+
+@pytest.mark.slow
+def test_texts_that_are_known_are_not_encoded(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An encoder that takes a second for ten characters; half of the texts are in the cache already."""
+    machine = Machine({})
+
+    class Slow:
+        name = "slow"
+        cacheable = True
+
+        def identity(self) -> dict[str, str]:
+            return {"encoder": "slow", "kind": "test"}
+
+        def fit(self, texts: Any) -> Slow:
+            return self
+
+        def effort(self, text: str) -> int:
+            return len(text)
+
+        def encode_batch(self, texts: list[str]) -> np.ndarray:
+            machine.now += sum(map(len, texts)) / 10
+            return np.array([[len(text), hash(text) % 97, 1.0] for text in texts], np.float32)
+
+    texts = [f"{'x' * (at % 9)} {at}" for at in range(400)]
+    rc.encode(texts[:200], Slow())
+    work = SetWork(
+        SetCall(
+            rc.evaluate,
+            ROLES,
+            {"references": texts[:300], "candidates": {"a": texts[300:]}, "metrics": "mmd", "encoder": Slow()},
+        ),
+        clock=machine.clock,
+        work_clock=machine.clock,
+    )
+    ahead = work.at(300)
+    assert ahead.facts["different texts"] == "400, 200 of them in the cache"
+    assert ahead.seconds["encoding"] == pytest.approx(sum(map(len, texts[200:])) / 10, rel=0.05)
+    assert ahead.disk == 200 * (3 * 4 + 96)
