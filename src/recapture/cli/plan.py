@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import click
 
@@ -58,7 +59,14 @@ def plan(
     if dry_run:
         from ..plans.plan_ahead import plan_ahead
 
-        foretell(plan_ahead(reference, candidate, metrics, k, parts=parts, field=field, format=input_format), "table")
+        of_texts: dict[str, Any] = {
+            "encoder": encoder,
+            "pooling": pooling,
+            "truncate": truncate,
+            "batch_size": batch_size,
+        }
+        ahead = plan_ahead(reference, candidate, metrics, k, parts=parts, field=field, format=input_format, **of_texts)
+        foretell(ahead, "table")
         return
     called = candidate_names((candidate,), (name,) if name is not None else ())[0]
     with warnings.catch_warnings(record=True) as notes:

@@ -19,14 +19,10 @@ def _share(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
     return share
 
 
-_UNITS = {"": 1, "s": 1, "min": 60, "h": 3600}
-
-
 def _seconds(_: click.Context, __: click.Parameter, text: str | None) -> float:
-    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)\s*(s|min|h|)", text or "0", re.ASCII)
-    if found is None:
-        raise InputError(f"--wait takes a time such as 90s, 10min or 2h, not {shortened(str(text))!r}")
-    return float(found[1]) * _UNITS[found[2]]
+    from ..sets.budget import seconds_of
+
+    return 0.0 if text is None else seconds_of(text, "--wait")
 
 
 @click.command("run", short_help="Do a share of the parts of recapture plan.")

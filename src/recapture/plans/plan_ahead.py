@@ -6,11 +6,12 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..sets.declaration import METRICS
 from ..sets.evaluate import work_of_evaluate
 from ..sets.work_ahead import Clock, SetWork, WorkAhead, resident
-from ..texts.array_files import mapped_npy
-from ..texts.reading import read_together
+from ..texts.reading import Source, chosen_format, read_together, vector_blocks
 
 _LONGER = 1.4
 """A plan's time beside that of one process: each pair of one side is looked at from both of its rows."""
@@ -34,8 +35,9 @@ def plan_ahead(
     **encoding: Any,
 ) -> WorkAhead:
     """Time of all parts in one process, memory of one process, and disk of the plan's folder."""
-    sets = [_opened(path, field, format) for path in (reference, candidate)]
-    if any(each is None for each in sets):
+    opened = [_opened(path, field, format) for path in (reference, candidate)]
+    sets: list[Any] = opened
+    if any(each is None for each in opened):
         sets = [samples.content for samples in read_together((reference, candidate), (format, format), field=field)]
     chosen = METRICS.choose(metrics) if metrics is not None else []
     names = [metric.name for metric in chosen] or _neighbourhoods()
@@ -45,10 +47,7 @@ def plan_ahead(
     rows = [len(each) for each in sets]
     cuts = parts or max(1, -(-max(rows) // _ROWS_A_PART))
     # Files that are not read where they lie are copied.
-    copied = [
-        0 if path.lower().endswith(".npy") else _size(each)
-        for path, each in zip((reference, candidate), sets, strict=True)
-    ]
+    copied = [0 if mapped is not None else _size(each) for mapped, each in zip(opened, sets, strict=True)]
     disk = int(_KEPT_A_ROW * sum(rows) + sum(copied))
     seconds = {name: each if name == "encoding" else _LONGER * each for name, each in alone.seconds.items()}
     facts = {**alone.facts, "parts": f"{3 * cuts:,}: radii of both sides, then counts"}
@@ -56,9 +55,13 @@ def plan_ahead(
     return WorkAhead(seconds, facts, held, disk, alone.measured, "in the plan's folder")
 
 
-def _opened(path: str, field: str | None, form: str | None) -> Any:
-    """Vectors read where they lie; None: another kind of file."""
-    return mapped_npy(path) if path.lower().endswith(".npy") and field is None and form in (None, "npy") else None
+def _opened(path: str, field: str | None, form: str | None) -> np.ndarray | None:
+    """Vectors read where they lie; None: texts, or a kind of file that is copied."""
+    known = chosen_format(Source(path), form)
+    if known.is_text:
+        return None
+    found = vector_blocks(Source(path), known.name, field if known.has_fields else None)
+    return None if found is None else found.mapped
 
 
 def _size(samples: Any) -> int:

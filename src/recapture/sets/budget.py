@@ -21,9 +21,9 @@ _UNITS = {"s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)\s*")
 
 
-def seconds_of(budget: Any) -> float:
-    """Seconds of a time such as 90s, 10min, 2h or 1h30min; a plain number is seconds."""
-    wanted = f"a budget is a time such as 90s, 10min, 2h or 1h30min, not {shown(budget)}"
+def seconds_of(budget: Any, what: str = "a budget") -> float:
+    """Seconds of a time such as 90s, 10min, 2h or 1h30min; a plain number is seconds. what: to call it."""
+    wanted = f"{what} is a time such as 90s, 10min, 2h or 1h30min, not {shown(budget)}"
     if isinstance(budget, (int, float)) and not isinstance(budget, bool):
         seconds = float(budget)
     elif isinstance(budget, str):
