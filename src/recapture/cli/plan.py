@@ -21,7 +21,8 @@ from .options import candidate_names, dry_run_option, foretell, input_options, s
 @click.option("--encoder", metavar="NAME", help="Of texts: model name, folder or file of word vectors.")
 @click.option("--pooling", metavar="NAME", help="mean, max or cls (default: the model's own).")
 @click.option("--truncate", is_flag=True, help="Cut texts too long for the encoder (default: windows).")
-@click.option("--batch-size", type=click.IntRange(1), help="Texts encoded at once (default: 32).")
+@click.option("--batch-size", type=click.IntRange(1), help="Most texts encoded at once (default: by tokens).")
+@click.option("--dtype", metavar="NAME", help="Of the encoder: float32, float16, bfloat16, int8 (default: float32).")
 @input_options
 @dry_run_option
 def plan(
@@ -36,6 +37,7 @@ def plan(
     pooling: str | None,
     truncate: bool,
     batch_size: int | None,
+    dtype: str | None,
     field: str | None,
     input_format: str | None,
     dry_run: bool,
@@ -56,15 +58,16 @@ def plan(
     """
     from ..plans.planned_work import make_plan
 
+    of_texts: dict[str, Any] = {
+        "encoder": encoder,
+        "pooling": pooling,
+        "truncate": truncate,
+        "batch_size": batch_size,
+        "dtype": dtype,
+    }
     if dry_run:
         from ..plans.plan_ahead import plan_ahead
 
-        of_texts: dict[str, Any] = {
-            "encoder": encoder,
-            "pooling": pooling,
-            "truncate": truncate,
-            "batch_size": batch_size,
-        }
         ahead = plan_ahead(reference, candidate, metrics, k, parts=parts, field=field, format=input_format, **of_texts)
         foretell(ahead, "table")
         return
@@ -80,11 +83,8 @@ def plan(
             parts=parts,
             field=field,
             format=input_format,
-            encoder=encoder,
-            pooling=pooling,
-            truncate=truncate,
-            batch_size=batch_size,
             candidate_name=called,
+            **of_texts,
         )
     for note in notes:
         say(str(note.message))

@@ -32,25 +32,33 @@ class PlannedEncoding:
     """Of a folder or file: as seen from the plan's folder."""
     pooling: str | None
     truncate: bool
-    batch_size: int
+    batch_size: int | None
+    dtype: str | None
     identity: dict[str, str]
     dimensions: int
 
     @classmethod
     def of(
-        cls, encoder: str | None, folder: Place, text: str, pooling: str | None, truncate: bool, batch_size: int | None
+        cls,
+        encoder: str | None,
+        folder: Place,
+        text: str,
+        pooling: str | None,
+        truncate: bool,
+        batch_size: int | None,
+        dtype: str | None,
     ) -> PlannedEncoding:
         """text: to see what it makes of one."""
         path = None
         if encoder is not None and Path(encoder).expanduser().exists():
             path = os.path.abspath(Path(encoder).expanduser())  # noqa: PTH100 - links stay as they are
-        resolved = resolve_encoder(path or encoder, pooling=pooling, truncate=truncate)
+        resolved = resolve_encoder(path or encoder, pooling=pooling, truncate=truncate, dtype=dtype)
         if resolved.fit([text or "a"]) is not resolved:
             raise InputError(
                 f"{resolved.name} learns from texts, which parts of a plan cannot: encode both files first, and make "
                 "the plan for their vectors"
             )
-        size = 32 if batch_size is None else check_batch_size(batch_size)
+        size = check_batch_size(batch_size)
         dimensions = encode_rows([text], resolved, batch_size=size, cache=False).shape[1]
         return cls(
             path or encoder,
@@ -58,6 +66,7 @@ class PlannedEncoding:
             pooling,
             truncate,
             size,
+            dtype,
             resolved.identity(),
             dimensions,
         )
@@ -80,9 +89,8 @@ class PlannedEncoding:
         if self.beside is not None:
             places = [seen_from(folder, self.beside), place_of(str(self.name))]
             name = next((str(place) for place in places if Path(str(place)).exists()), self.name)
-        found = resolve_encoder(
-            name, pooling=self.pooling, truncate=self.truncate, device=None if asked == "auto" else asked
-        )
+        device = None if asked == "auto" else asked
+        found = resolve_encoder(name, pooling=self.pooling, truncate=self.truncate, device=device, dtype=self.dtype)
         other = {key: value for key, value in self._told(found.identity()).items() if value != self.identity.get(key)}
         if other:
             key, value = next(iter(other.items()))

@@ -62,6 +62,7 @@ def make_plan(
     pooling: str | None = None,
     truncate: bool = False,
     batch_size: int | None = None,
+    dtype: str | None = None,
     reference_name: str | None = None,
     candidate_name: str | None = None,
 ) -> list[str]:
@@ -85,7 +86,7 @@ def make_plan(
         of texts also vectors of either.
     field, format
         For `read`.
-    encoder, pooling, truncate, batch_size
+    encoder, pooling, truncate, batch_size, dtype
         Of texts, as for `encode`; the encoder is one that can be named and learns nothing from texts.
     reference_name, candidate_name : str, optional
         What results call the two (None: the reference's path, the candidate's file name).
@@ -124,10 +125,10 @@ def make_plan(
         fetched = [FetchedFile.of(file) for file in asked]
         if _hold_texts(fetched):
             named = None if encoder is None else path_of(encoder, "the encoder")
-            of_texts = _planned_texts(fetched, place, parts, named, pooling, truncate, batch_size, stack)
+            of_texts = _planned_texts(fetched, place, parts, named, pooling, truncate, batch_size, dtype, stack)
             files, cuts, encoding, lines = of_texts
         else:
-            if encoder is not None or pooling is not None or truncate or batch_size is not None:
+            if truncate or any(each is not None for each in (encoder, pooling, batch_size, dtype)):
                 raise InputError("an encoder was named, but the sets are vectors already")
             known = (before.reference, before.candidate) if before else (None, None)
             files = [PlannedFile.of(*each, stack) for each in zip(fetched, (place, place), known, strict=True)]
@@ -174,11 +175,12 @@ def _planned_texts(
     pooling: str | None,
     truncate: bool,
     batch_size: int | None,
+    dtype: str | None,
     stack: ExitStack,
 ) -> tuple[list[PlannedFile], int, PlannedEncoding, Content]:
     """Read both files once: where parts begin and which texts are equal, which goes into the folder."""
     first = texts_from(files[0].texts, (0, 1), 1)
-    encoding = PlannedEncoding.of(encoder, folder, first[0] if first else "", pooling, truncate, batch_size)
+    encoding = PlannedEncoding.of(encoder, folder, first[0] if first else "", pooling, truncate, batch_size, dtype)
     with indexed([file.texts for file in files]) as index:
         for note in index.notes:
             warnings.warn(note, stacklevel=3)
