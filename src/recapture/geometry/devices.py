@@ -124,8 +124,12 @@ def to_device(values: np.ndarray, device: Any) -> Any:
     """An array as a tensor there."""
     import torch
 
-    # torch warns of arrays that must not be written to, such as files that are read where they lie.
-    return torch.as_tensor(values if values.flags.writeable else values.copy()).to(device)
+    native = values.dtype.newbyteorder("=")
+    # torch knows no other order of bytes, and warns of arrays that must not be written to, such as files that are read
+    # where they lie.
+    if values.dtype != native or not values.flags.writeable:
+        values = values.astype(native)
+    return torch.as_tensor(values).to(device)
 
 
 def accelerator_for(rows: int, columns: int) -> str | None:
