@@ -95,6 +95,19 @@ def test_where_memory_never_suffices(monkeypatch):
     assert rc.mark_evaluate(A, B, device="auto").values == expected
 
 
+def test_whatever_finds_no_memory_is_one_sentence_or_the_processors():
+    """Not only what is done again in smaller parts: sets themselves, labels, centres."""
+    torch = pytest.importorskip("torch")
+
+    def work(device):
+        raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+    assert devices.tried_on("cpu", work) is None
+    for asked in ({"accelerator": "cpu"}, {"device": "cuda"}):
+        with engine(**asked), pytest.raises(rc.InputError, match=r"memory does not suffice .* allocate 2.00 GiB"):
+            devices.tried_on("cpu", work)
+
+
 def test_tensors_say_where(monkeypatch):
     class Tensor:
         device = "cuda:1"

@@ -39,7 +39,7 @@ _SPREAD = 1 << 12
 
 def cluster_on(device: str, grid: Grid, clusters: int, seeds: Sequence[int]) -> np.ndarray:
     """(seeds, rows) labels."""
-    rows = within_memory(lambda _: DeviceRows.of(grid, device), _LEAST, _LEAST)
+    rows = DeviceRows.of(grid, device)
     runs = [DeviceClustering(grid, rows, clusters, seed) for seed in seeds]
     with one_blas_thread:  # as the threads do: centres are drawn by the processor's products
         run_tiles(lambda run: run.start(), runs, "clustering")

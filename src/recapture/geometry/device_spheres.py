@@ -294,7 +294,7 @@ def all_squared(left: Any, right: Any) -> Any:
 
 def overlap_on(device: str, reference: PointSet, candidate: PointSet, ks: tuple[int, ...]) -> Overlap:
     """The counts of `overlap`, made on a device."""
-    both = within_memory(lambda _: (reference.on_device(device), candidate.on_device(device)), 1, 1)
+    both = reference.on_device(device), candidate.on_device(device)
     for points in both:
         find_radii(points, ks[-1])
     in_reference, in_candidate = within_memory(lambda room: _memberships(*both, ks, room), _ROOM, _LEAST_ROOM)

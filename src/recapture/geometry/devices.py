@@ -100,22 +100,17 @@ def check_there(device: Any) -> None:
         raise InputError(f"device {shown(device)} cannot be used here: there {'is' if there == 1 else 'are'} {there}")
 
 
-def may_be_left() -> bool:
-    """Whether the processor may do what a device could not: nobody asked for that device."""
-    options = engine_options()
-    return options.accelerator is None and options.device == "auto"
-
-
 def tried_on(device: str | None, work: Callable[[str], Found]) -> Found | None:
     """work(device). None, so that the processor does it: there is no device, or nobody asked for one whose memory does
-    not suffice.
+    not suffice, be it for what is halved there (`within_memory`) or for anything else.
     """
     if device is None:
         return None
     try:
-        return work(device)
+        return within_memory(lambda _: work(device), 1, 1)
     except DeviceMemoryError:
-        if not may_be_left():
+        options = engine_options()
+        if options.accelerator is not None or options.device != "auto":  # somebody asked for it
             raise
     return None
 
