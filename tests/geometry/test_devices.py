@@ -62,6 +62,12 @@ def test_large_sets_go_where_a_gpu_is(monkeypatch):
     assert devices.accelerator_for(large, large) is None
 
 
+def test_a_torch_that_cannot_be_loaded_is_not_taken_unasked(monkeypatch):
+    monkeypatch.setattr(devices.importlib.util, "find_spec", lambda name: name)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert not devices._cuda_is_there.__wrapped__()
+
+
 def short_of_memory(monkeypatch, most):
     """A device on which at most so many pairs can be held at once; the numbers that were asked for."""
     torch = pytest.importorskip("torch")
