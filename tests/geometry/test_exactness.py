@@ -133,7 +133,7 @@ def test_radii_equal_brute_force(name, options):
             np.testing.assert_allclose(radii[:, k - 1], np.sqrt(expected), rtol=4e-15)
 
 
-@pytest.mark.parametrize("close", itertools.combinations(range(5), 3))
+@pytest.mark.parametrize("close", list(itertools.combinations(range(5), 3)))
 def test_limits_hold_where_half_precision_tells_nothing(close):
     """In some ten thousand dimensions it overflows, and oneself seems no farther than others are. Whoever is chosen for
     that reason, limits may be too large but never too small, not even among three that are close to each other."""
