@@ -79,7 +79,7 @@ def beside_plain_torch(rows: int) -> None:
     took = [min(seconds(work) for _ in range(2)) for work in (lambda: plain_torch(reference, candidate), ours)]
     off = [abs(a - b) for a, b in zip(*counts, strict=True)]
     print(
-        f"{rows:,} v {rows:,} x 384, precision and recall: plain torch in float32 {took[0]:.2f} s, here {took[1]:.2f} s, "
+        f"{rows:,} v {rows:,} x 384, precision and recall: plain torch {took[0]:.2f} s, here {took[1]:.2f} s, "
         f"{took[0] / took[1]:.1f}x; its counts are off by {off[0]} and {off[1]}"
     )
 
