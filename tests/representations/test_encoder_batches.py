@@ -125,7 +125,7 @@ def test_where_the_fast_way_differs_the_library_encodes(
 
 def test_a_library_that_strips_blanks_encodes_by_itself(tmp_path: Path) -> None:
     """With a tokenizer that makes tokens of blanks, as those of decoders do, stripping changes vectors."""
-    SentenceTransformer = pytest.importorskip("sentence_transformers").SentenceTransformer  # noqa: N806
+    SentenceTransformer = pytest.importorskip("sentence_transformers").SentenceTransformer
     folder = byte_model(tmp_path / "bytes")
     texts = ["  a", "a", "b c\n"]
     plain: Any = resolve_encoder(folder)
