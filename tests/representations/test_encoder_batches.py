@@ -265,6 +265,15 @@ def test_half_precision_is_the_models_own(dtype: str, tiny_bert: Path) -> None:
     assert resolve_encoder(tiny_bert, dtype=dtype).identity()["dtype"] == name
 
 
+def test_an_int8_vector_depends_on_its_text_alone(tiny_bert: Path) -> None:
+    """Inputs of layers are rounded on one scale for all rows, so that a batch of several texts would mix them."""
+    encoder = resolve_encoder(tiny_bert, dtype="int8")
+    texts = [*TEXTS, " ".join(["cat", "dog"] * 90)]
+    vectors = encode(texts, encoder, cache=False)
+    alone = np.concatenate([encode([text], encoder, cache=False) for text in texts])
+    np.testing.assert_allclose(vectors, alone, atol=1e-6)
+
+
 def test_int8_is_near_enough(tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     exact = encode(TEXTS, tiny_bert, cache=False)
     vectors = encode(TEXTS, tiny_bert, dtype="int8", cache=False)

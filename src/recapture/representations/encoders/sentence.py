@@ -172,6 +172,8 @@ class SentenceEncoder:
             self._load()
         if self._stand_in:  # blanks count as nothing: some releases of the library strip them
             texts = [text if text.strip() else self._stand_in for text in texts]
+        if self._dtype == "int8":  # inputs are rounded on the scale of the largest of all rows: no text but its own
+            rows = 1
         if self._batches is not None:
             yield from self._batches.run(texts, rows)
             return
