@@ -9,6 +9,7 @@ import pytest
 import recapture as rc
 from recapture.cli.app import run
 from recapture.representations import embedded_files
+from recapture.representations import encoder as encoder_module
 from recapture.representations.encoders.word_vectors import WordVectors
 
 WORDS = ["a", "the", "cat", "dog", "boat", "net", "map", "rain", "ran", "sat", "sold", "saw"]
@@ -88,3 +89,21 @@ def test_what_cannot_be_streamed(texts, large, arguments, capsys):
     else:
         assert code == 2 and "plain lines, which have no field 'x'" in capsys.readouterr().err
         assert not Path("vectors.npy").exists()
+
+
+def test_a_dry_run_of_many_texts_writes_nothing(texts, large, capsys):
+    before = sorted(Path().rglob("*"))
+    assert run(["embed", "human.txt", "--encoder", "words.txt", "-o", "vectors.npy", "--dry-run"]) == 0
+    assert capsys.readouterr().out.startswith("This would take ")
+    assert sorted(Path().rglob("*")) == before
+
+
+def test_options_reach_the_encoder_of_many_texts(texts, large, monkeypatch):
+    given = {}
+    found = encoder_module.resolve_encoder("words.txt")
+    monkeypatch.setattr(encoder_module, "resolve_encoder", lambda _, **options: given.update(options) or found)
+    options = {"pooling": "max", "device": "cpu", "dtype": "bfloat16"}
+    typed = [part for name, value in options.items() for part in (f"--{name}", value)]
+    command = ["embed", "human.txt", "--encoder", "words.txt", "-o", "vectors.npy"]
+    assert run([*command, *typed, "--truncate", "--offline"]) == 0
+    assert given == {**options, "truncate": True, "offline": True}

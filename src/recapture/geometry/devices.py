@@ -32,7 +32,7 @@ def on_device(function: Function) -> Function:
     @functools.wraps(function)
     def there(*args: Any, **kwargs: Any) -> Any:
         device = kwargs.get("device")
-        if device is None or device == "auto":
+        if device is None or (isinstance(device, str) and device == "auto"):
             # Tensors that lie on a device are looked at there.
             device = _lying_on((*args, *kwargs.values())) or device
         if device is None:
