@@ -40,9 +40,12 @@ def token_table(texts: Sequence[tuple[np.ndarray, np.ndarray]]) -> TokenTable:
 
 def token_table_on(words: DeviceWords, weights: Sequence[np.ndarray]) -> TokenTable:
     """From texts on a device in a single layer; float64 costs little there, and no two devices round alike."""
-    vectors = words.vectors[:, 0].double()
-    vectors = vectors / vectors.norm(dim=1, keepdim=True).clamp(min=np.finfo(np.float32).tiny)
-    return TokenTable(vectors, np.concatenate(weights), words.first, words.sizes)
+
+    def scaled(_: int) -> Any:
+        vectors = words.vectors[:, 0].double()
+        return vectors / vectors.norm(dim=1, keepdim=True).clamp(min=np.finfo(np.float32).tiny)
+
+    return TokenTable(within_memory(scaled, 1, 1), np.concatenate(weights), words.first, words.sizes)
 
 
 def greedy(table: TokenTable, sides: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
