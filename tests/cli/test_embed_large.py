@@ -8,7 +8,7 @@ import pytest
 
 import recapture as rc
 from recapture.cli.app import run
-from recapture.representations import embedded_files
+from recapture.representations import embedded_files, encoder
 from recapture.representations.encoders.word_vectors import WordVectors
 
 WORDS = ["a", "the", "cat", "dog", "boat", "net", "map", "rain", "ran", "sat", "sold", "saw"]
@@ -88,3 +88,22 @@ def test_what_cannot_be_streamed(texts, large, arguments, capsys):
     else:
         assert code == 2 and "plain lines, which have no field 'x'" in capsys.readouterr().err
         assert not Path("vectors.npy").exists()
+
+
+def test_a_dry_run_of_a_large_file_writes_nothing(texts, large, capsys):
+    assert run(["embed", "human.txt", "--encoder", "words.txt", "-o", "vectors.npy", "--dry-run"]) == 0
+    assert "Nothing was written" in capsys.readouterr().out
+    assert not Path("vectors.npy").exists()
+
+
+def test_the_number_type_is_told_to_the_encoder(texts, large, monkeypatch):
+    asked = []
+    usual = encoder.resolve_encoder
+
+    def noting(name, **options):
+        asked.append(options.pop("dtype", None))
+        return usual(name, **options)
+
+    monkeypatch.setattr(encoder, "resolve_encoder", noting)
+    assert run(["embed", "human.txt", "--encoder", "words.txt", "--dtype", "bfloat16", "-o", "vectors.npy"]) == 0
+    assert asked == ["bfloat16"]

@@ -21,6 +21,7 @@ from .options import (
 )
 
 _SUFFIXES = (".npy", ".npz", ".safetensors")
+_OF_ENCODER = ("pooling", "device", "offline", "truncate", "dtype")
 
 
 @click.command()
@@ -59,6 +60,7 @@ def embed(
     check_targets(output)
     if (
         not fit
+        and not dry_run
         and Path(output).suffix.lower() == ".npy"
         and _streamed(file, output, field, input_format, encoder, chosen_encoding(**encoding))
     ):
@@ -97,7 +99,9 @@ def _streamed(
     asked = may_be_large(file, field, input_format)
     if asked is None:
         return False
-    of_encoder = {key: encoding.pop(key) for key in ("pooling", "device", "offline", "truncate") if key in encoding}
+    of_encoder = {
+        key: encoding.pop(key) for key in ("pooling", "device", "offline", "truncate", "dtype") if key in encoding
+    }
     chosen = resolve_encoder(encoder, **of_encoder)
     if chosen.fit(["a"]) is not chosen:  # it learns, from all of them
         return False

@@ -235,7 +235,7 @@ def score(
             engine=engine, address=address, device=given["device"], reading=reading,
             encoding={"encoder": encoder, **encoding},
             refused={"--balance": balance, "--sample": sample, "--interval": interval, "--pvalue": pvalue,
-                     "--human": human, "--group": group, "--paired": paired},
+                     "--human": human, "--group": group, "--paired": paired, "--dry-run": dry_run, "--budget": budget},
         )  # fmt: skip
         results.show(None if every else results.shown, "--all")
         deliver(results, form, output, results.notes, how=how, report=report, series=series)
@@ -306,6 +306,8 @@ def _by_plans(
     for flag, value in refused.items():
         if value not in (None, False):
             raise InputError(f"{flag} cannot be had from parts: leave out {flag} or --storage")
+    if encoding.get("offline"):  # of every machine that does a part
+        raise InputError("parts have no --offline: set RECAPTURE_OFFLINE=1 wherever they are made")
     if any(reading[name] not in (None, other) for name, other in
            (("reference_field", reading["field"]), ("reference_format", reading["input_format"]))):  # fmt: skip
         raise InputError("parts are of files that are read alike: leave out --reference-field and --reference-format")
@@ -317,7 +319,7 @@ def _by_plans(
     )  # fmt: skip
 
 
-_PLANNED = ("encoder", "pooling", "truncate", "batch_size")
+_PLANNED = ("encoder", "pooling", "truncate", "batch_size", "dtype")
 
 
 def check_kind(metrics: str | None, elsewhere: str) -> None:
