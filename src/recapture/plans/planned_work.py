@@ -24,12 +24,13 @@ from ..progress import Progress
 from ..sets.declaration import METRICS
 from ..sets.evaluate import evaluate_prepared, prepare_sets
 from ..sets.pair import Pair, check_k, refuse_tiny
+from ..texts.array_files import new_npy
 from ..texts.reading import Source
 from ..texts.text_index import AskedTexts, indexed, texts_from
 from .phases import COUNTS, RADII, ROWS, SIDES, VECTORS, Part, rounds, wanted
 from .places import Place, place_of, seen_from, whole
 from .planned_texts import LINES, PlannedEncoding
-from .tile_plan import FILE, TilePlan, cut, joined_content
+from .tile_plan import FILE, MOST_PARTS, TilePlan, cut
 from .vector_files import AskedFile, Content, FetchedFile, OpenVectors, PlannedFile, content_of
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from ..sets.table import SetResults
 
 _ROWS_A_PART = 10_000
-_MOST_PARTS = 9_999
 RAY = "ray"
 ENGINES = ("local", RAY)
 _LONGEST_WAIT = 30 * 86_400
@@ -156,7 +156,7 @@ def make_plan(
 
 def _cuts(rows: int, parts: int | None) -> int:
     """Parts of each kind for so many rows."""
-    return min(-(-rows // _ROWS_A_PART) if parts is None else parts, rows, _MOST_PARTS)
+    return min(-(-rows // _ROWS_A_PART) if parts is None else parts, rows, MOST_PARTS)
 
 
 def _hold_texts(files: list[FetchedFile]) -> bool:
@@ -452,7 +452,7 @@ class PlannedParts:
         wanted_rank = rank[first[start : start + file.rows]]
         order = np.argsort(wanted_rank, kind="stable")
         with whole(file.joined(plan.folder), checked=True) as temporary:
-            written = np.lib.format.open_memmap(temporary, "w+", np.float32, (file.rows, file.dimensions))
+            written = new_npy(temporary, np.float32, (file.rows, file.dimensions))
             before = 0
             for shard in (shard for stage in VECTORS for shard in plan.parts[stage]):
                 many = len(plan.own_texts(shard))
@@ -561,16 +561,14 @@ def merge_plan(folder: str | os.PathLike[str]) -> SetResults:
 
 def opened_vectors(plan: TilePlan) -> list[OpenVectors]:
     """Of both sides; of texts, once they are all made."""
-    found: list[OpenVectors] = []
-    for stage, file in zip(ROWS, (plan.reference, plan.candidate), strict=True):
-        content = None
-        if plan.encoding is not None:
-            (part,) = plan.parts[stage]
-            if (known := plan.read(part)) is None:
-                raise _missing(plan, [part.name])
-            content = joined_content(known)
-        found.append(file.opened(plan.folder, content))
-    return found
+    files = plan.reference, plan.candidate
+    if plan.encoding is None:
+        return [file.opened(plan.folder) for file in files]
+    joined = plan.joined()
+    if joined is None:
+        rows = [part for stage in ROWS for part in plan.parts[stage]]
+        raise _missing(plan, [part.name for part in rows if plan.read(part) is None] or [rows[0].name])
+    return [file.opened(plan.folder, content) for file, content in zip(files, joined, strict=True)]
 
 
 def planned_files(folder: str | os.PathLike[str]) -> list[str]:
