@@ -188,6 +188,22 @@ def test_engines_that_are_none(sets, arguments, told, capsys):
     assert told.partition(":")[0] in capsys.readouterr().err
 
 
+def test_what_cannot_be_fetched_is_told_of_its_place(sets, tmp_path, monkeypatch):
+    """Not of the copy that was to be made of it."""
+
+    def fails(*_, **__):
+        raise OSError("the connection was reset")
+
+    for name in ("human.npy", "model.npy"):
+        upload(f"memory://data/{name}", name)
+    rc.make_plan("memory://data/human.npy", "memory://data/model.npy", "planned", parts=2)
+    for copy in tmp_path.glob("recapture-*/*.npy"):
+        copy.unlink()
+    monkeypatch.setattr(type(fsspec.filesystem("memory")), "get_file", fails)
+    with pytest.raises(InputError, match=r"^memory://data/human.npy cannot be read: the connection was reset$"):
+        rc.run_plan("planned")
+
+
 def test_storage_that_fails_is_told_in_its_own_words(sets, monkeypatch):
     """Every kind of storage has errors of its own kinds."""
 

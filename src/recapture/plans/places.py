@@ -7,6 +7,7 @@ content, so that whoever reads the copy can prove that it is the right one.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import posixpath
 import re
@@ -185,7 +186,12 @@ def local_copy(place: Place, digest: str) -> Path:
     with _one_at_a_time(target):
         if not target.exists():
             with whole_file(target, checked=True) as temporary:
-                place.fetch(temporary)
+                try:
+                    place.fetch(temporary)
+                except OSError as error:
+                    if error.errno == errno.ENOSPC:  # which is about this machine
+                        raise
+                    raise _unread(place, error) from None
     return target
 
 
@@ -203,9 +209,13 @@ def kept_copy(place: Place, content_of: Callable[[Path], Content]) -> tuple[Path
         try:
             place.fetch(fetched)
         except OSError as error:
-            raise InputError(f"{place} cannot be read: {error.strerror or error}") from None
+            raise _unread(place, error) from None
         content = content_of(fetched)
         return fetched.replace(_copy_path(place, content.digest)), content
+
+
+def _unread(place: Place, error: OSError) -> InputError:
+    return InputError(f"{place} cannot be read: {error.strerror or error}")
 
 
 @contextlib.contextmanager

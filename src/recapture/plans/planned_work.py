@@ -30,14 +30,13 @@ from ..texts.text_index import AskedTexts, indexed, texts_from
 from .phases import COUNTS, RADII, ROWS, SIDES, VECTORS, Part, rounds, wanted
 from .places import Place, place_of, seen_from, whole
 from .planned_texts import LINES, PlannedEncoding
-from .tile_plan import FILE, MOST_PARTS, TilePlan, cut
+from .tile_plan import FILE, TilePlan, cut, cuts_of
 from .vector_files import AskedFile, Content, FetchedFile, OpenVectors, PlannedFile, content_of
 
 if TYPE_CHECKING:
     from ..representations.encoder import Encoder
     from ..sets.table import SetResults
 
-_ROWS_A_PART = 10_000
 RAY = "ray"
 ENGINES = ("local", RAY)
 _LONGEST_WAIT = 30 * 86_400
@@ -133,7 +132,7 @@ def make_plan(
             known = (before.reference, before.candidate) if before else (None, None)
             files = [PlannedFile.of(*each, stack) for each in zip(fetched, (place, place), known, strict=True)]
             _check_together(files, names)
-            cuts, encoding, lines = _cuts(max(file.different for file in files), parts), None, None
+            cuts, encoding, lines = cuts_of(max(file.different for file in files), parts), None, None
         plan = TilePlan(
             place,
             tuple(chosen),
@@ -152,11 +151,6 @@ def make_plan(
             raise InputError(f"{place} holds a plan for other files or settings: name another folder")
     plan.write()
     return plan.names
-
-
-def _cuts(rows: int, parts: int | None) -> int:
-    """Parts of each kind for so many rows."""
-    return min(-(-rows // _ROWS_A_PART) if parts is None else parts, rows, MOST_PARTS)
 
 
 def _hold_texts(files: list[FetchedFile]) -> bool:
@@ -184,7 +178,7 @@ def _planned_texts(
     with indexed([file.texts for file in files]) as index:
         for note in index.notes:
             warnings.warn(note, stacklevel=3)
-        cuts = _cuts(max(index.sizes), parts)
+        cuts = cuts_of(max(index.sizes), parts)
         planned = []
         for side, file in enumerate(files):
             marks = index.marks(side, [part.start for part in cut(index.sizes[side], cuts)])

@@ -25,8 +25,8 @@ from .vector_files import Content, PlannedFile, content_of
 
 FILE = "plan.json"
 SCHEMA = 1
-MOST_PARTS = 9_999
-"""Of each kind."""
+_ROWS_A_PART = 10_000
+_MOST_PARTS = 9_999
 _LARGEST = 1 << 20
 _CHECKED = 1 << 20
 """Texts whose places are looked at together."""
@@ -90,7 +90,7 @@ class TilePlan:
         check_all(ks, NUMBER)
         check_all(said["names"], TEXT)
         reference_name, candidate_name = said["names"]
-        if not 1 <= cuts <= MOST_PARTS:
+        if not 1 <= cuts <= _MOST_PARTS:
             raise ValueError("an impossible number of parts")
         files = [PlannedFile.from_json(said[side], side, cuts) for side in SIDES]
         if not ks or ks != sorted(set(ks)) or not 1 <= ks[0] <= ks[-1] < min(file.rows for file in files):
@@ -253,6 +253,11 @@ class TilePlan:
             return [fold_rows(values) for values in sides]
         cut_at = self.reference.rows
         return [fold_codes(self.first_equal[:cut_at]), fold_codes(self.first_equal[cut_at:])]
+
+
+def cuts_of(rows: int, parts: int | None) -> int:
+    """Parts of each kind for so many rows."""
+    return min(-(-rows // _ROWS_A_PART) if parts is None else parts, rows, _MOST_PARTS)
 
 
 def cut(rows: int, cuts: int) -> list[slice]:
