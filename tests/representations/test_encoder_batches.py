@@ -22,6 +22,7 @@ from recapture.representations.encode import encode
 from recapture.representations.encoder import resolve_encoder
 from recapture.representations.encoder_batches import EncoderBatches, made_ahead
 from recapture.representations.encoders import sentence
+from recapture.representations.long_texts import LongTexts
 from recapture.representations.vector_cache import VectorCache
 
 _RNG = random.Random(5)
@@ -104,13 +105,69 @@ def test_texts_are_filled_up_as_the_library_does(side: str, with_modules: Callab
     np.testing.assert_allclose(vectors, expected, atol=1e-5)
 
 
-def test_where_the_fast_way_differs_the_library_encodes(tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("wrong", ["another vector", "an error"])
+def test_where_the_fast_way_differs_the_library_encodes(
+    wrong: str, tiny_bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     own = EncoderBatches.all
-    monkeypatch.setattr(EncoderBatches, "all", lambda *arguments: own(*arguments) * 1.01)
+
+    def differing(*arguments: Any) -> np.ndarray:
+        if wrong == "an error":
+            raise KeyError("what a module of the model asks for")
+        return own(*arguments) * 1.01
+
+    monkeypatch.setattr(EncoderBatches, "all", differing)
     encoder: Any = resolve_encoder(tiny_bert)
     vectors = encode(TEXTS, encoder, cache=False)
     assert encoder._batches is None
     np.testing.assert_allclose(vectors, one_at_a_time(tiny_bert, TEXTS), atol=1e-5)
+
+
+def test_a_library_that_strips_blanks_encodes_by_itself(tmp_path: Path) -> None:
+    """With a tokenizer that makes tokens of blanks, as those of decoders do, stripping changes vectors."""
+    SentenceTransformer = pytest.importorskip("sentence_transformers").SentenceTransformer
+    folder = byte_model(tmp_path / "bytes")
+    texts = ["  a", "a", "b c\n"]
+    plain: Any = resolve_encoder(folder)
+    apart = encode(texts, plain, cache=False)
+    assert plain._batches is not None and np.abs(apart[0] - apart[1]).max() > 0.01
+    np.testing.assert_allclose(apart, plain._model.encode(texts), atol=1e-5)
+    with pytest.MonkeyPatch.context() as patched:
+        own = SentenceTransformer.encode
+        patched.setattr(
+            SentenceTransformer,
+            "encode",
+            lambda self, given, **options: own(self, [text.strip() for text in given], **options),
+        )
+        strips: Any = resolve_encoder(folder)
+        stripped = encode(texts, strips, cache=False)
+    assert strips._batches is None
+    np.testing.assert_allclose(stripped[0], apart[1], atol=1e-5)
+
+
+def byte_model(folder: Path) -> Path:
+    """A tiny decoder: a token a byte, blanks too, no special tokens and none to fill up with."""
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import GPT2Config, GPT2Model, PreTrainedTokenizerFast
+
+    vocabulary = {token: at for at, token in enumerate(["<end>", *sorted(pre_tokenizers.ByteLevel.alphabet())])}
+    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>").save_pretrained(folder)
+    torch.manual_seed(3)
+    settings = GPT2Config(
+        vocab_size=len(vocabulary),
+        n_embd=32,
+        n_layer=2,
+        n_head=4,
+        n_positions=64,
+        bos_token_id=0,
+        eos_token_id=0,
+        initializer_range=0.5,
+    )
+    GPT2Model(settings).save_pretrained(folder)
+    return folder
 
 
 def test_the_next_is_made_while_the_last_is_used() -> None:
@@ -179,6 +236,22 @@ def test_too_little_memory_means_smaller_batches(tiny_bert: Path, monkeypatch: p
         encode(TEXTS, encoder, cache=False)
 
 
+def test_too_little_memory_means_fewer_windows(tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    encoder: Any = resolve_encoder(tiny_bert)
+    long = [" ".join(["cat", "dog"] * count) for count in (40, 60, 90)]
+    expected, own = encode(long, encoder, cache=False), LongTexts._forward
+
+    def few(self: Any, rows: Any, seen: Any) -> int:
+        if len(rows) > 3:
+            raise torch.cuda.OutOfMemoryError("no memory")
+        return own(self, rows, seen)
+
+    monkeypatch.setattr(LongTexts, "_forward", few)
+    np.testing.assert_allclose(encode(long, encoder, cache=False), expected, atol=1e-5)
+
+
 @pytest.mark.parametrize("dtype", ["bfloat16", "bf16", "float16"])
 def test_half_precision_is_the_models_own(dtype: str, tiny_bert: Path) -> None:
     """As transformers computes it, one text at a time; and near to float32."""
@@ -190,6 +263,15 @@ def test_half_precision_is_the_models_own(dtype: str, tiny_bert: Path) -> None:
     assert cosines(vectors, exact).min() > 0.999
     assert np.abs(vectors - exact).max() > 1e-5  # it is not float32 under another name
     assert resolve_encoder(tiny_bert, dtype=dtype).identity()["dtype"] == name
+
+
+def test_an_int8_vector_depends_on_its_text_alone(tiny_bert: Path) -> None:
+    """Inputs of layers are rounded on one scale for all rows, so that a batch of several texts would mix them."""
+    encoder = resolve_encoder(tiny_bert, dtype="int8")
+    texts = [*TEXTS, " ".join(["cat", "dog"] * 90)]
+    vectors = encode(texts, encoder, cache=False)
+    alone = np.concatenate([encode([text], encoder, cache=False) for text in texts])
+    np.testing.assert_allclose(vectors, alone, atol=1e-6)
 
 
 def test_int8_is_near_enough(tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -179,7 +179,7 @@ def test_a_sample_is_said_with_what_it_costs() -> None:
         "A sample of 4,400 of 20,000 vectors each fits into the budget of 1min; the 95 % interval of mmd is ± 0.0123, "
         "about 2.1 times that of all vectors."
     )
-    assert answer.budget_sample == {"size": 4400, "seed": 0, "budget": "1min"}
+    assert answer.budget_sample == {"size": 4400, "seed": 0}
     whole = within_budget(call(machine), "10min", None, told, clock=machine.clock, work=work)
     assert whole.size == LONG
     assert whole.interval is None
@@ -231,11 +231,22 @@ def test_evaluate_takes_the_sample_that_a_size_would(foretold: None) -> None:
     one, other = found["a"]["mmd"], expected["a"]["mmd"]
     assert one.values == other.values and one.intervals == other.intervals
     assert one.sizes == {"reference": 340, "candidate": 340}
-    assert one.signature["sample"] == {"size": 340, "seed": 3, "budget": "6s"}
+    assert one.signature["sample"] == {"size": 340, "seed": 3}
     low, high = one.intervals["value"]
+    # Variances of two means: (1/340 + 1/340) / (1/700 + 1/500) = 1.72, whose root is 1.31.
     assert found.verdict[0].startswith("A sample of at most 340 vectors of a set fits into the budget of 6s; ")
-    assert f"the 95 % interval of mmd is ± {(high - low) / 2:.3g}, about 1.4 times that of all" in found.verdict[0]
+    assert f"the 95 % interval of mmd is ± {(high - low) / 2:.3g}, about 1.3 times that of all" in found.verdict[0]
     assert found.copy().verdict[0] == found.verdict[0]
+
+
+def test_a_sample_of_a_set_that_is_large_beside_the_other_costs_little(foretold: None) -> None:
+    """A difference of means of 190 and 150 has (1/190 + 1/150) / (1/30000 + 1/150) = 1.78 times the variance of one of
+    30,000 and 150, so that its interval is 1.33 times as wide: not 12.6 times, the root of 30,000 / 190.
+    """
+    found = rc.evaluate(made(0, 30_000), {"a": made(1, 150), "b": made(2, 150)}, "mmd", human=made(3, 150), budget="4s")
+    assert found["b"]["mmd"].sizes == {"reference": 190, "candidate": 150}
+    assert "the 95 % interval of mmd of a is ± " in found.verdict[0]
+    assert "about 1.3 times that of all vectors" in found.verdict[0]
 
 
 def test_evaluate_that_fits_is_the_same(foretold: None) -> None:
@@ -253,7 +264,7 @@ def test_compare_takes_a_sample_too(foretold: None) -> None:
     places = sample_places(400, 270, 0)
     cut = {name: own[places] for name, own in systems.items()}
     assert found.values == rc.compare(reference[places], cut, "mmd", ceiling=False).values
-    assert found.settings["sample"] == {"size": 270, "seed": 0, "budget": "5s"}
+    assert found.settings["sample"] == {"size": 270, "seed": 0}
     each = found.differences["a", "b"]["mmd"]
     assert found.verdict[0] == (
         "A sample of 270 of 400 vectors each fits into the budget of 5s; the 95 % interval of mmd of a less that of b "

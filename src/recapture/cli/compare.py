@@ -207,7 +207,7 @@ def compare(
     found = gate.judge(compared, held)
     compared.show("--all, which measures all metrics")
     deliver(compared, form, output, compared.notes, report=report, series=series)
-    hint_at_pairs(sets, kept is None, paired=paired, group=group, sample=sample)
+    hint_at_pairs(sets, kept is None, paired=paired, group=group, sample=sample, budget=budget)
     leave(found)
 
 

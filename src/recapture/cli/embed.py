@@ -21,7 +21,6 @@ from .options import (
 )
 
 _SUFFIXES = (".npy", ".npz", ".safetensors")
-_OF_ENCODER = ("pooling", "device", "offline", "truncate", "dtype")
 
 
 @click.command()
@@ -59,8 +58,7 @@ def embed(
         raise InputError(f"cannot write {output}: the name must end in {', '.join(_SUFFIXES)}")
     check_targets(output)
     if (
-        not fit
-        and not dry_run
+        not (fit or dry_run)
         and Path(output).suffix.lower() == ".npy"
         and _streamed(file, output, field, input_format, encoder, chosen_encoding(**encoding))
     ):
@@ -99,9 +97,8 @@ def _streamed(
     asked = may_be_large(file, field, input_format)
     if asked is None:
         return False
-    of_encoder = {
-        key: encoding.pop(key) for key in ("pooling", "device", "offline", "truncate", "dtype") if key in encoding
-    }
+    names = ("pooling", "device", "offline", "truncate", "dtype")
+    of_encoder = {name: encoding.pop(name) for name in names if name in encoding}
     chosen = resolve_encoder(encoder, **of_encoder)
     if chosen.fit(["a"]) is not chosen:  # it learns, from all of them
         return False

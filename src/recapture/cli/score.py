@@ -281,7 +281,7 @@ def score(
         results.state(sample={"size": sample, "seed": seed})
     deliver(results, form, output, results.notes, how=how, report=report, series=series)
     tested = bool(pvalue) or interval is not None
-    hint_at_pairs(sets, tested, paired=paired, group=group, sample=sample, balance=balance)
+    hint_at_pairs(sets, tested, paired=paired, group=group, sample=sample, balance=balance, budget=budget)
 
 
 def _by_plans(
@@ -306,17 +306,18 @@ def _by_plans(
     for flag, value in refused.items():
         if value not in (None, False):
             raise InputError(f"{flag} cannot be had from parts: leave out {flag} or --storage")
-    if encoding.get("offline"):  # of every machine that does a part
-        raise InputError("parts have no --offline: set RECAPTURE_OFFLINE=1 wherever they are made")
+    if encoding.get("offline"):  # said to this process alone, it would not bind those that do the parts
+        raise InputError("--offline is not handed on to parts: set RECAPTURE_OFFLINE=1 wherever they are done")
     if any(reading[name] not in (None, other) for name, other in
            (("reference_field", reading["field"]), ("reference_format", reading["input_format"]))):  # fmt: skip
         raise InputError("parts are of files that are read alike: leave out --reference-field and --reference-format")
-    say("what human texts score is not measured by parts: draw a --sample for that")
     options = {name: value for name, value in encoding.items() if name in _PLANNED and value}
-    return evaluate_files(
+    results = evaluate_files(
         reference, candidates, storage, metrics, k, engine=engine, address=address, device=device,
         field=reading["field"], format=reading["input_format"], **options,
     )  # fmt: skip
+    say("what human texts score is not measured by parts: draw a --sample for that")
+    return results
 
 
 _PLANNED = ("encoder", "pooling", "truncate", "batch_size", "dtype")

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from ..errors import InputError
+from ..geometry.devices import within_memory
 from .attention import ready_attention
 from .batches import CHARACTERS, CPU_TOKENS, GPU_TOKENS, token_batches
 from .long_texts import LongTexts
@@ -117,7 +119,7 @@ class EncoderBatches:
         vectors = self.all(texts)
         if vectors.shape != expected.shape:
             return False
-        return bool((np.abs(vectors - expected).max(axis=1) <= 1e-3 * np.abs(expected).max(axis=1)).all())
+        return bool((np.abs(vectors - expected).max(axis=1) <= 1e-4 * np.abs(expected).max(axis=1)).all())
 
     def all(self, texts: Sequence[str]) -> np.ndarray:
         """One row per text."""
@@ -135,7 +137,7 @@ class EncoderBatches:
         for cut in made_ahead(lambda part: self._cut(texts, part, rows), self._portions(texts)):
             if self._long is not None and cut.long:
                 windows = rows or max(1, self._budget // (self._limit or self._budget))
-                yield TextVectors(cut.long_places, self._long.vectors(cut.long, windows))
+                yield TextVectors(cut.long_places, within_memory(partial(self._long.vectors, cut.long), windows, 1))
             for batch in cut.batches:
                 waiting.extend(self._started(batch))
                 while len(waiting) > in_flight:

@@ -89,9 +89,11 @@ def within_budget(
     if size >= call.size:
         return call.function(**call.arguments)  # nothing was left out, so nothing is to be said
     result = call.function(**measured.cut(size))
-    result.budget_sample = {"size": size, "seed": int(call.arguments.get("seed") or 0), "budget": str(budget)}
-    # All sets that were larger are cut to this size; the widest gap is what the interval pays for.
-    times = math.sqrt(call.size / size)
+    # As of a sample that somebody asked for by its size: results of both may be compared.
+    result.budget_sample = {"size": size, "seed": int(call.arguments.get("seed") or 0)}
+    # Of the reference and the first candidate, which are drawn apart: variances add up, each one over its size.
+    both = call.counts[0], call.counts[-len(call.names)]
+    times = math.sqrt(sum(1 / min(size, count) for count in both) / sum(1 / count for count in both))
     of = f"{size:,} of {call.size:,} {unit} each" if len(set(call.counts)) == 1 else f"at most {size:,} {unit} of a set"
     result.budgeted = f"A sample of {of} fits into the budget of {budget}"
     found = told(result)

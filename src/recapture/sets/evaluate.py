@@ -197,16 +197,18 @@ def _within_budget(given: Mapping[str, Any]) -> SetResults:
     from .budget import within_budget
 
     def told(results: SetResults) -> tuple[str, float, float] | None:
-        known = [(result, name, bounds) for result in next(iter(results.values())).values()
-                 for name, bounds in result.intervals.items()]  # fmt: skip
+        from ..declarations import number_label
+
+        candidate, by_metric = next(iter(results.items()))
+        known = [(result, name, bounds) for result in by_metric.values() for name, bounds in result.intervals.items()]
         # First what tables show.
         known.sort(key=lambda each: not each_row(each[0].metric, each[1]))
         if not known:
             return None
         result, name, (low, high) = known[0]
-        from ..declarations import number_label
-
-        return number_label(result.metric, name, len(result.values)), given["interval"] or 0.95, (high - low) / 2
+        label = number_label(result.metric, name, len(result.values))
+        whose = f"{label} of {candidate}" if len(results) > 1 else label
+        return whose, given["interval"] or 0.95, (high - low) / 2
 
     def each_row(metric: str, name: str) -> bool:
         return bool({metric, f"{metric}.{name}"} & set(ROWS))
