@@ -218,6 +218,14 @@ def test_what_no_node_has(cluster, sets, monkeypatch):
         rc.run_plan("planned", engine="ray")
 
 
+def test_a_process_is_connected_to_one_cluster(cluster, sets):
+    rc.make_plan("human.npy", "model.npy", "planned", parts=2)
+    told = f"this process is connected to the cluster of Ray at {cluster.address} already: name no other"
+    with pytest.raises(InputError, match=told):
+        rc.run_plan("planned", engine="ray", address="ray://elsewhere:10001")
+    assert rc.run_plan("planned", engine="ray", address=cluster.address).missing == []
+
+
 def test_a_cluster_that_does_not_answer(sets, capsys, monkeypatch):
     import ray
 

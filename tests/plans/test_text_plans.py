@@ -270,6 +270,19 @@ def test_other_texts_are_refused(here, capsys):
     assert "model.txt is not the file that the plan was made for" in said and said.count("\n") == 1
 
 
+def test_texts_that_change_while_parts_are_made(here):
+    """As many as before, after the file was proved to be the plan's."""
+    rc.make_plan("human.txt", "model.txt", "planned", encoder="words.txt", parts=3)
+    plan = TilePlan.opened(Path("planned"))
+    work = PlannedParts(plan)
+    parts = plan.parts[VECTORS[1]]
+    work.make(parts[0])
+    Path("model.txt").write_text("a cat\n" * len(MODEL))
+    with pytest.raises(InputError, match=r"the candidate .*model.txt was changed while it was read: nothing was kept"):
+        work.make(parts[1])
+    assert not plan.path(parts[1]).exists()
+
+
 def test_another_encoder_in_the_same_place_is_refused(here, capsys):
     rc.make_plan("human.txt", "model.txt", "planned", encoder="words.txt", parts=3)
     Path("words.txt").write_text(Path("words.txt").read_text().replace("cat 0", "cat 1").replace("cat -0", "cat -1"))

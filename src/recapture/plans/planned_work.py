@@ -26,12 +26,12 @@ from ..sets.evaluate import evaluate_prepared, prepare_sets
 from ..sets.pair import Pair, check_k, refuse_tiny
 from ..texts.array_files import new_npy
 from ..texts.reading import Source
-from ..texts.text_index import AskedTexts, indexed, texts_from
+from ..texts.text_index import indexed, texts_from
 from .phases import COUNTS, RADII, ROWS, SIDES, VECTORS, Part, rounds, wanted
 from .places import Place, place_of, seen_from, whole
 from .planned_texts import LINES, PlannedEncoding
 from .tile_plan import FILE, TilePlan, cut, cuts_of
-from .vector_files import AskedFile, Content, FetchedFile, OpenVectors, PlannedFile, content_of
+from .vector_files import AskedFile, Content, FetchedFile, OpenTexts, OpenVectors, PlannedFile, content_of
 
 if TYPE_CHECKING:
     from ..representations.encoder import Encoder
@@ -417,19 +417,15 @@ class PlannedParts:
 
     def _encoded(self, part: Part) -> np.ndarray:
         """Vectors of the texts of a part that stand nowhere before."""
-        encoding, (file, texts) = self.plan.encoding, self._texts[VECTORS.index(part.stage)]
-        assert encoding is not None and file.marks is not None
-        read = texts_from(texts, file.marks[part.number - 1], part.rows.stop - part.rows.start)
-        if len(read) != part.rows.stop - part.rows.start:
-            raise InputError(f"the {file.side} {texts.path} was changed while it was read: nothing was kept of it")
+        encoding = self.plan.encoding
+        assert encoding is not None
+        read = self._texts[VECTORS.index(part.stage)].part(part.number, part.rows.stop - part.rows.start)
         return encoding.vectors(self._encoder, [read[place] for place in self.plan.own_texts(part).tolist()])
 
     @cached_property
-    def _texts(self) -> list[tuple[PlannedFile, AskedTexts]]:
-        return [
-            (file, AskedTexts(str(file.proved(self.plan.folder)), file.field, file.form))
-            for file in (self.plan.reference, self.plan.candidate)
-        ]
+    def _texts(self) -> list[OpenTexts]:
+        files = self.plan.reference, self.plan.candidate
+        return [OpenTexts(file, Path(str(file.proved(self.plan.folder)))) for file in files]
 
     @cached_property
     def _encoder(self) -> Encoder:

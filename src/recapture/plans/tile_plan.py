@@ -27,7 +27,8 @@ FILE = "plan.json"
 SCHEMA = 1
 _ROWS_A_PART = 10_000
 _MOST_PARTS = 9_999
-_LARGEST = 1 << 20
+_LARGEST = 1 << 22
+"""Bytes of a plan: four times those of one that has all parts of texts that it may have."""
 _CHECKED = 1 << 20
 """Texts whose places are looked at together."""
 _SETTINGS = {"metrics": (list,), "k": NUMBER + NOTHING, "ks": (list,), "cuts": NUMBER}

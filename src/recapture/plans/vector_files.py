@@ -21,7 +21,7 @@ from ..geometry.parallel import run_tiles
 from ..geometry.products import largest
 from ..texts.array_files import new_npy
 from ..texts.reading import Source, VectorBlocks, format_names, plan, vector_blocks
-from ..texts.text_index import AskedTexts
+from ..texts.text_index import AskedTexts, texts_from
 from .json_kinds import NOTHING, NUMBER, TEXT, check_all, of_kinds
 from .phases import SIDES
 from .places import Place, beside, drop_copy, kept_copy, local_copy, place_of, seen_from, told_of, whole
@@ -276,22 +276,17 @@ _KINDS = {
 """Of what `PlannedFile.to_json` makes."""
 
 
-class OpenVectors:
-    """The rows of a planned file, on disk."""
+class WatchedFile:
+    """A planned file that is read for a while."""
 
-    def __init__(self, planned: PlannedFile, place: Path, form: str, field: str | None) -> None:
+    def __init__(self, planned: PlannedFile, place: Path) -> None:
         self._planned, self._place = planned, place
         self._seen = self._state()
-        found = vector_blocks(Source(str(place)), form, field)
-        values = None if found is None else found.mapped
-        if values is None or values.shape != (planned.rows, planned.dimensions) or values.dtype.str != planned.kind:
-            raise self._changed()
-        self.values = values
 
     def check_unchanged(self) -> None:
         """A file that is written to while it is read gives numbers of neither."""
         if self._state() != self._seen:
-            raise self._changed()
+            raise self.changed()
 
     def _state(self) -> tuple[int, int, int] | None:
         try:
@@ -300,10 +295,39 @@ class OpenVectors:
             return None
         return found.st_size, found.st_mtime_ns, found.st_ino
 
-    def _changed(self) -> InputError:
+    def changed(self) -> InputError:
         return InputError(
             f"the {self._planned.side} {self._place} was changed while it was read: nothing was kept of it"
         )
+
+
+class OpenTexts(WatchedFile):
+    """A planned file of texts."""
+
+    def __init__(self, planned: PlannedFile, place: Path) -> None:
+        super().__init__(planned, place)
+        self._marks = planned.marks or ()
+
+    def part(self, number: int, count: int) -> list[str]:
+        """The texts of a part, counting from 1."""
+        asked = AskedTexts(str(self._place), self._planned.field, self._planned.form)
+        read = texts_from(asked, self._marks[number - 1], count)
+        self.check_unchanged()
+        if len(read) != count:
+            raise self.changed()
+        return read
+
+
+class OpenVectors(WatchedFile):
+    """The rows of a planned file, on disk."""
+
+    def __init__(self, planned: PlannedFile, place: Path, form: str, field: str | None) -> None:
+        super().__init__(planned, place)
+        found = vector_blocks(Source(str(place)), form, field)
+        values = None if found is None else found.mapped
+        if values is None or values.shape != (planned.rows, planned.dimensions) or values.dtype.str != planned.kind:
+            raise self.changed()
+        self.values = values
 
 
 def content_of(path: Path) -> Content:
