@@ -14,6 +14,7 @@ import recapture as rc
 from recapture.cli.app import run
 from recapture.pairs import pairs_ahead as pairs_ahead_module
 from recapture.pairs.pairs_ahead import pairs_ahead
+from recapture.plans.plan_ahead import plan_ahead
 from recapture.sets import budget as budget_module
 from recapture.sets import work_ahead
 from recapture.sets.budget import fitting, seconds_of, within_budget
@@ -332,6 +333,25 @@ def test_a_dry_run_answers_first_and_writes_nothing(
     for what in ("memory", "disk", "device"):
         assert f"  {what} " in out
     assert sorted(files.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("paths", "encoding"),
+    [(("a.npy", "short.npy"), {}), (("texts.txt", "others.txt"), {"encoder": "words.txt"})],
+    ids=["vectors", "texts"],
+)
+def test_parts_and_disk_of_a_plan(files: Path, paths: tuple[str, str], encoding: dict[str, str]) -> None:
+    """As many as are made, and as much as they take, within what is compressed."""
+    np.save("short.npy", made(9, 150)[:3])
+    words = ["the", "cat", "sat", "on", "mat", "a", "dog", "ran", "miles"]
+    Path("words.txt").write_text("".join(f"{word} {' '.join(['0.5'] * 200)}\n" for word in words))
+    ahead = plan_ahead(*paths, "mark-evaluate", 1, parts=5, **encoding)
+    names = rc.make_plan(*paths, "planned", "mark-evaluate", 1, parts=5, **encoding)
+    assert ahead.facts["parts"].partition(":")[0] == str(len(names))
+    if encoding:
+        rc.run_plan("planned")
+        vectors = [*Path("planned").glob("vectors-*"), *Path("planned").glob("*e.npy")]
+        assert ahead.disk >= 0.5 * sum(path.stat().st_size for path in vectors) > 0
 
 
 def test_a_dry_run_as_json(files: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -429,7 +429,7 @@ class SetWork:
             disk = encoding.disk(share)
             facts |= encoding.facts(share)
         stages |= {name: self._foretold(name, size) for name in self._seconds}
-        dimensions = self._dimensions()
+        dimensions = self.dimensions()
         vectors = 4 * dimensions * sum(min(size, count) for count in call.counts)
         memory = resident() + vectors + max(growth.at(size) for growth in self._memory.values())
         facts |= self._drawn()
@@ -453,7 +453,7 @@ class SetWork:
                 drawn.append("200 half-samples")
         return {"drawn": ", ".join(drawn)} if drawn else {}
 
-    def _dimensions(self) -> int:
+    def dimensions(self) -> int:
         if self._by_vectors and self._encoding is not None:
             return int(self._encoding.vectors.shape[1])
         shape = getattr(self._call.samples[0], "shape", (0, 0))
@@ -528,7 +528,7 @@ class SetWork:
 
     def _foretold(self, name: str, size: int) -> float:
         growth = self._seconds[name]
-        if name in _BY_DIMENSIONS and size > (enough := 2 * self._dimensions()) > 0:
+        if name in _BY_DIMENSIONS and size > (enough := 2 * self.dimensions()) > 0:
             return self._slower[name] * min(growth.at(size), growth.at(enough) * size / enough)
         parts = self._parts[name] * growth.at(min(size // 2, MOST_CLUSTERED)) if self._parts[name] else 0.0
         return self._slower[name] * (growth.at(size) + parts)
