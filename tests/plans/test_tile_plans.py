@@ -246,6 +246,14 @@ def test_radii_come_first_and_every_part_is_made_once(planned):
         assert rc.run_plan("planned", worker, 2).made == []
 
 
+def test_who_waits_in_vain_is_told_and_fails(planned, capsys):
+    assert run(["run", "planned", "1/2"]) == 0  # says what is missing: the next round does it
+    assert "run this again when they are there" in capsys.readouterr().err
+    assert run(["run", "planned", "1/2", "--wait", "1s"]) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert "counts need all radii" in said and "the time to wait is over" in said
+
+
 def test_more_workers_than_parts(planned, sets):
     for _ in range(2):
         for worker in range(20, 0, -1):
