@@ -270,6 +270,19 @@ def test_other_texts_are_refused(here, capsys):
     assert "model.txt is not the file that the plan was made for" in said and said.count("\n") == 1
 
 
+def test_what_was_merged_is_of_the_texts_that_are_there(here, capsys):
+    merged = done("human.txt", "model.txt")
+    texts = Path("human.txt").read_bytes()
+    Path("human.txt").unlink()  # texts that are gone are still those of the plan
+    assert numbers(rc.merge_plan("planned")) == numbers(merged)
+    Path("human.txt").write_bytes(texts + b"one more\n")
+    assert run(["merge", "planned"]) == 2
+    assert "human.txt is not the file that the plan was made for" in capsys.readouterr().err
+    Path("human.txt").write_bytes(texts)
+    assert run(["run", "planned"]) == 0
+    assert "nothing is left to do here" in capsys.readouterr().err
+
+
 def test_texts_that_change_while_parts_are_made(here):
     """As many as before, after the file was proved to be the plan's."""
     rc.make_plan("human.txt", "model.txt", "planned", encoder="words.txt", parts=3)

@@ -57,7 +57,10 @@ def run_share(
     except KeyboardInterrupt:
         raise KeyboardInterrupt("finished parts are kept: run it again to go on") from None
     many = len(did.made)
-    say(f"{folder}: {many} part{'s' * (many != 1)} made, {len(did.found)} there before")
+    if many or did.missing:
+        say(f"{folder}: {many} part{'s' * (many != 1)} made, {len(did.found)} there before")
+    else:
+        say(f"{folder}: nothing is left to do here")
     if did.missing:
         what = {"radii": "counts need all radii"}.get(
             did.missing[0].partition("-")[0], "the next parts need all of these"

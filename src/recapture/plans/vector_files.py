@@ -237,6 +237,9 @@ class PlannedFile:
     def opened(self, folder: Place, vectors: Content | None = None) -> OpenVectors:
         """The rows, from a file that is proved to be the one that the plan was made for. vectors: those of texts."""
         if vectors is not None:
+            there = self.places(folder)
+            if there and isinstance(there[0], Path):  # texts may be gone, but must not have become others
+                self._proved(there, self.content)
             return OpenVectors(self, self._proved([self.joined(folder)], vectors), "npy", None)
         place = self.proved(folder)
         if self.copy is not None:
