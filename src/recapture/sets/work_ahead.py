@@ -48,7 +48,7 @@ _AT_ONCE = 32
 """Texts encoded between two looks at the clock."""
 _WAITING = 0.2
 """Share of processor time in a run's time below which the run waited for a device."""
-_CACHE_ROW = 96
+CACHE_ROW = 96
 """Bytes of the cache for a text, beside its vector."""
 
 
@@ -211,7 +211,7 @@ class EncodingAhead:
             missing = []
             for start in range(0, len(distinct), 10_000):
                 portion = distinct[start : start + 10_000]
-                vectors, is_known = store.get(space, portion)
+                vectors, is_known = store.get(space, portion, noted=False)
                 if len(some) < 1 and len(vectors):
                     some.append(vectors[:2000])
                 missing += [text for text, there in zip(portion, is_known.tolist(), strict=True) if not there]
@@ -262,7 +262,7 @@ class EncodingAhead:
         return self.loading + share * self.effort / self.rate if self.rate else 0.0
 
     def disk(self, share: float = 1.0) -> int:
-        return int(share * self.missing * (4 * self.vectors.shape[1] + _CACHE_ROW)) if self._kept else 0
+        return int(share * self.missing * (4 * self.vectors.shape[1] + CACHE_ROW)) if self._kept else 0
 
     def made(self, count: int, seed: int) -> np.ndarray:
         """Vectors among those that are there: of texts between two of them, about as far from each other."""
@@ -411,6 +411,11 @@ class SetWork:
         """Of the largest set."""
         return self._call.size
 
+    @property
+    def learns(self) -> bool:
+        """Whether the encoder learns from the texts, or counts their words."""
+        return self._encoding is not None and self._encoding.counts
+
     def at(self, size: int) -> WorkAhead:
         """With at most so many samples of each set."""
         call = self._call
@@ -429,7 +434,7 @@ class SetWork:
             disk = encoding.disk(share)
             facts |= encoding.facts(share)
         stages |= {name: self._foretold(name, size) for name in self._seconds}
-        dimensions = self._dimensions()
+        dimensions = self.dimensions
         vectors = 4 * dimensions * sum(min(size, count) for count in call.counts)
         memory = resident() + vectors + max(growth.at(size) for growth in self._memory.values())
         facts |= self._drawn()
@@ -453,7 +458,9 @@ class SetWork:
                 drawn.append("200 half-samples")
         return {"drawn": ", ".join(drawn)} if drawn else {}
 
-    def _dimensions(self) -> int:
+    @property
+    def dimensions(self) -> int:
+        """Of the vectors; 0 where they are not known before all texts are."""
         if self._by_vectors and self._encoding is not None:
             return int(self._encoding.vectors.shape[1])
         shape = getattr(self._call.samples[0], "shape", (0, 0))
@@ -528,7 +535,7 @@ class SetWork:
 
     def _foretold(self, name: str, size: int) -> float:
         growth = self._seconds[name]
-        if name in _BY_DIMENSIONS and size > (enough := 2 * self._dimensions()) > 0:
+        if name in _BY_DIMENSIONS and size > (enough := 2 * self.dimensions) > 0:
             return self._slower[name] * min(growth.at(size), growth.at(enough) * size / enough)
         parts = self._parts[name] * growth.at(min(size // 2, MOST_CLUSTERED)) if self._parts[name] else 0.0
         return self._slower[name] * (growth.at(size) + parts)
