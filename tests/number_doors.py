@@ -45,6 +45,9 @@ for _path, _texts in zip(SAVED, (TEXTS, OTHERS), strict=True):
 VECTORS = [Path(_KEPT.name, f"{name}.npy") for name in ("human", "model")]
 for _path, _rows in zip(VECTORS, (REFERENCE, CANDIDATE), strict=True):
     np.save(_path, _rows)
+FILES_OF_TEXTS = [Path(_KEPT.name, f"{name}.txt") for name in ("human", "model")]
+for _path, _texts in zip(FILES_OF_TEXTS, (TEXTS * 2, OTHERS * 2), strict=True):
+    _path.write_text("\n".join(_texts) + "\n")
 PLANNED = Path(_KEPT.name, "planned")
 rc.make_plan(*VECTORS, PLANNED, parts=3)
 rc.run_plan(PLANNED)
@@ -241,6 +244,10 @@ def _of_function(name: str, function: Callable[..., Any], model: Path | None) ->
             arguments |= _OF_TEXTS.get(name, {})
             arguments |= {"references": TEXTS, "candidates": OTHERS, "metrics": "frechet"} if name == "evaluate" else {}
             arguments |= {"metrics": "trm-embedding"} if name.endswith("_contexts") else {}
+        if name == "make_plan" and parameter_name == "batch_size":  # of an encoder that does not learn
+            if model is None:
+                continue
+            arguments |= {"reference": FILES_OF_TEXTS[0], "candidate": FILES_OF_TEXTS[1], "encoder": str(model)}
         if name.endswith("_contexts") and parameter_name == "batch_tokens":  # of models of word pieces
             if model is None:
                 continue

@@ -260,7 +260,7 @@ def test_where_memory_is_short_less_is_held_at_once(there, monkeypatch):
     monkeypatch.setattr(device_kernels, "_squared", fuller(device_kernels._squared, lambda a, *_: len(a[0]), 100))
     monkeypatch.setattr(device_kernels, "_LEAST_STRIP", 1)
     monkeypatch.setattr(kernel, "_strip", fuller(kernel._strip, lambda _, rows: rows.stop - rows.start, 40))
-    monkeypatch.setattr(device_kernels, "_middle_distances", lambda *_: (2.0, None))
+    monkeypatch.setattr(device_kernels, "middle_distances_on", lambda *_: (2.0, None))
     monkeypatch.setattr(device_gaussians, "_FEWEST_CELLS", 1)
     monkeypatch.setattr(gaussian, "_side", fuller(gaussian._side, lambda _, rows: len(rows), 2))
     monkeypatch.setattr(walks, "_FEWEST_CELLS", 1)

@@ -1,11 +1,14 @@
 """Which device looks for neighbours: asked for, found, refused."""
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import recapture as rc
 from recapture.cli.app import run
-from recapture.geometry import device_spheres, devices
+from recapture.geometry import device_spheres, devices, near_pairs
 from recapture.geometry.parallel import engine
 
 A, B = np.random.default_rng(0).standard_normal((2, 40, 3))
@@ -93,6 +96,33 @@ def test_where_memory_never_suffices(monkeypatch):
     monkeypatch.setattr(devices, "_WORTH", 1)
     monkeypatch.setattr(devices, "_AUTO", "cpu")
     assert rc.mark_evaluate(A, B, device="auto").values == expected
+
+
+def test_whatever_finds_no_memory_is_one_sentence_or_the_processors():
+    """Not only what is done again in smaller parts: sets themselves, labels, centres."""
+    torch = pytest.importorskip("torch")
+
+    def work(device):
+        raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+    assert devices.tried_on("cpu", work) is None
+    for asked in ({"accelerator": "cpu"}, {"device": "cuda"}):
+        with engine(**asked), pytest.raises(rc.InputError, match=r"memory does not suffice .* allocate 2.00 GiB"):
+            devices.tried_on("cpu", work)
+
+
+@pytest.mark.parametrize("problem", [None, RuntimeError("Failed to find C compiler.")], ids=str)
+def test_kernels_that_cannot_be_compiled_are_left_to_torch(problem, monkeypatch):
+    """As in many containers, which have Triton and no compiler."""
+    pytest.importorskip("torch")
+
+    def exact_squared(*_):
+        if problem is not None:
+            raise problem
+
+    kernels = SimpleNamespace(exact_squared=exact_squared)
+    monkeypatch.setitem(sys.modules, "recapture.geometry.triton_pairs", kernels)
+    assert near_pairs._triton.__wrapped__("cpu") is (kernels if problem is None else None)
 
 
 def test_tensors_say_where(monkeypatch):

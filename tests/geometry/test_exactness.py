@@ -69,6 +69,7 @@ INPUTS = {
     "subnormal numbers": (1e-310 * normal(61, 30, 3), 1e-310 * normal(62, 30, 3)),
     "tiny against ordinary": (1e-160 * normal(63, 40), normal(64, 40)),
     "largest numbers": (1e149 * normal(65, 40, 3), 1e149 * normal(66, 40, 3)),
+    "other orders of bytes": (normal(74, 60).astype(">f4"), normal(75, 50).astype(">f8")),
     "many ties, mixed": (np.repeat(whole(67, 40, 2, 9), 2, axis=0), whole(68, 70, 2, 9) * 0.5),
 }
 
@@ -128,6 +129,13 @@ def test_radii_equal_brute_force(name, options):
             expected = oracles.squared_radii(points, k)
             # Compared as distances: squares of subnormal ones are all 0.
             np.testing.assert_allclose(radii[:, k - 1], np.sqrt(expected), rtol=4e-15)
+
+
+@pytest.mark.parametrize("options", ON_TORCH, ids=str)
+def test_radii_of_rows_that_all_have_more_copies_than_neighbours(options, rounds):
+    """Nobody else is near enough to be listed: every radius is the distance of a copy."""
+    with engine(**options):
+        assert not PointSet(np.repeat(normal(76, 200), 2, axis=0)).radii(1).any()
 
 
 @pytest.mark.parametrize("name", ["random", "integer grid", "repeated rows", "near-ties"])

@@ -80,6 +80,14 @@ def test_more_neighbours_than_there_are(name, device):
     compare_several(INPUTS[name], [(0, 1), (1, 0), (0, 0), (1, 1)], [3, 100, 200], device)
 
 
+def test_a_k_that_a_set_is_too_small_for_takes_nothing_from_the_others():
+    reference, candidate = normal(83, 9), normal(84, 4)
+    counts = small_counts_at([reference, candidate], np.array([[0, 1]]), np.array([[1, 2, 5]]))
+    for place, k in enumerate((1, 2)):
+        assert dict(zip(NAMES, counts[:, 0, place].tolist(), strict=True)) == oracles.counts(reference, candidate, k)
+    assert not counts[:, 0, 2].any()
+
+
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("cells, numbers", [(1, 1), (700, 20_000), (1 << 22, 1 << 22)])
 def test_several_k_of_texts_however_they_are_cut_up(monkeypatch, device, cells, numbers):

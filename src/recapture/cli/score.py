@@ -311,12 +311,13 @@ def _by_plans(
     if any(reading[name] not in (None, other) for name, other in
            (("reference_field", reading["field"]), ("reference_format", reading["input_format"]))):  # fmt: skip
         raise InputError("parts are of files that are read alike: leave out --reference-field and --reference-format")
-    say("what human texts score is not measured by parts: draw a --sample for that")
     options = {name: value for name, value in encoding.items() if name in _PLANNED and value}
-    return evaluate_files(
+    results = evaluate_files(
         reference, candidates, storage, metrics, k, engine=engine, address=address, device=device,
         field=reading["field"], format=reading["input_format"], **options,
     )  # fmt: skip
+    say("what human texts score is not measured by parts: draw a --sample for that")
+    return results
 
 
 _PLANNED = ("encoder", "pooling", "truncate", "batch_size", "dtype")

@@ -144,14 +144,10 @@ def _cross_sums(rows: _There, columns: _There, centre: np.ndarray, bandwidth: fl
 
 def middle_distances_on(device: str, rows: DistinctRows) -> tuple[float, float | None]:
     """The median distance of all pairs of samples, and of pairs whose rows differ, if there are. For some thousand."""
-    if len(rows.weight) == 1:
-        return 0.0, None
-    return within_memory(lambda _: _middle_distances(device, rows), 1, 1)
-
-
-def _middle_distances(device: str, rows: DistinctRows) -> tuple[float, float]:
     import torch
 
+    if len(rows.weight) == 1:
+        return 0.0, None
     there, weight = _There(rows, device), to_device(rows.weight, device)
     everybody = there.part(slice(None), 0.0)
     upper = torch.triu_indices(len(there), len(there), 1, device=device)

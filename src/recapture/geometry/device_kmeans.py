@@ -5,7 +5,7 @@ Write x^ and c^ for a row and a centre in float16, r_x and r_c for the lengths o
     |x.c - x^.c^| <= r_x |c| + |x^| r_c,
 
 and sums of n products of such numbers in float32, in any order and with truncation, are wrong by at most
-n 2^-22 |x^| |c^| (as in `half_rows`). -|c|^2 / 2 stands in three more columns, which miss less than 2^-24 of it, as
+n 2^-22 |x^| |c^| (`half_products`). -|c|^2 / 2 stands in three more columns, which miss less than 2^-24 of it, as
 |c| <= 1. All of that together is a row's margin. A centre ahead of all others by two margins is the nearest. Rows for
 which that does not tell meet all centres in float64, where sums and products on the grid are exact: what comes out
 depends neither on the device nor on tiles.
@@ -20,7 +20,7 @@ import numpy as np
 
 from .devices import within_memory
 from .grid_kmeans import Grid
-from .half_products import half_kind, half_product
+from .half_products import SUMS, half_kind, half_product
 from .half_rows import WIDTH
 from .lloyd import STEPS, Clustering
 from .parallel import one_blas_thread, run_tiles
@@ -28,7 +28,6 @@ from .parallel import one_blas_thread, run_tiles
 _TILES, _LEAST = 1 << 29, 1 << 20
 """Products held at once, and how few at least."""
 _ROWS = 1 << 16
-_SUMS = 2.0**-22
 _TERMS = 3
 """Columns that hold -|c|^2 / 2."""
 _LAST = 2.0**-24
@@ -39,7 +38,7 @@ _SPREAD = 1 << 12
 
 def cluster_on(device: str, grid: Grid, clusters: int, seeds: Sequence[int]) -> np.ndarray:
     """(seeds, rows) labels."""
-    rows = within_memory(lambda _: DeviceRows.of(grid, device), _LEAST, _LEAST)
+    rows = DeviceRows.of(grid, device)
     runs = [DeviceClustering(grid, rows, clusters, seed) for seed in seeds]
     with one_blas_thread:  # as the threads do: centres are drawn by the processor's products
         run_tiles(lambda run: run.start(), runs, "clustering")
@@ -273,7 +272,7 @@ class DeviceClustering(Clustering):
         self._longest = torch.maximum(self._longest, (2 * self._terms.max()).sqrt())
         self._most_lost = torch.maximum(self._most_lost, lost.max().sqrt())
         longest = self._longest * (1 + 2.0**-10)
-        sums = (self.rows.half.shape[1] + 16) * _SUMS * (self.rows.length * longest + longest**2)
+        sums = (self.rows.half.shape[1] + 16) * SUMS * (self.rows.length * longest + longest**2)
         missed = self.rows.lost * longest + self.rows.length * self._most_lost
         self._margin = 1.001 * (missed + sums + _LAST)
 

@@ -114,7 +114,9 @@ def _nearest(points: DeviceSet, wanted: int, room: int) -> tuple[Any, Any, Any]:
     try:
         return _near(points, wanted, room)
     except _CrowdedError:
-        return _nearest_of_all(points, wanted, room)
+        pass
+    # Outside: what an exception knows of the failed work keeps its tensors alive.
+    return _nearest_of_all(points, wanted, room)
 
 
 def _near(points: DeviceSet, wanted: int, room: int) -> tuple[Any, Any, Any]:
@@ -249,6 +251,8 @@ def _kth(points: DeviceSet, owner: Any, other: Any, squared: Any, k_max: int) ->
     """(rows, k_max): k-th smallest over samples; a neighbour counts as often as it occurs, the row itself once less."""
     import torch
 
+    if not len(owner):  # every row has so many copies that nobody else was near enough
+        return squared.new_zeros((len(points), k_max))
     order = squared.argsort()
     order = order[owner[order].argsort(stable=True)]
     owner, squared = owner[order], squared[order]
@@ -290,7 +294,7 @@ def all_squared(left: Any, right: Any) -> Any:
 
 def overlap_on(device: str, reference: PointSet, candidate: PointSet, ks: tuple[int, ...]) -> Overlap:
     """The counts of `overlap`, made on a device."""
-    both = within_memory(lambda _: (reference.on_device(device), candidate.on_device(device)), 1, 1)
+    both = reference.on_device(device), candidate.on_device(device)
     for points in both:
         find_radii(points, ks[-1])
     in_reference, in_candidate = within_memory(lambda room: _memberships(*both, ks, room), _ROOM, _LEAST_ROOM)

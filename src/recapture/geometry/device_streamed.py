@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .device_spheres import Members, all_squared, decided, exact_squared, limits_from_sample, listed
-from .devices import within_memory
+from .devices import to_device, within_memory
 from .half_rows import HalfRows, half_rows
 from .near_pairs import Block
 from .neighbours import kth_over_samples
@@ -96,7 +96,8 @@ class _Source:
         shape = longest, self.rows.values.shape[1]
         # Memory that stays in its place is copied without another copy; the reader alone uses it.
         on_cuda = self.device.type == "cuda"
-        room = torch.empty(shape, dtype=self._kind, pin_memory=True) if on_cuda else None
+        kind = to_device(np.empty(0, self._kind), "cpu").dtype
+        room = torch.empty(shape, dtype=kind, pin_memory=True) if on_cuda else None
         threads = min(_COPIERS, engine_options().thread_count())
         with (
             ThreadPoolExecutor(threads, thread_name_prefix="recapture") as copiers,
@@ -113,11 +114,10 @@ class _Source:
                 yield _Loaded(part, values, weight, half_rows(values, self.centre, self.scale))
 
     @property
-    def _kind(self) -> Any:
-        import torch
-
-        kinds = {"f2": torch.float16, "f4": torch.float32}
-        return kinds.get(self.rows.values.dtype.str[1:], torch.float64)  # whole numbers are compared as float64
+    def _kind(self) -> np.dtype:
+        given = self.rows.values.dtype
+        # Whole numbers are compared as float64.
+        return given.newbyteorder("=") if given.kind == "f" and given.itemsize < 8 else np.dtype(np.float64)
 
     def _read(self, part: slice, room: Any, copiers: ThreadPoolExecutor) -> Any:
         """room: pinned memory, where there is a device that copies from there."""
@@ -142,9 +142,7 @@ class _Source:
         return np.array(self.rows.values[self.rows.places(places)])
 
     def _there(self, given: np.ndarray) -> Any:
-        import torch
-
-        return torch.as_tensor(given).to(self._kind).to(self.device)
+        return to_device(given.astype(self._kind, copy=False), self.device)
 
 
 # Radii

@@ -49,7 +49,7 @@ def walk_on(there: ListsThere, tables: Tables, met_own: np.ndarray, met_other: n
 
     met_own, met_other: as for `Walks`.
     """
-    walks = within_memory(lambda _: _DeviceWalks(there, tables), 1, 1)
+    walks = _DeviceWalks(there, tables)
 
     def run(cells: int) -> list[tuple[slice, list[np.ndarray], np.ndarray, np.ndarray]]:
         size = max(1, cells // (max(1, there.walkers) * (there.length + 1) * len(tables.ks)))

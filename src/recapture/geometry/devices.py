@@ -32,7 +32,7 @@ def on_device(function: Function) -> Function:
     @functools.wraps(function)
     def there(*args: Any, **kwargs: Any) -> Any:
         device = kwargs.get("device")
-        if device is None or device == "auto":
+        if device is None or (isinstance(device, str) and device == "auto"):
             # Tensors that lie on a device are looked at there.
             device = _lying_on((*args, *kwargs.values())) or device
         if device is None:
@@ -100,22 +100,17 @@ def check_there(device: Any) -> None:
         raise InputError(f"device {shown(device)} cannot be used here: there {'is' if there == 1 else 'are'} {there}")
 
 
-def may_be_left() -> bool:
-    """Whether the processor may do what a device could not: nobody asked for that device."""
-    options = engine_options()
-    return options.accelerator is None and options.device == "auto"
-
-
 def tried_on(device: str | None, work: Callable[[str], Found]) -> Found | None:
     """work(device). None, so that the processor does it: there is no device, or nobody asked for one whose memory does
-    not suffice.
+    not suffice, be it for what is halved there (`within_memory`) or for anything else.
     """
     if device is None:
         return None
     try:
-        return work(device)
+        return within_memory(lambda _: work(device), 1, 1)
     except DeviceMemoryError:
-        if not may_be_left():
+        options = engine_options()
+        if options.accelerator is not None or options.device != "auto":  # somebody asked for it
             raise
     return None
 
@@ -124,8 +119,12 @@ def to_device(values: np.ndarray, device: Any) -> Any:
     """An array as a tensor there."""
     import torch
 
-    # torch warns of arrays that must not be written to, such as files that are read where they lie.
-    return torch.as_tensor(values if values.flags.writeable else values.copy()).to(device)
+    native = values.dtype.newbyteorder("=")
+    # torch knows no other order of bytes, and warns of arrays that must not be written to, such as files that are read
+    # where they lie.
+    if values.dtype != native or not values.flags.writeable:
+        values = values.astype(native)
+    return torch.as_tensor(values).to(device)
 
 
 def accelerator_for(rows: int, columns: int) -> str | None:

@@ -1,8 +1,14 @@
-"""Products of numbers in half precision whose sums are made in float32."""
+"""Products of numbers in half precision whose sums are made in float32.
+
+Products of two such numbers are exact in float32. Sums of n of them, in any order and with truncation (Fasi, Higham,
+Mikaitis and Pranesh 2021, Numerical behavior of NVIDIA tensor cores), are wrong by at most n 2^-22 |x| |y|.
+"""
 
 from __future__ import annotations
 
 from typing import Any
+
+SUMS = 2.0**-22
 
 
 def half_kind(device: Any) -> Any:

@@ -5,9 +5,8 @@ computed. By Cauchy and Schwarz, for any t > 0,
 
     |x.y - x^.y^| <= r_x |y| + |x^| r_y <= m_x + m_y,     m_x = r_x^2 / (2 t) + t max(|x|, |x^|)^2 / 2.
 
-Products of half-precision numbers are exact in float32, and sums of n of them, in any order and with truncation (Fasi,
-Higham, Mikaitis and Pranesh 2021, Numerical behavior of NVIDIA tensor cores), are wrong by at most g |x^| |y^| with
-g = n 2^-22. With term(x) = |x|^2 / 2 - m_x - g |x^|^2 / 2, and p for the product that comes out,
+The product p that comes out is wrong by at most g |x^| |y^|, g = n 2^-22 (`half_products`). With
+term(x) = |x|^2 / 2 - m_x - g |x^|^2 / 2,
 
     |x - y|^2 <= T   implies   p >= term(x) + term(y) - T / 2:
 
@@ -19,9 +18,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from .half_products import SUMS, half_kind
+
 _RESIDUAL = 2.0**-12
 """t above: about the residual of a row of length 1, where both summands of m_x are equal."""
-_SUMS = 2.0**-22
 _LAST = 2.0**-21
 """Of float32 arithmetic after the product, relative to |x|^2."""
 _ROWS = 1 << 16
@@ -56,10 +56,10 @@ def half_rows(values: Any, centre: Any, scale: float) -> HalfRows:
 
     rows, dimensions = values.shape
     width = -(-dimensions // WIDTH) * WIDTH
-    kind = torch.float16 if values.device.type == "cuda" else torch.float32
+    kind = half_kind(values.device)
     half = torch.zeros((rows, width), dtype=kind, device=values.device)
     term = torch.empty(rows, dtype=torch.float32, device=values.device)
-    sums = (width + 16) * _SUMS
+    sums = (width + 16) * SUMS
     for start in range(0, rows, _ROWS):
         part = slice(start, min(start + _ROWS, rows))
         exact = (values[part].double() - centre) * scale

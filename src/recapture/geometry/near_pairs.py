@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from .half_products import half_product
 from .half_rows import HalfRows
 
 _TILE = 4096
@@ -90,7 +91,7 @@ def _by_torch(block: Block, start: int, stop: int, most: int) -> tuple[int, Any]
             columns = slice(j, min(j + _TILE, count))
             if rows.stop <= block.same_until and columns.stop <= rows.start:
                 continue
-            product = block.rows.half[rows].float() @ block.columns.half[columns].float().T
+            product = half_product(block.rows.half[rows], block.columns.half[columns])
             near = product - block.columns.term[columns] >= block.row_threshold[rows, None]
             near |= product - block.rows.term[rows, None] >= block.column_threshold[columns]
             row, column = near.nonzero(as_tuple=True)
@@ -104,13 +105,20 @@ def _by_torch(block: Block, start: int, stop: int, most: int) -> tuple[int, Any]
 
 def fused(values: Any) -> Any:
     """Triton's kernels, where these values can be given to them."""
-    return _triton() if values.device.type == "cuda" else None
+    return _triton(str(values.device)) if values.device.type == "cuda" else None
 
 
-@lru_cache(maxsize=1)
-def _triton() -> Any:
+@lru_cache
+def _triton(device: str) -> Any:
+    import torch
+
     try:
         from . import triton_pairs
-    except ImportError:
+
+        row, place = torch.zeros((1, 64), device=device), torch.zeros(1, dtype=torch.int64, device=device)
+        triton_pairs.exact_squared(row, place, row, place)
+    except torch.cuda.OutOfMemoryError:
+        raise
+    except Exception:  # not installed, no C compiler, a device too old for it: torch's own products count the same
         return None
     return triton_pairs

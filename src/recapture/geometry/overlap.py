@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .devices import DeviceMemoryError, accelerator_for, may_be_left
+from .devices import accelerator_for, tried_on
 from .distinct import DistinctRows
 from .neighbours import Neighbours
 from .parallel import blocks, engine_options, run_tiles
@@ -86,15 +86,11 @@ class OverlapAt:
 def overlap(reference: PointSet, candidate: PointSet, ks: Sequence[int]) -> Overlap:
     """Count memberships both ways in one pass over the tiles of cross distances."""
     ordered = tuple(sorted(set(ks)))
-    device = accelerator_for(len(reference), len(candidate))
-    if device is not None and all(isinstance(points.values, np.ndarray) for points in (reference, candidate)):
-        from .device_spheres import overlap_on
-
-        try:
-            return overlap_on(device, reference, candidate, ordered)
-        except DeviceMemoryError:
-            if not may_be_left():
-                raise
+    dense = all(isinstance(points.values, np.ndarray) for points in (reference, candidate))
+    device = accelerator_for(len(reference), len(candidate)) if dense else None
+    there = tried_on(device, lambda device: _made_there(device, reference, candidate, ordered))
+    if there is not None:
+        return there
     rows, columns = reference.distinct, candidate.distinct
     spheres = reference.neighbours(ordered[-1]), candidate.neighbours(ordered[-1])
     crossing = Crossing(
@@ -106,6 +102,12 @@ def overlap(reference: PointSet, candidate: PointSet, ks: Sequence[int]) -> Over
     )
     crossing.run()
     return Overlap(ordered, crossing.candidates.side(rows, columns), crossing.references.side(columns, rows))
+
+
+def _made_there(device: str, reference: PointSet, candidate: PointSet, ks: tuple[int, ...]) -> Overlap:
+    from .device_spheres import overlap_on
+
+    return overlap_on(device, reference, candidate, ks)
 
 
 def _bounded(reference: Rows, candidate: Rows, neighbours: Neighbours) -> tuple[BoundedRows, BoundedRows]:

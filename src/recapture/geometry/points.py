@@ -9,7 +9,7 @@ import numpy as np
 
 from .arrays import as_matrix, ends_of
 from .content_order import content_order, content_ranks
-from .devices import DeviceMemoryError, accelerator_for, may_be_left, within_memory
+from .devices import accelerator_for, tried_on
 from .distinct import DistinctRows, Folding, distinct_rows, fold_rows, occurring_in, row_hashes
 from .neighbours import Neighbours
 from .sparse_rows import Rows
@@ -93,17 +93,16 @@ class PointSet:
 
     def radii(self, k_max: int) -> np.ndarray:
         """(samples, k_max) distance of every sample to its 1st ... k_max-th nearest other sample."""
-        device = accelerator_for(len(self), len(self))
-        if device is not None and isinstance(self.values, np.ndarray):
-            from .device_spheres import find_radii
-
-            try:
-                there = within_memory(lambda _: self.on_device(device), 1, 1)
-                find_radii(there, k_max)
-                found: np.ndarray = np.sqrt(there.back(there.radii)[self.distinct.inverse, :k_max])
-                return found
-            except DeviceMemoryError:
-                if not may_be_left():
-                    raise
-        radii: np.ndarray = np.sqrt(self.neighbours(k_max).squared_radii()[self.distinct.inverse, :k_max])
+        device = accelerator_for(len(self), len(self)) if isinstance(self.values, np.ndarray) else None
+        squared = tried_on(device, lambda device: self._squared_radii_there(device, k_max))
+        if squared is None:
+            squared = self.neighbours(k_max).squared_radii()
+        radii: np.ndarray = np.sqrt(squared[self.distinct.inverse, :k_max])
         return radii
+
+    def _squared_radii_there(self, device: str, k_max: int) -> np.ndarray:
+        from .device_spheres import find_radii
+
+        there = self.on_device(device)
+        find_radii(there, k_max)
+        return there.back(there.radii)

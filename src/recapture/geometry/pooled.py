@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .devices import accelerator_for, tried_on, within_memory
+from .devices import accelerator_for, tried_on
 from .distinct import DistinctRows, distinct_rows
 from .overlap import SLACK
 from .parallel import blocks, run_tiles
@@ -137,7 +137,7 @@ class PooledNeighbours:
         from .device_spheres import DeviceSet, nearest_rows
 
         alone = DistinctRows(self.rows.values, np.ones(len(self), np.int64), np.arange(len(self)))
-        neighbour, squared = nearest_rows(within_memory(lambda _: DeviceSet(alone, device), 1, 1), kept)
+        neighbour, squared = nearest_rows(DeviceSet(alone, device), kept)
 
         def order(part: slice) -> None:
             near = squared[part]

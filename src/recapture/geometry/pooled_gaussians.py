@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .devices import tried_on, within_memory
+from .devices import tried_on
 from .gaussians import CentredRows, device_for, lower_factor, root_trace, shared_spread
 from .labels import Labels
 from .parallel import blocks, run_tiles
@@ -87,7 +87,7 @@ class PooledGaussians:
         def go(device: str) -> DeviceGaussians:
             from .device_gaussians import DeviceGaussians
 
-            return within_memory(lambda _: DeviceGaussians(points, device), 1, 1)
+            return DeviceGaussians(points, device)
 
         device = device_for(*labels.smallest, points.shape[1], len(labels))
         self._there = tried_on(device, go)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .devices import accelerator_for, tried_on, within_memory
+from .devices import accelerator_for, tried_on
 from .distinct import distinct_rows
 from .kernels import Centres, gaussian, squared_distances
 from .labels import Labels
@@ -74,9 +74,7 @@ class PooledKernel:
     def _go(self, device: str) -> DevicePooledKernel:
         from .device_kernels import DevicePooledKernel
 
-        return within_memory(
-            lambda _: DevicePooledKernel(device, self._rows, self._cut, self._centres, self._bandwidth), 1, 1
-        )
+        return DevicePooledKernel(device, self._rows, self._cut, self._centres, self._bandwidth)
 
     def _stay(self) -> None:
         """Make tiles here, and keep them while they are small."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import bits
-from .devices import tried_on, within_memory
+from .devices import tried_on
 from .labels import Labels
 from .parallel import blocks, run_tiles
 from .pooled import Lists, PooledNeighbours, WideSearch
@@ -124,7 +124,7 @@ class LabelledWalks:
         pooled, words = self.pooled, slice(0, len(self.tables))
         owner, known = pooled.rows.inverse[self.first :], pooled.there
         if known is None or known.lists is not lists or known.walkers != len(owner):
-            pooled.there = known = within_memory(lambda _: ListsThere(device, lists, owner), 1, 1)
+            pooled.there = known = ListsThere(device, lists, owner)
         if not self.copies_found:
             self.repeats.find(words)
             self.copies_found = True

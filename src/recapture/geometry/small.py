@@ -286,11 +286,12 @@ def _memberships(rows: _Rows, sides: np.ndarray, reach: np.ndarray, ks: np.ndarr
     reference, candidate = rows.padded(sides[:, 0]), rows.padded(sides[:, 1])
     pairs, tall, wide = len(ks), reference.term.shape[1], candidate.term.shape[1]
     held = np.zeros((ks.shape[1], pairs * wide), bool)
+    largest = ks.max(axis=1, keepdims=True)  # not the last one: what a set is too small for is 0
     for part in _slabs(pairs, tall, wide):
         tile = rows.near(reference, part, candidate)
         shape = tile.shape[:2]
-        maybe = tile >= -0.5 * reach[1, ks[:, -1:], reference.number[:, part]][..., None]
-        maybe |= tile >= -0.5 * reach[1, ks[:, -1:], candidate.number][:, None]
+        maybe = tile >= -0.5 * reach[1, largest, reference.number[:, part]][..., None]
+        maybe |= tile >= -0.5 * reach[1, largest, candidate.number][:, None]
         place = np.flatnonzero(maybe)
         row, column = np.divmod(place, wide)
         pair = row // shape[1]

@@ -104,12 +104,13 @@ def near_words(block: Block, start: int, stop: int, room: Any, bits: Any) -> int
     counter = torch.zeros(1, dtype=torch.int64, device=room.device)
     columns, width = block.columns.half.shape
     tiles = triton.cdiv(stop - start, bm) * triton.cdiv(columns, bn)
-    _pass[(tiles,)](
-        block.rows.half, block.columns.half, block.rows.term, block.columns.term,
-        block.row_threshold, block.column_threshold, room, bits, counter,
-        start, stop, columns, len(room), block.same_until, width,
-        BM=bm, BN=bn, BK=bk, GROUP=group, num_warps=warps, num_stages=stages,
-    )  # fmt: skip
+    with torch.cuda.device(room.device):  # Triton knows no other than the current one
+        _pass[(tiles,)](
+            block.rows.half, block.columns.half, block.rows.term, block.columns.term,
+            block.row_threshold, block.column_threshold, room, bits, counter,
+            start, stop, columns, len(room), block.same_until, width,
+            BM=bm, BN=bn, BK=bk, GROUP=group, num_warps=warps, num_stages=stages,
+        )  # fmt: skip
     return int(counter.item())
 
 
@@ -118,7 +119,8 @@ def exact_squared(left: Any, i: Any, right: Any, j: Any) -> Any:
     found = torch.empty(len(i), dtype=torch.float64, device=left.device)
     if len(i):
         block = 8
-        _exact[(triton.cdiv(len(i), block),)](
-            left, right, i, j, found, len(i), left.shape[1], BLOCK=block, WIDE=128, num_warps=4
-        )
+        with torch.cuda.device(left.device):
+            _exact[(triton.cdiv(len(i), block),)](
+                left, right, i, j, found, len(i), left.shape[1], BLOCK=block, WIDE=128, num_warps=4
+            )
     return found

@@ -85,7 +85,7 @@ def evaluate_files(
         place.mkdir(exist_ok=True)
     except (OSError, ValueError) as error:
         raise InputError(f"cannot write {place}: {getattr(error, 'strerror', None) or error}") from None
-    chosen = metrics if metrics is None or isinstance(metrics, str) else list(metrics)
+    chosen = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else metrics
     folders = {str(name): str(place / _folder_name(str(name))) for name in named}
     for name, path in named.items():  # all are looked through before any work
         make_plan(reference, path, folders[str(name)], chosen, k, candidate_name=str(name), **planning)
