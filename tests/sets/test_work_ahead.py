@@ -215,8 +215,8 @@ def foretold(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budget_module, "SetWork", lambda *given, **other: Known(0.01))
 
 
-def made(seed: int, size: int) -> np.ndarray:
-    return np.random.default_rng(seed).standard_normal((size, 3))
+def made(seed: int, size: int, dimensions: int = 3) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal((size, dimensions))
 
 
 def test_evaluate_takes_the_sample_that_a_size_would(foretold: None) -> None:
@@ -336,6 +336,26 @@ def test_a_dry_run_answers_first_and_writes_nothing(
     for what in ("memory", "disk", "device"):
         assert f"  {what} " in out
     assert sorted(files.rglob("*")) == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", ["mmd", "frechet"])
+def test_memory_is_near_to_what_is_taken(metric: str) -> None:
+    """Beside what Python says that the whole call held: most of it in tiles, which do not grow with the sets."""
+    given = {"references": made(0, 4000, 64), "candidates": {"a": made(1, 4000, 64)}, "metrics": metric}
+    foretold = SetWork(SetCall(rc.evaluate, ROLES, given)).at(4000).memory - work_ahead.resident()
+    taken = work_ahead.traced_peak(lambda: rc.evaluate(**given))
+    assert 0.7 * taken < foretold < 4 * taken
+
+
+def test_memory_does_not_grow_as_the_pairs_do() -> None:
+    """Tiles that were still growing when they were measured: 4 bytes a pair would be 40 GB for 100,000 samples."""
+    growth = Growth()
+    for size in (64, 512, 1536):
+        growth.add(size, 4.0 * size**2)
+    assert growth.at(100_000) == pytest.approx(40e9, rel=0.01)
+    assert growth.held_at(100_000) < 1e9
+    assert growth.held_at(2000) == pytest.approx(16e6, rel=0.01)
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,8 @@ _ENCODING = 1.5
 """Seconds of encoding."""
 _TRACED = (512, 1536)
 """Samples a side at which memory is measured, where that takes a second at most."""
+_TILES = 300e6
+"""Bytes that tiles of pairs take at most, about."""
 _BY_DIMENSIONS = ("frechet",)
 """Metrics of covariances: with more samples than twice their dimensions time grows as these do, not faster."""
 _AT_ONCE = 32
@@ -72,6 +74,10 @@ class Growth:
             return float(values[0] * (size / sizes[0]) ** 1.5)
         terms = np.stack([np.ones_like(sizes), sizes, sizes**2], axis=1)
         return float(not_below_0(terms / values[:, None], np.ones(len(values))) @ np.array([1.0, size, size**2]))
+
+    def held_at(self, size: int) -> float:
+        """Of memory: beyond the tiles that work goes by, none of it grows as the pairs do."""
+        return min(self.at(size), self.values[-1] * size / self.sizes[-1] + _TILES) if self.sizes else 0.0
 
 
 def not_below_0(rows: np.ndarray, wanted: np.ndarray) -> np.ndarray:
@@ -312,7 +318,7 @@ class WorkAhead:
             "",
             *(f"  {name:<{width}}  {value}" for name, value in rows.items()),
             "",
-            f"{how}: half or twice as long is possible. Nothing was written.",
+            f"{how}: half or twice as long is possible, more beside other programs. Nothing was written.",
         ]
 
     def record(self) -> dict[str, Any]:
@@ -436,7 +442,7 @@ class SetWork:
         stages |= {name: self._foretold(name, size) for name in self._seconds}
         dimensions = self.dimensions
         vectors = 4 * dimensions * sum(min(size, count) for count in call.counts)
-        memory = resident() + vectors + max(growth.at(size) for growth in self._memory.values())
+        memory = resident() + vectors + max(growth.held_at(size) for growth in self._memory.values())
         facts |= self._drawn()
         facts["device"] = device_said(call.arguments.get("device"), size)
         return WorkAhead(stages, facts, memory, disk, self.measured)
