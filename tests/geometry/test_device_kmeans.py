@@ -146,6 +146,20 @@ def test_draws_see_exact_distances(rows, accelerator, monkeypatch):
     np.testing.assert_array_equal(labels, kmeans(*rows, 60, range(3)))
 
 
+def test_first_draws_see_exact_distances(rows):
+    """Else the last digits of a machine's float32 products would decide which centres are drawn."""
+    points = on_grid(*rows).points
+    judges = np.random.default_rng(0).choice(len(rows[0]), 90, replace=False)
+    chosen = np.array([3, 60, 3, 17])
+    values = units(points.wide[judges, :-1])
+    left = points.take(judges).squared_distances(chosen)
+    np.testing.assert_array_equal(left * 2**48, apart(values, values[chosen]))
+    expected = [0.0] * 4
+    for weight, row in zip(points.weight[judges].tolist(), left.tolist(), strict=True):
+        expected = [total + weight * number for total, number in zip(expected, row, strict=True)]
+    assert points.take(judges).totals(left).tolist() == expected
+
+
 def test_half_precision_leaves_little_to_decide_and_misses_no_more_than_its_margin(monkeypatch):
     """Else all rows would meet all centres in float64, or some would go astray."""
     torch = pytest.importorskip("torch")

@@ -10,6 +10,8 @@ import recapture as rc
 from recapture.cli.app import run
 from recapture.geometry import device_spheres, devices, near_pairs
 from recapture.geometry.parallel import engine
+from recapture.pairs.greedy import token_table_on
+from recapture.representations.words import WordStore
 
 A, B = np.random.default_rng(0).standard_normal((2, 40, 3))
 FUNCTIONS = {
@@ -62,6 +64,12 @@ def test_large_sets_go_where_a_gpu_is(monkeypatch):
     assert devices.accelerator_for(large, large) is None
 
 
+def test_a_torch_that_cannot_be_loaded_is_not_taken_unasked(monkeypatch):
+    monkeypatch.setattr(devices.importlib.util, "find_spec", lambda name: name)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert not devices._cuda_is_there.__wrapped__()
+
+
 def short_of_memory(monkeypatch, most):
     """A device on which at most so many pairs can be held at once; the numbers that were asked for."""
     torch = pytest.importorskip("torch")
@@ -109,6 +117,25 @@ def test_whatever_finds_no_memory_is_one_sentence_or_the_processors():
     for asked in ({"accelerator": "cpu"}, {"device": "cuda"}):
         with engine(**asked), pytest.raises(rc.InputError, match=r"memory does not suffice .* allocate 2.00 GiB"):
             devices.tried_on("cpu", work)
+
+
+def test_word_vectors_that_find_no_memory_are_one_sentence():
+    torch = pytest.importorskip("torch")
+
+    class Full:
+        def transpose(self, *_):
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+        __getitem__ = transpose
+
+    store = object.__new__(WordStore)
+    store._kept = {"text": SimpleNamespace(vectors=Full())}
+    for work in (
+        lambda: store.table(["text"], [0]),
+        lambda: token_table_on(SimpleNamespace(vectors=Full()), [np.ones(1)]),
+    ):
+        with pytest.raises(rc.InputError, match=r"memory does not suffice .* allocate 2.00 GiB"):
+            work()
 
 
 @pytest.mark.parametrize("problem", [None, RuntimeError("Failed to find C compiler.")], ids=str)

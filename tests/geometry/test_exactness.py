@@ -1,5 +1,7 @@
 """The engine against whole float64 matrices, to the last integer, on inputs made to trip it up."""
 
+import itertools
+
 import numpy as np
 import oracles
 import pytest
@@ -129,6 +131,21 @@ def test_radii_equal_brute_force(name, options):
             expected = oracles.squared_radii(points, k)
             # Compared as distances: squares of subnormal ones are all 0.
             np.testing.assert_allclose(radii[:, k - 1], np.sqrt(expected), rtol=4e-15)
+
+
+@pytest.mark.parametrize("close", list(itertools.combinations(range(5), 3)))
+def test_limits_hold_where_half_precision_tells_nothing(close):
+    """In some ten thousand dimensions it overflows, and oneself seems no farther than others are. Whoever is chosen for
+    that reason, limits may be too large but never too small, not even among three that are close to each other."""
+    torch = pytest.importorskip("torch")
+    from recapture.geometry.device_spheres import limits_from_sample
+    from recapture.geometry.half_rows import HalfRows
+
+    values = normal(77, 5)
+    values[list(close)] *= 1e-3
+    there, half = torch.as_tensor(values), HalfRows(torch.zeros((5, 64)), torch.full((5,), torch.inf), 1.0)
+    limits = limits_from_sample(there, half, there, half, torch.arange(5), 3, 1 << 20).numpy()
+    assert (limits >= oracles.squared_radii(values, 3)).all()
 
 
 @pytest.mark.parametrize("options", ON_TORCH, ids=str)

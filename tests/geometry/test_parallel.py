@@ -46,6 +46,15 @@ def test_the_first_error_stops_the_rest(threads):
     assert len(seen) < 100_000
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_work_sees_the_callers_options(threads):
+    """Else a part that is measured in a thread would go to a GPU though the caller asked for the processor."""
+    seen = []
+    with engine(threads=threads, tile=7, device="cpu") as options:
+        run_tiles(lambda _: seen.append(engine_options()), range(9), "test")
+    assert seen == [options] * 9
+
+
 def test_number_of_threads(monkeypatch):
     monkeypatch.setenv("RECAPTURE_THREADS", "3")
     assert engine_options().thread_count() == 3

@@ -7,7 +7,6 @@ same whole numbers. Pairs of similar sizes share a batch; what fills up the shor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from .device_spheres import exact_squared
 from .devices import within_memory
 from .overlap import SLACK
 from .small import bound_terms
+from .small_sets import similar_sizes
 
 CELLS = 1 << 25
 """Distances held at once, some ten numbers each, and an eighth of the numbers of the rows they are made of."""
@@ -47,7 +47,7 @@ def _counted(sets: DeviceSets, pairs: np.ndarray, ks: np.ndarray, cells: int) ->
         return counts
     small = _Small(sets, cells)
     small.find_radii(np.unique(pairs[used]), int(ks.max()))
-    for batch in similar_sizes(sets.sizes[pairs[used]], sets.values.shape[1], cells):
+    for batch in similar_sizes(sets.sizes[pairs[used]], sets.values.shape[1], cells, 8 * cells):
         which = used[batch]
         counts[:, which] = small.memberships(pairs[which], ks[which])
     return counts
@@ -75,7 +75,9 @@ class _Small:
         sizes = self.sets.sizes[which]
         most = min(most, int(sizes.max()) - 1)
         self.reach = torch.full((len(self.term), most), torch.inf, dtype=torch.float64, device=self.device)
-        for batch in similar_sizes(np.stack([sizes, sizes], axis=1), self.sets.values.shape[1], self.cells):
+        for batch in similar_sizes(
+            np.stack([sizes, sizes], axis=1), self.sets.values.shape[1], self.cells, 8 * self.cells
+        ):
             rows = self._padded(which[batch])
             step = max(1, self.cells // rows.number.numel())
             for start in range(0, rows.number.shape[1], step):
@@ -184,16 +186,3 @@ def padded_rows(sets: DeviceSets, which: np.ndarray) -> tuple[Any, Any]:
     real = places < sizes[:, None]
     number = sets.first[which, None] + np.where(real, places, 0)
     return tuple(torch.from_numpy(each).to(sets.values.device) for each in (number, real))  # type: ignore[return-value]
-
-
-def similar_sizes(sizes: np.ndarray, width: int, cells: int) -> Iterator[np.ndarray]:
-    """Positions of pairs of similar sizes, as many as memory is meant for."""
-    order = np.lexsort((sizes[:, 1], sizes[:, 0]))
-    ordered = sizes[order].tolist()
-    start = tall = wide = 0
-    for at, (first, second) in enumerate(ordered):
-        tall, wide, count = max(tall, first), max(wide, second), at - start + 1
-        if count > 1 and count * max(tall * wide, (tall + wide) * width // 8) > cells:
-            yield order[start:at]
-            start, tall, wide = at, first, second
-    yield order[start:]

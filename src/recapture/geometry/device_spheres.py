@@ -205,8 +205,10 @@ def limits_from_sample(
         which = best.topk(wanted, dim=1).indices
         column = which * (used // groups) + place.gather(1, which)
         row = torch.arange(rows.start, rows.stop, device=device)[:, None].expand_as(column)
-        squared = exact_squared(values, row.reshape(-1), others, column.reshape(-1))
-        limit[rows] = squared.view_as(column).max(dim=1).values
+        squared = exact_squared(values, row.reshape(-1), others, column.reshape(-1)).view_as(column)
+        # In so many dimensions that half precision overflows, nearness does not tell oneself from others.
+        squared[places[column] == row] = torch.inf
+        limit[rows] = squared.max(dim=1).values
     return limit * (1 + SLACK)
 
 

@@ -149,6 +149,8 @@ def accelerator_beside(device: str) -> str | None:
 def _cuda_is_there() -> bool:
     if importlib.util.find_spec("torch") is None:
         return False
-    import torch
-
+    try:
+        import torch
+    except (ImportError, OSError):  # a library that it needs is missing; nobody asked for it
+        return False
     return bool(torch.cuda.is_available())

@@ -4,7 +4,8 @@ Rows are scaled by a power of two to lengths of at most 1; they and the centres 
 float32 holds. By Cauchy and Schwarz no sum of products of them, in any order, exceeds 1, and no squared distance 4. All
 are multiples of 2^-49 below 2^3, which float64 holds: products in float64 are exact. So are sums of rows; a mean is one
 division, rounded to the grid. "A row stays with its centre if none is nearer, else it goes to the first of the nearest"
-is then a rule about whole numbers, and any way of computing them leads to the same clusters.
+is then a rule about whole numbers, and any way of computing them leads to the same clusters. Draws see exact distances,
+too, and what they add up they add in one order.
 
 Threads follow it by float32 products, each wrong by at most a margin (g |x| |c|, g = n u, for any order of summation:
 Higham 2002, Accuracy and Stability of Numerical Algorithms, 3.1). Whoever is ahead by two margins is ahead. Rows for
@@ -29,6 +30,24 @@ _LONGEST = 1 + 2.0**-10
 """No row and no centre is longer, though rounded."""
 _ROUNDING = 2.0**-23
 """Twice what one operation in float32 may be wrong by: margins have room for their own rounding."""
+
+
+class GridPoints(Points):
+    """Rows on the grid. Those that were taken are float64, so that products have no rounding errors."""
+
+    def take(self, chosen: np.ndarray) -> Points:
+        taken = super().take(chosen)
+        return taken._replace(wide=taken.wide[:].astype(np.float64))
+
+    def squared_distances(self, chosen: np.ndarray) -> np.ndarray:
+        rows = self.wide[:][:, :-1]
+        squared: np.ndarray = self.norm[:, None] + self.norm[chosen] - 2 * (rows @ rows[chosen].T)
+        return squared
+
+    def totals(self, left: np.ndarray) -> np.ndarray:
+        # Too many bits for float64, so the order counts: row by row, which no library does otherwise.
+        found: np.ndarray = np.add.reduce(self.weight[:, None] * left, axis=0)
+        return found
 
 
 class Grid(NamedTuple):
@@ -62,7 +81,7 @@ def on_grid(rows: np.ndarray, weight: np.ndarray) -> Grid:
     factor = np.float32(power_of_two_below(math.sqrt(float(norm.max()))))
     run_tiles(fill, tiles, "clustering")
     errors = (rows.shape[1] + 8) * _ROUNDING
-    points = Points(wide, norm, weight.astype(np.float64))
+    points = GridPoints(wide, norm, weight.astype(np.float64))
     return Grid(points, scale, errors * (np.sqrt(norm) * _LONGEST + _LONGEST**2 / 2))
 
 

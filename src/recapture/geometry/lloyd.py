@@ -57,13 +57,18 @@ class Points(NamedTuple):
         return self.wide.rows[chosen] if isinstance(self.wide, _WideTiles) else self.wide[chosen, :-1]
 
     def take(self, chosen: np.ndarray) -> Points:
-        return Points(self.wide[chosen], self.norm[chosen], self.weight[chosen])
+        return self._replace(wide=self.wide[chosen], norm=self.norm[chosen], weight=self.weight[chosen])
 
     def squared_distances(self, chosen: np.ndarray) -> np.ndarray:
         """(rows, chosen rows)"""
         product = self.wide[:] @ wide_centres(self.rows(chosen)).T
         squared: np.ndarray = np.maximum(self.norm[:, None] - 2.0 * product, 0)
         return squared
+
+    def totals(self, left: np.ndarray) -> np.ndarray:
+        """Weighted sums of the columns."""
+        found: np.ndarray = self.weight @ left
+        return found
 
 
 class _WideTiles:
@@ -141,7 +146,7 @@ class Clustering:
                 break
             drawn = np.unique(_draw(mass, draws, self._rng))
             left = np.minimum(points.squared_distances(drawn), far[:, None])
-            best = int(np.argmin(points.weight @ left))
+            best = int(np.argmin(points.totals(left)))
             far = left[:, best]
             taken = np.append(taken, drawn[best])
         self._take(judges[taken])

@@ -50,7 +50,7 @@ class _Nearest:
         self.rows, self.targets, self.apart = rows, targets, apart
         self.left, self.right = _bounded(rows, targets)
         self.margins = self.left.margin / self.left.unit, self.right.margin / self.left.unit
-        self.tile = engine_options().tile  # asked here: worker threads do not see the caller's options
+        self.tile = engine_options().tile
         self.columns = blocks(len(targets), self.tile)
         # Of every tile the columns of each part.
         self.chosen = [

@@ -149,7 +149,7 @@ class Crossing:
         self.row_margin, self.column_margin = self.rows.margin / self.unit, self.columns.margin / self.unit
         self.row_threshold = self.rows.near(self.candidates.largest[:, -1])
         self.column_threshold = self.columns.near(self.references.largest[:, -1])
-        self.tile = engine_options().tile  # asked here: worker threads do not see the caller's options
+        self.tile = engine_options().tile
         self.products = TileProducts(self.rows, self.columns, self.tile)
         self.local = threading.local()
         self.lock = threading.Lock()

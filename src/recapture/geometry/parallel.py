@@ -73,7 +73,8 @@ def engine(**changes: Any) -> Iterator[EngineOptions]:
 
 
 def run_tiles(work: Callable[[Item], None], tiles: Sequence[Item], title: str) -> None:
-    """Call `work` once for every tile, in no promised order; the first error stops the rest."""
+    """Call `work` once for every tile, in no promised order, under the caller's options; the first error stops the
+    rest."""
     threads = min(engine_options().thread_count(), len(tiles))
     if threads <= 1:
         limits = one_blas_thread if engine_options().thread_count() == 1 else contextlib.nullcontext()
@@ -82,7 +83,9 @@ def run_tiles(work: Callable[[Item], None], tiles: Sequence[Item], title: str) -
                 work(tile)
                 progress.advance()
         return
-    pool = ThreadPoolExecutor(threads, thread_name_prefix="recapture")
+    pool = ThreadPoolExecutor(
+        threads, thread_name_prefix="recapture", initializer=_options.set, initargs=(engine_options(),)
+    )
     try:
         with one_blas_thread, Progress(title, len(tiles), "tile") as progress:
             waiting: deque[Future[None]] = deque()

@@ -31,7 +31,7 @@ from ..checks import check_count
 from .overlap import SLACK
 from .parallel import blocks, run_tiles
 from .products import exact
-from .small_sets import SmallSets
+from .small_sets import SmallSets, similar_sizes
 
 # Numbers of rows, and distances, held at once by each thread: enough pairs that Python's part costs little, since
 # threads wait for each other there, and few enough that all stays near the core.
@@ -106,17 +106,8 @@ def _counted(small: SmallSets, ks: np.ndarray) -> np.ndarray:
 
 
 def _batches(sizes: np.ndarray, which: np.ndarray, width: int) -> Iterator[np.ndarray]:
-    """These pairs in parts of similar sizes, as many in one as keep its rows and distances within bounds."""
-    # Rounded, so that a part has pairs of similar second size, too.
-    order = which[np.lexsort((sizes[which, 1], -(-sizes[which, 0] // _SIMILAR)))]
-    start = tall = wide = 0
-    for at, (first, second) in enumerate(sizes[order].tolist()):
-        tall, wide, count = max(tall, first), max(wide, second), at - start + 1
-        if count > 1 and (count * tall * wide > _CELLS or count * (tall + wide) * width > _NUMBERS):
-            yield order[start:at]
-            start, tall, wide = at, first, second
-    if len(order):
-        yield order[start:]
+    """These pairs in parts of similar sizes."""
+    yield from (which[part] for part in similar_sizes(sizes[which], width, _CELLS, _NUMBERS, _SIMILAR))
 
 
 def bound_terms(norms: Any, dimensions: int) -> tuple[Any, Any]:

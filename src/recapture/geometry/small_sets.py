@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,3 +64,20 @@ def _checked_pairs(pairs: Sequence[tuple[int, int]] | np.ndarray, sets: int) -> 
         pair = tuple(table[wrong[0]].tolist())
         raise InputError(f"pair {wrong[0]} (counting from 0) is {pair}, but sets are numbered from 0 to {sets - 1}")
     return table.astype(np.int64)
+
+
+def similar_sizes(sizes: np.ndarray, width: int, cells: int, numbers: int, similar: int = 1) -> Iterator[np.ndarray]:
+    """Positions of pairs of similar sizes (pairs, 2), as many together as, filled up to one size, have at most so many
+    distances (cells) and so many numbers in their rows; a larger pair comes alone.
+
+    similar: first sizes that differ by less than this may be as good as equal, so that second ones are similar, too.
+    """
+    order = np.lexsort((sizes[:, 1], -(-sizes[:, 0] // similar)))
+    start = tall = wide = 0
+    for at, (first, second) in enumerate(sizes[order].tolist()):
+        tall, wide, count = max(tall, first), max(wide, second), at - start + 1
+        if count > 1 and (count * tall * wide > cells or count * (tall + wide) * width > numbers):
+            yield order[start:at]
+            start, tall, wide = at, first, second
+    if len(order):
+        yield order[start:]

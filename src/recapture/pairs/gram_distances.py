@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..geometry.device_small import CELLS, FEWEST_CELLS, DeviceSets, padded_rows, similar_sizes
+from ..geometry.device_small import CELLS, FEWEST_CELLS, DeviceSets, padded_rows
 from ..geometry.device_spheres import exact_squared
 from ..geometry.devices import within_memory
+from ..geometry.small_sets import similar_sizes
 
 if TYPE_CHECKING:
     from ..representations.words import DeviceWords
@@ -49,7 +50,7 @@ def _distances(
     squares = (lengths[:, 0] > 0).double()
     sets = DeviceSets(points, np.cumsum(sizes) - sizes, sizes)
     tables: list[np.ndarray] = [np.empty(0)] * len(pairs)
-    for batch in similar_sizes(sizes[pairs], points.shape[1], cells):
+    for batch in similar_sizes(sizes[pairs], points.shape[1], cells, 8 * cells):
         first, second = (padded_rows(sets, pairs[batch, side])[0] for side in (0, 1))
         squared = torch.bmm(points[first], points[second].transpose(1, 2)).mul_(-2)
         squared += squares[first][..., None]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..geometry.devices import within_memory
+from ..geometry.small_sets import similar_sizes
 
 if TYPE_CHECKING:
     from ..representations.words import DeviceWords
@@ -39,9 +40,12 @@ def token_table(texts: Sequence[tuple[np.ndarray, np.ndarray]]) -> TokenTable:
 
 def token_table_on(words: DeviceWords, weights: Sequence[np.ndarray]) -> TokenTable:
     """From texts on a device in a single layer; float64 costs little there, and no two devices round alike."""
-    vectors = words.vectors[:, 0].double()
-    vectors = vectors / vectors.norm(dim=1, keepdim=True).clamp(min=np.finfo(np.float32).tiny)
-    return TokenTable(vectors, np.concatenate(weights), words.first, words.sizes)
+
+    def scaled(_: int) -> Any:
+        vectors = words.vectors[:, 0].double()
+        return vectors / vectors.norm(dim=1, keepdim=True).clamp(min=np.finfo(np.float32).tiny)
+
+    return TokenTable(within_memory(scaled, 1, 1), np.concatenate(weights), words.first, words.sizes)
 
 
 def greedy(table: TokenTable, sides: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -61,7 +65,7 @@ def _means(table: TokenTable, vectors: Any, sides: np.ndarray, cells: int) -> np
     import torch
 
     means = np.empty((len(sides), 2))
-    for batch in _batches(table.sizes[sides], vectors.shape[1], cells):
+    for batch in similar_sizes(table.sizes[sides], vectors.shape[1], cells, 8 * cells):
         tokens, shares = zip(*(_padded(table, sides[batch, side]) for side in (0, 1)), strict=True)
         first, second = (vectors[torch.from_numpy(side_tokens).to(vectors.device)] for side_tokens in tokens)
         best = [vectors.new_full(side.shape[:2], -2.0) for side in (first, second)]
@@ -83,22 +87,6 @@ def _padded(table: TokenTable, texts: np.ndarray) -> tuple[np.ndarray, np.ndarra
     places = np.arange(max(1, table.sizes[texts].max()))
     real = places < table.sizes[texts, None]
     tokens = table.first[texts, None] + np.where(real, places, 0)
-    tokens = np.minimum(
-        tokens, len(table.weights) - 1
-    )  # if the last text has no token, it begins after the table's end
+    # If the last text has no token, it begins after the table's end.
+    tokens = np.minimum(tokens, len(table.weights) - 1)
     return tokens, np.where(real, table.weights[tokens], 0)
-
-
-def _batches(sizes: np.ndarray, width: int, cells: int) -> Iterator[np.ndarray]:
-    """Positions of pairs of similar sizes, as many as memory is meant for."""
-    batch: list[int] = []
-    tall = wide = 0
-    order = np.lexsort((sizes[:, 1], sizes[:, 0]))
-    for at, (first, second) in zip(order.tolist(), sizes[order].tolist(), strict=True):
-        tall, wide = max(tall, first), max(wide, second)
-        if batch and (len(batch) + 1) * max(tall * wide, (tall + wide) * width // 8) > cells:
-            yield np.array(batch)
-            batch, tall, wide = [], first, second
-        batch.append(at)
-    if batch:
-        yield np.array(batch)

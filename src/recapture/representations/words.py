@@ -199,9 +199,14 @@ class WordStore:
         import torch
 
         words = [self._kept[text] for text in texts]
-        vectors = torch.cat([each.vectors.transpose(0, 1) for each in words])
-        if list(layers) != self.layers:
-            vectors = vectors[:, [self.layers.index(layer) for layer in layers]]
+
+        def together(_: int) -> Any:
+            vectors = torch.cat([each.vectors.transpose(0, 1) for each in words])
+            if list(layers) != self.layers:
+                vectors = vectors[:, [self.layers.index(layer) for layer in layers]]
+            return vectors
+
+        vectors = within_memory(together, 1, 1)
         sizes, before, behind = np.array([(len(each.ids), each.before, each.behind) for each in words], np.int64).T
         return DeviceWords(vectors, np.cumsum(sizes) - sizes, sizes, before, sizes - before - behind)
 

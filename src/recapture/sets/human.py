@@ -23,7 +23,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..geometry.labels import Labels
-from ..geometry.parallel import engine, engine_options, run_tiles
+from ..geometry.parallel import engine, run_tiles
 from ..geometry.points import PointSet
 from ..labellings.permutation import moves
 from ..progress import Progress
@@ -233,11 +233,10 @@ class HumanSplits:
     ) -> list[Numbers]:
         points = pair.candidate if pair is not None else self._human or self._reference
         scored: list[list[Mapping[str, float]]] = [[{} for _ in others] for _ in jobs]
-        tile = engine_options().tile
 
         def measure(number: int) -> None:
             part = Pair(_part(self._reference, references[number]), _part(points, others[number]))
-            with engine(threads=1, tile=tile):  # parts are small: one core each
+            with engine(threads=1):  # parts are small: one core each
                 for of_job, (metric, parameters) in zip(scored, jobs, strict=True):
                     seed = {"seed": parameters["seed"] + number} if "seed" in parameters else {}
                     of_job[number] = metric.measure(part, **{**parameters, **seed}).values
