@@ -1,5 +1,6 @@
 """Plans and vectors behind URLs: the same numbers as in folders, and no half-written or wrong file is ever used."""
 
+import json
 import os
 import pickle
 import sys
@@ -13,7 +14,7 @@ import pytest
 import recapture as rc
 from recapture.cli.app import run
 from recapture.errors import InputError
-from recapture.plans import places
+from recapture.plans import places, tile_plan
 from recapture.plans.places import RemotePath, beside, place_of, seen_from
 from recapture.plans.ray_engine import _WithoutRay
 from recapture.plans.tile_plan import TilePlan
@@ -187,6 +188,22 @@ def test_engines_that_are_none(sets, arguments, told, capsys):
     assert told.partition(":")[0] in capsys.readouterr().err
 
 
+def test_what_cannot_be_fetched_is_told_of_its_place(sets, tmp_path, monkeypatch):
+    """Not of the copy that was to be made of it."""
+
+    def fails(*_, **__):
+        raise OSError("the connection was reset")
+
+    for name in ("human.npy", "model.npy"):
+        upload(f"memory://data/{name}", name)
+    rc.make_plan("memory://data/human.npy", "memory://data/model.npy", "planned", parts=2)
+    for copy in tmp_path.glob("recapture-*/*.npy"):
+        copy.unlink()
+    monkeypatch.setattr(type(fsspec.filesystem("memory")), "get_file", fails)
+    with pytest.raises(InputError, match=r"^memory://data/human.npy cannot be read: the connection was reset$"):
+        rc.run_plan("planned")
+
+
 def test_storage_that_fails_is_told_in_its_own_words(sets, monkeypatch):
     """Every kind of storage has errors of its own kinds."""
 
@@ -208,8 +225,41 @@ def test_copies_are_kept_where_nobody_else_can_change_them(sets, monkeypatch):
     Path(f"recapture-{os.getuid() + 1}").mkdir()
     owner = os.getuid()
     monkeypatch.setattr(os, "getuid", lambda: owner + 1)
-    with pytest.raises(InputError, match=r"^copies cannot be kept in \S+: it belongs to somebody else$"):
+    with pytest.raises(InputError, match=r"^copies cannot be kept in \S+: somebody else may write there$"):
         rc.make_plan("memory://data/human.npy", "model.npy", "planned")
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owners")
+def test_copies_are_kept_in_no_folder_that_somebody_else_chose(sets, tmp_path):
+    upload("memory://data/human.npy", "human.npy")
+    folder = tmp_path / f"recapture-{os.getuid()}"
+    Path("own").mkdir()
+    folder.symlink_to(tmp_path / "own")
+    told = r"^copies cannot be kept in \S+: somebody else may write there$"
+    with pytest.raises(InputError, match=told):
+        rc.make_plan("memory://data/human.npy", "model.npy", "planned")
+    folder.unlink()
+    folder.mkdir()
+    folder.chmod(0o777)
+    with pytest.raises(InputError, match=told):
+        rc.make_plan("memory://data/human.npy", "model.npy", "planned")
+    assert not list(Path("own").iterdir()) and not list(folder.iterdir())
+
+
+def test_a_digest_in_a_plan_is_the_name_of_no_other_file(sets, tmp_path):
+    """Copies are kept under digests, which whoever wrote the plan has chosen, with the checksum of the plan."""
+    for name in ("human.npy", "model.npy"):
+        upload(f"memory://data/{name}", name)
+    rc.make_plan("memory://data/human.npy", "memory://data/model.npy", "planned", parts=2)
+    kept = tmp_path / "kept.npy"
+    kept.write_bytes(b"x")
+    said = json.loads(Path("planned/plan.json").read_text())
+    said["reference"]["content"]["digest"] = "../kept"
+    said.pop("check")
+    Path("planned/plan.json").write_text(json.dumps({"check": tile_plan._digest(said), **said}))
+    with pytest.raises(InputError, match="cut off or damaged"):
+        rc.run_plan("planned")
+    assert kept.read_bytes() == b"x"
 
 
 def test_what_threads_of_ray_print_is_no_result(capsys):

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -31,12 +32,23 @@ SECONDS = 90
 
 
 @pytest.fixture(scope="module")
-def cluster():
+def own_copies(tmp_path_factory):
+    """Copies of what lies elsewhere are not left behind; Ray's own files stay where paths are short."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_TMPDIR", tempfile.gettempdir())
+        folder = str(tmp_path_factory.mktemp("copies"))
+        patch.setenv("TMPDIR", folder)
+        patch.setattr(tempfile, "tempdir", folder)
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        yield
+
+
+@pytest.fixture(scope="module")
+def cluster(own_copies):
     """Three nodes of one processor each; this process is connected to them."""
     import ray
     from ray.cluster_utils import Cluster
 
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     soon = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 300, "health_check_failure_threshold": 10}
     head = {"num_cpus": 1, "include_dashboard": False, "_system_config": soon}
     made = Cluster(initialize_head=True, head_node_args=head)
@@ -204,6 +216,14 @@ def test_what_no_node_has(cluster, sets, monkeypatch):
         InputError, match=r"a part asks for 7 processors \(RECAPTURE_THREADS\), but no node has more than 1"
     ):
         rc.run_plan("planned", engine="ray")
+
+
+def test_a_process_is_connected_to_one_cluster(cluster, sets):
+    rc.make_plan("human.npy", "model.npy", "planned", parts=2)
+    told = f"this process is connected to the cluster of Ray at {cluster.address} already: name no other"
+    with pytest.raises(InputError, match=told):
+        rc.run_plan("planned", engine="ray", address="ray://elsewhere:10001")
+    assert rc.run_plan("planned", engine="ray", address=cluster.address).missing == []
 
 
 def test_a_cluster_that_does_not_answer(sets, capsys, monkeypatch):

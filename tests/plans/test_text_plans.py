@@ -4,6 +4,7 @@ import gzip
 import importlib
 import json
 import lzma
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,12 @@ import recapture as rc
 from recapture.cli.app import run
 from recapture.errors import InputError
 from recapture.geometry.distinct import fold_codes, fold_rows
-from recapture.plans import planned_texts
+from recapture.plans import planned_texts, tile_plan
 from recapture.plans.phases import ROWS, VECTORS
+from recapture.plans.planned_texts import PlannedEncoding
 from recapture.plans.planned_work import PlannedParts
 from recapture.plans.tile_plan import TilePlan
+from recapture.plans.vector_files import content_of
 from recapture.texts.reading import Source, streamed_texts
 from recapture.texts.text_index import first_equal
 
@@ -220,6 +223,36 @@ def test_damaged_shards_are_done_again(here, damage, joined):
     assert rc.merge_plan("planned").to_json(arrays=True) == merged.to_json(arrays=True)
 
 
+def test_counts_of_other_vectors_are_never_merged(here, monkeypatch):
+    """Another device may make vectors with other digits; here they are far more different. Vectors that were joined may
+    be deleted, and what they were joined to may be lost."""
+    done("human.txt", "model.txt", parts=3)
+    for lost in (*Path("planned").glob("vectors-*"), Path("planned/candidate.npy")):
+        lost.unlink()
+    usual = PlannedEncoding.vectors
+    monkeypatch.setattr(PlannedEncoding, "vectors", lambda *given: usual(*given)[::-1] ** 3)
+    with pytest.raises(InputError, match="missing or damaged"):
+        rc.merge_plan("planned")
+    assert rc.run_plan("planned").missing == []
+    sides = [np.load(f"planned/{side}.npy") for side in ("reference", "candidate")]
+    expected = rc.evaluate(sides[0], {"model": sides[1]}, METRICS, ceiling=False)
+    assert numbers(rc.merge_plan("planned")) == numbers(expected)
+
+
+def test_a_list_of_equal_texts_that_points_elsewhere(here):
+    """With all digests right: the folder may come from somebody else."""
+    rc.make_plan("human.txt", "model.txt", "planned", encoder="words.txt", parts=3)
+    right = np.load("planned/lines.npy")
+    for wrong in (right + 1, right - 1, right[:-1], right.astype(float), np.where(right == 5, 10**9, right)):
+        np.save("planned/lines.npy", wrong)
+        said = json.loads(Path("planned/plan.json").read_text())
+        said["texts"]["lines"] = asdict(content_of(Path("planned/lines.npy")))
+        said.pop("check")
+        Path("planned/plan.json").write_text(json.dumps({"check": tile_plan._digest(said), **said}))
+        with pytest.raises(InputError, match=r"lines.npy is missing or damaged: make the plan again"):
+            rc.run_plan("planned")
+
+
 def test_a_damaged_list_of_equal_texts_is_told_and_made_again(here, capsys):
     merged = done("human.txt", "model.txt", parts=3)
     flip(Path("planned/lines.npy"))
@@ -235,6 +268,32 @@ def test_other_texts_are_refused(here, capsys):
     assert run(["run", "planned"]) == 2
     said = capsys.readouterr().err
     assert "model.txt is not the file that the plan was made for" in said and said.count("\n") == 1
+
+
+def test_what_was_merged_is_of_the_texts_that_are_there(here, capsys):
+    merged = done("human.txt", "model.txt")
+    texts = Path("human.txt").read_bytes()
+    Path("human.txt").unlink()  # texts that are gone are still those of the plan
+    assert numbers(rc.merge_plan("planned")) == numbers(merged)
+    Path("human.txt").write_bytes(texts + b"one more\n")
+    assert run(["merge", "planned"]) == 2
+    assert "human.txt is not the file that the plan was made for" in capsys.readouterr().err
+    Path("human.txt").write_bytes(texts)
+    assert run(["run", "planned"]) == 0
+    assert "nothing is left to do here" in capsys.readouterr().err
+
+
+def test_texts_that_change_while_parts_are_made(here):
+    """As many as before, after the file was proved to be the plan's."""
+    rc.make_plan("human.txt", "model.txt", "planned", encoder="words.txt", parts=3)
+    plan = TilePlan.opened(Path("planned"))
+    work = PlannedParts(plan)
+    parts = plan.parts[VECTORS[1]]
+    work.make(parts[0])
+    Path("model.txt").write_text("a cat\n" * len(MODEL))
+    with pytest.raises(InputError, match=r"the candidate .*model.txt was changed while it was read: nothing was kept"):
+        work.make(parts[1])
+    assert not plan.path(parts[1]).exists()
 
 
 def test_another_encoder_in_the_same_place_is_refused(here, capsys):

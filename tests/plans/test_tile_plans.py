@@ -1,5 +1,6 @@
 """Plans over files: the merged numbers are those of one process, and no fault leaves any other."""
 
+import errno
 import importlib
 import json
 import os
@@ -243,6 +244,14 @@ def test_radii_come_first_and_every_part_is_made_once(planned):
     assert again.made == ["counts-0001", "counts-0003"] and again.found == waiting.made
     for worker in (1, 2):
         assert rc.run_plan("planned", worker, 2).made == []
+
+
+def test_who_waits_in_vain_is_told_and_fails(planned, capsys):
+    assert run(["run", "planned", "1/2"]) == 0  # says what is missing: the next round does it
+    assert "run this again when they are there" in capsys.readouterr().err
+    assert run(["run", "planned", "1/2", "--wait", "1s"]) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert "counts need all radii" in said and "the time to wait is over" in said
 
 
 def test_more_workers_than_parts(planned, sets):
@@ -504,6 +513,18 @@ def rewritten(path, change):
         lambda path: rewritten(path, lambda said: said.pop("candidate")),
         lambda path: rewritten(path, lambda said: said["reference"].update(content=3)),
         lambda path: rewritten(path, lambda said: said.update(settings=None)),
+        lambda path: rewritten(path, lambda said: said["settings"].update(cuts=10**12)),
+        lambda path: rewritten(path, lambda said: said["settings"].update(cuts="3")),
+        lambda path: rewritten(path, lambda said: said["settings"].update(ks=[3, 1])),
+        lambda path: rewritten(path, lambda said: said["settings"].update(ks=[90])),
+        lambda path: rewritten(path, lambda said: said.update(names=["a", "b", None, {}])),
+        lambda path: rewritten(path, lambda said: said["reference"].update(side="../reference")),
+        lambda path: rewritten(path, lambda said: said["reference"].update(form="pickle")),
+        lambda path: rewritten(path, lambda said: said["reference"].update(different=91)),
+        lambda path: rewritten(path, lambda said: said["candidate"].update(dimensions=6)),
+        lambda path: rewritten(path, lambda said: said["candidate"]["content"].update(digest="../" * 9)),
+        lambda path: rewritten(path, lambda said: said["candidate"].update(marks=[[0, 1]])),
+        lambda path: rewritten(path, lambda said: said.update(texts={"encoding": {}, "lines": {}})),
     ],
 )
 def test_a_damaged_plan_is_refused_and_made_again(planned, change, capsys):
@@ -515,6 +536,44 @@ def test_a_damaged_plan_is_refused_and_made_again(planned, change, capsys):
     rc.make_plan("human.npy", "model.npy", "planned", parts=3)
     assert rc.run_plan("planned").made == []
     assert everything(rc.merge_plan("planned")) == expected
+
+
+@pytest.mark.parametrize("name", ["radii-reference-0001.part", "counts-0002.part"])
+def test_nothing_is_written_through_links_in_the_folder(planned, name, tmp_path, capsys):
+    """The folder may come from somebody else."""
+    for target in (tmp_path / "precious", tmp_path / "not there"):
+        (tmp_path / "precious").write_bytes(b"mine")
+        (planned / name).unlink(missing_ok=True)
+        (planned / name).symlink_to(target)
+        assert refused(["run", "planned"], capsys) == (
+            f"cannot write planned/{name}: a link, or no plain file, is in its place"
+        )
+        assert (tmp_path / "precious").read_bytes() == b"mine" and not (tmp_path / "not there").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_pipes_in_the_folder_are_not_waited_for(planned, capsys):
+    os.mkfifo(planned / "radii-reference-0001.part")
+    assert refused(["run", "planned"], capsys).endswith("a link, or no plain file, is in its place")
+    (planned / "plan.json").unlink()
+    os.mkfifo(planned / "plan.json")
+    assert refused(["run", "planned"], capsys) == "planned/plan.json cannot be read: it is no plain file"
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="room on disk cannot be asked for")
+def test_a_full_disk_is_told_before_rows_are_written(sets, tmp_path, monkeypatch, capsys):
+    """Where a disk fills up under a mapped file the system would end the process."""
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.chdir(tmp_path)
+    np.savez("human.npz", embeddings=sets[0])
+    np.save("model.npy", sets[1])
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    told = refused(["plan", "-r", "human.npz", "-c", "model.npy", "-o", "new"], capsys)
+    assert told == "cannot write new/reference.npy: No space left on device"
+    assert not Path("new").exists()
 
 
 def test_a_file_that_changes_while_it_is_read_leaves_no_part(planned, monkeypatch):

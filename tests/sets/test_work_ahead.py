@@ -381,8 +381,6 @@ def test_a_plan_of_texts_knows_no_cache_and_keeps_vectors(files: Path) -> None:
     ahead = plan_ahead("texts.txt", "others.txt", k=3, encoder="words.txt")
     assert ahead.facts["different texts"] == "67, none of them in the cache"
     assert ahead.disk == 120 * (40 + 2 * 3 * 4)
-    names = rc.make_plan("texts.txt", "others.txt", "planned", k=3, encoder="words.txt", parts=1)
-    assert ahead.facts["parts"].startswith(f"{len(names)}: ")
 
 
 def test_looking_into_the_cache_is_no_use_of_it(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -416,6 +414,25 @@ def test_what_a_masked_model_leaves_in_the_cache_is_foretold(
     ahead = pairs_ahead(texts, {"a": others}, arguments)
     assert ahead.disk == (200 * (28 + 96) if cache else 0)
     assert not (files / "cache").exists()
+
+
+@pytest.mark.parametrize(
+    ("paths", "encoding"),
+    [(("a.npy", "short.npy"), {}), (("texts.txt", "others.txt"), {"encoder": "words.txt"})],
+    ids=["vectors", "texts"],
+)
+def test_parts_and_disk_of_a_plan(files: Path, paths: tuple[str, str], encoding: dict[str, str]) -> None:
+    """As many as are made, and as much as they take, within what is compressed."""
+    np.save("short.npy", made(9, 150)[:3])
+    words = ["the", "cat", "sat", "on", "mat", "a", "dog", "ran", "miles"]
+    Path("words.txt").write_text("".join(f"{word} {' '.join(['0.5'] * 200)}\n" for word in words))
+    ahead = plan_ahead(*paths, "mark-evaluate", 1, parts=5, **encoding)
+    names = rc.make_plan(*paths, "planned", "mark-evaluate", 1, parts=5, **encoding)
+    assert ahead.facts["parts"].partition(":")[0] == str(len(names))
+    if encoding:
+        rc.run_plan("planned")
+        vectors = [*Path("planned").glob("vectors-*"), *Path("planned").glob("*e.npy")]
+        assert ahead.disk >= 0.5 * sum(path.stat().st_size for path in vectors) > 0
 
 
 def test_a_dry_run_as_json(files: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -41,7 +41,7 @@ def run_share(
 
     Parts that are there and whole are not done again; damaged ones are. Radii come first and counts need all of them
     (with texts vectors come before): a share that finds parts of others missing says so, and is to be run again when
-    they are there, or waits for them.
+    they are there, or waits for them (exit code 2 when the time is over).
 
     \b
     Examples:
@@ -57,9 +57,15 @@ def run_share(
     except KeyboardInterrupt:
         raise KeyboardInterrupt("finished parts are kept: run it again to go on") from None
     many = len(did.made)
-    say(f"{folder}: {many} part{'s' * (many != 1)} made, {len(did.found)} there before")
+    if many or did.missing:
+        say(f"{folder}: {many} part{'s' * (many != 1)} made, {len(did.found)} there before")
+    else:
+        say(f"{folder}: nothing is left to do here")
     if did.missing:
         what = {"radii": "counts need all radii"}.get(
             did.missing[0].partition("-")[0], "the next parts need all of these"
         )
-        say(f"{what}, but {listed(did.missing)} missing: run this again when they are there")
+        told = f"{what}, but {listed(did.missing)} missing"
+        if wait:  # who waits goes on with what needs all parts
+            raise InputError(f"{told} and the time to wait is over: run this again when they are there")
+        say(f"{told}: run this again when they are there")

@@ -200,8 +200,8 @@ def score(
 ) -> None:
     """Score candidate sets against a reference set.
 
-    Files hold one text a line, or are JSONL, JSON, CSV, TSV or Parquet (see --field), or hold ready vectors
-    (.npy, .npz, .safetensors). Results go to stdout, messages to stderr.
+    Files hold one text a line, or are JSONL, JSON, CSV, TSV, Parquet or Arrow (see --field), or hold ready vectors
+    (.npy, .npz, .safetensors, Parquet, Arrow). Results go to stdout, messages to stderr.
     The answer comes first; tables show the numbers that notice most, --all shows all, and JSON and CSV have all.
 
     \b

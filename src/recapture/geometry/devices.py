@@ -81,7 +81,10 @@ class DeviceMemoryError(InputError):
 def check_kind(device: Any) -> None:
     """Refuse what is no device anywhere."""
     if not isinstance(device, str) or not KNOWN.fullmatch(device):
-        raise InputError(f"device {shown(device)} cannot be used here: no such kind of device is known")
+        raise InputError(
+            f"device {shown(device)} cannot be used here: no such kind of device is known "
+            "(auto, cpu, cuda, cuda:1, mps)"
+        )
 
 
 def check_there(device: Any) -> None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .places import Place, whole
+from .places import Place, content_up_to, whole
 
 _START = b"recapture part "
 _DIGEST = 16
@@ -59,10 +59,10 @@ def read_part(path: Place, plan: str, part: str, expected: Mapping[str, Expected
     size = sum(kind.bytes for kind in expected.values())
     try:
         # Compressed bytes that do not shrink grow by a few in a thousand: what is longer is no part of ours.
-        if path.stat().st_size > _HEAD + len(header) + size + size // 100 + 1024:
-            return None
-        content = path.read_bytes()
+        content = content_up_to(path, _HEAD + len(header) + size + size // 100 + 1024)
     except OSError:
+        return None
+    if content is None:
         return None
     body = content[_HEAD:]
     if content[:_HEAD] != _START + _digest(body) + b"\n" or not body.startswith(header):

@@ -7,9 +7,11 @@ content, so that whoever reads the copy can prove that it is the right one.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import posixpath
 import re
+import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -151,8 +153,11 @@ def seen_from(folder: Place, path: str) -> Place:
 
 @contextlib.contextmanager
 def whole(place: Place, *, checked: bool = False) -> Iterator[Path]:
-    """A temporary path; its content is in the place when the block ends well (see `whole_file`)."""
+    """A temporary path; its content is in the place when the block ends well (see `whole_file`). Nothing is written
+    through a link: a folder may come from somebody else."""
     if isinstance(place, Path):
+        if os.path.lexists(place) and not stat.S_ISREG(place.lstat().st_mode):
+            raise InputError(f"cannot write {place}: a link, or no plain file, is in its place")
         with whole_file(place, checked=checked) as temporary:
             yield temporary
         return
@@ -165,6 +170,13 @@ def whole(place: Place, *, checked: bool = False) -> Iterator[Path]:
         raise InputError(f"cannot write {place}: {error.strerror or error}") from None
 
 
+def content_up_to(place: Place, most: int) -> bytes | None:
+    """All of a file; None where it is longer. OSError where there is none: a pipe would be waited for."""
+    if isinstance(place, Path) and not stat.S_ISREG(place.stat().st_mode):
+        raise OSError("it is no plain file")
+    return None if place.stat().st_size > most else place.read_bytes()
+
+
 def local_copy(place: Place, digest: str) -> Path:
     """The file itself where it lies here; else a copy in this machine's folder for temporary files, made once for all
     processes. Whoever reads it has to prove that it has this digest, and to `drop_copy` where it has not."""
@@ -174,7 +186,12 @@ def local_copy(place: Place, digest: str) -> Path:
     with _one_at_a_time(target):
         if not target.exists():
             with whole_file(target, checked=True) as temporary:
-                place.fetch(temporary)
+                try:
+                    place.fetch(temporary)
+                except OSError as error:
+                    if error.errno == errno.ENOSPC:  # which is about this machine
+                        raise
+                    raise _unread(place, error) from None
     return target
 
 
@@ -192,9 +209,13 @@ def kept_copy(place: Place, content_of: Callable[[Path], Content]) -> tuple[Path
         try:
             place.fetch(fetched)
         except OSError as error:
-            raise InputError(f"{place} cannot be read: {error.strerror or error}") from None
+            raise _unread(place, error) from None
         content = content_of(fetched)
         return fetched.replace(_copy_path(place, content.digest)), content
+
+
+def _unread(place: Place, error: OSError) -> InputError:
+    return InputError(f"{place} cannot be read: {error.strerror or error}")
 
 
 @contextlib.contextmanager
@@ -209,9 +230,14 @@ def told_of(place: Place, copy: Path) -> Iterator[None]:
 def _copy_path(place: RemotePath, digest: str) -> Path:
     owner = os.getuid() if hasattr(os, "getuid") else 0
     folder = Path(tempfile.gettempdir(), f"recapture-{owner}")
-    folder.mkdir(mode=0o700, exist_ok=True)
-    if hasattr(os, "getuid") and folder.stat().st_uid != owner:  # who could change copies while they are read
-        raise InputError(f"copies cannot be kept in {folder}: it belongs to somebody else")
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError as error:
+        raise InputError(f"copies cannot be kept in {folder}: {error.strerror or error}") from None
+    # Whoever else may write there could change copies while they are read; a link may lead to any folder of the user.
+    if hasattr(os, "getuid") and (found.st_uid != owner or stat.S_ISLNK(found.st_mode) or found.st_mode & 0o022):
+        raise InputError(f"copies cannot be kept in {folder}: somebody else may write there")
     return folder / f"{digest}{Path(place.name).suffix}"
 
 

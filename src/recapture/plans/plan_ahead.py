@@ -13,10 +13,10 @@ from ..sets.evaluate import work_of_evaluate
 from ..sets.work_ahead import Clock, SetWork, WorkAhead, resident
 from ..texts.reading import Source, chosen_format, read_together, vector_blocks
 from .planned_work import planned_metrics
+from .tile_plan import cuts_of
 
 _LONGER = 1.4
 """A plan's time beside that of one process: each pair of one side is looked at from both of its rows."""
-_ROWS_A_PART = 10_000
 _HELD, _A_ROW = 200e6, 160
 """Bytes that a part holds, whatever the size of the files, and for each of their rows."""
 _KEPT_A_ROW = 40
@@ -50,14 +50,18 @@ def plan_ahead(
         raise InputError("this encoder learns from texts, which parts of a plan cannot: encode both files first")
     alone = work.at(work.size)
     rows = [len(each) for each in sets]
-    cuts = parts or max(1, -(-max(rows) // _ROWS_A_PART))
-    # Files that are not read where they lie are copied; vectors of texts are there in parts, and once joined.
-    copied = [0 if mapped is not None else _size(each) for mapped, each in zip(opened, sets, strict=True)]
-    made = 2 * 4 * work.dimensions * sum(rows) if texts else 0
-    disk = int(_KEPT_A_ROW * sum(rows) + sum(copied) + made)
+    cuts = cuts_of(max(rows), parts)
+    of_rows = [min(cuts, many) for many in rows]
+    many, kinds = sum(of_rows) + of_rows[0], "radii of both sides, then counts"
+    if not texts:
+        # Files that are not read where they lie are copied.
+        copied = sum(0 if mapped is not None else each.nbytes for mapped, each in zip(opened, sets, strict=True))
+    else:
+        many, kinds = many + sum(of_rows) + 2, f"vectors, {kinds}"
+        copied = 2 * 4 * work.dimensions * sum(rows)  # in parts, and in one file a side
+    disk = int(_KEPT_A_ROW * sum(rows) + copied)
     seconds = {name: each if name == "encoding" else _LONGER * each for name, each in alone.seconds.items()}
-    phases = (5 * cuts + 2, "vectors and radii") if texts else (3 * cuts, "radii")
-    facts = {**alone.facts, "parts": f"{phases[0]:,}: {phases[1]} of both sides, then counts"}
+    facts = {**alone.facts, "parts": f"{many:,}: {kinds}"}
     held = resident() + _HELD + _A_ROW * sum(rows)
     return WorkAhead(seconds, facts, held, disk, alone.measured, "in the plan's folder")
 
@@ -69,7 +73,3 @@ def _opened(path: str, field: str | None, form: str | None) -> np.ndarray | None
         return None
     found = vector_blocks(Source(path), known.name, field if known.has_fields else None)
     return None if found is None else found.mapped
-
-
-def _size(samples: Any) -> int:
-    return int(getattr(samples, "nbytes", 0))

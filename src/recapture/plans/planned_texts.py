@@ -16,8 +16,13 @@ from ..errors import InputError
 from ..geometry.parallel import engine_options
 from ..representations.encode import check_batch_size, encode_rows
 from ..representations.encoder import Encoder, resolve_encoder
+from .json_kinds import NOTHING, NUMBER, TEXT, check_all, of_kinds
 from .places import Place, beside, place_of, seen_from
 
+_KINDS = {
+    "name": TEXT + NOTHING, "beside": TEXT + NOTHING, "pooling": TEXT + NOTHING, "truncate": (bool,),
+    "batch_size": NUMBER + NOTHING, "dtype": TEXT + NOTHING, "identity": (dict,), "dimensions": NUMBER,
+}  # fmt: skip
 LINES = "lines.npy"
 """Of every text, the reference's first, the number of the first that is equal to it."""
 
@@ -73,7 +78,10 @@ class PlannedEncoding:
 
     @classmethod
     def from_json(cls, said: Any) -> PlannedEncoding:
-        return cls(**said)
+        """What `to_json` made; ValueError where it is something else."""
+        made = cls(**of_kinds(said, _KINDS))
+        check_all([*made.identity.values()], TEXT)
+        return made
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -24,20 +24,19 @@ from ..progress import Progress
 from ..sets.declaration import METRICS
 from ..sets.evaluate import evaluate_prepared, prepare_sets
 from ..sets.pair import Pair, check_k, refuse_tiny
+from ..texts.array_files import new_npy
 from ..texts.reading import Source
-from ..texts.text_index import AskedTexts, indexed, texts_from
+from ..texts.text_index import indexed, texts_from
 from .phases import COUNTS, RADII, ROWS, SIDES, VECTORS, Part, rounds, wanted
 from .places import Place, place_of, seen_from, whole
 from .planned_texts import LINES, PlannedEncoding
-from .tile_plan import FILE, TilePlan, cut, joined_content
-from .vector_files import AskedFile, Content, FetchedFile, OpenVectors, PlannedFile, content_of
+from .tile_plan import FILE, TilePlan, cut, cuts_of
+from .vector_files import AskedFile, Content, FetchedFile, OpenTexts, OpenVectors, PlannedFile, content_of
 
 if TYPE_CHECKING:
     from ..representations.encoder import Encoder
     from ..sets.table import SetResults
 
-_ROWS_A_PART = 10_000
-_MOST_PARTS = 9_999
 RAY = "ray"
 ENGINES = ("local", RAY)
 _LONGEST_WAIT = 30 * 86_400
@@ -133,7 +132,7 @@ def make_plan(
             known = (before.reference, before.candidate) if before else (None, None)
             files = [PlannedFile.of(*each, stack) for each in zip(fetched, (place, place), known, strict=True)]
             _check_together(files, names)
-            cuts, encoding, lines = _cuts(max(file.different for file in files), parts), None, None
+            cuts, encoding, lines = cuts_of(max(file.different for file in files), parts), None, None
         plan = TilePlan(
             place,
             tuple(chosen),
@@ -152,11 +151,6 @@ def make_plan(
             raise InputError(f"{place} holds a plan for other files or settings: name another folder")
     plan.write()
     return plan.names
-
-
-def _cuts(rows: int, parts: int | None) -> int:
-    """Parts of each kind for so many rows."""
-    return min(-(-rows // _ROWS_A_PART) if parts is None else parts, rows, _MOST_PARTS)
 
 
 def _hold_texts(files: list[FetchedFile]) -> bool:
@@ -184,7 +178,7 @@ def _planned_texts(
     with indexed([file.texts for file in files]) as index:
         for note in index.notes:
             warnings.warn(note, stacklevel=3)
-        cuts = _cuts(max(index.sizes), parts)
+        cuts = cuts_of(max(index.sizes), parts)
         planned = []
         for side, file in enumerate(files):
             marks = index.marks(side, [part.start for part in cut(index.sizes[side], cuts)])
@@ -424,19 +418,15 @@ class PlannedParts:
 
     def _encoded(self, part: Part) -> np.ndarray:
         """Vectors of the texts of a part that stand nowhere before."""
-        encoding, (file, texts) = self.plan.encoding, self._texts[VECTORS.index(part.stage)]
-        assert encoding is not None and file.marks is not None
-        read = texts_from(texts, file.marks[part.number - 1], part.rows.stop - part.rows.start)
-        if len(read) != part.rows.stop - part.rows.start:
-            raise InputError(f"the {file.side} {texts.path} was changed while it was read: nothing was kept of it")
+        encoding = self.plan.encoding
+        assert encoding is not None
+        read = self._texts[VECTORS.index(part.stage)].part(part.number, part.rows.stop - part.rows.start)
         return encoding.vectors(self._encoder, [read[place] for place in self.plan.own_texts(part).tolist()])
 
     @cached_property
-    def _texts(self) -> list[tuple[PlannedFile, AskedTexts]]:
-        return [
-            (file, AskedTexts(str(file.proved(self.plan.folder)), file.field, file.form))
-            for file in (self.plan.reference, self.plan.candidate)
-        ]
+    def _texts(self) -> list[OpenTexts]:
+        files = self.plan.reference, self.plan.candidate
+        return [OpenTexts(file, Path(str(file.proved(self.plan.folder)))) for file in files]
 
     @cached_property
     def _encoder(self) -> Encoder:
@@ -453,7 +443,7 @@ class PlannedParts:
         wanted_rank = rank[first[start : start + file.rows]]
         order = np.argsort(wanted_rank, kind="stable")
         with whole(file.joined(plan.folder), checked=True) as temporary:
-            written = np.lib.format.open_memmap(temporary, "w+", np.float32, (file.rows, file.dimensions))
+            written = new_npy(temporary, np.float32, (file.rows, file.dimensions))
             before = 0
             for shard in (shard for stage in VECTORS for shard in plan.parts[stage]):
                 many = len(plan.own_texts(shard))
@@ -562,16 +552,14 @@ def merge_plan(folder: str | os.PathLike[str]) -> SetResults:
 
 def opened_vectors(plan: TilePlan) -> list[OpenVectors]:
     """Of both sides; of texts, once they are all made."""
-    found: list[OpenVectors] = []
-    for stage, file in zip(ROWS, (plan.reference, plan.candidate), strict=True):
-        content = None
-        if plan.encoding is not None:
-            (part,) = plan.parts[stage]
-            if (known := plan.read(part)) is None:
-                raise _missing(plan, [part.name])
-            content = joined_content(known)
-        found.append(file.opened(plan.folder, content))
-    return found
+    files = plan.reference, plan.candidate
+    if plan.encoding is None:
+        return [file.opened(plan.folder) for file in files]
+    joined = plan.joined()
+    if joined is None:
+        rows = [part for stage in ROWS for part in plan.parts[stage]]
+        raise _missing(plan, [part.name for part in rows if plan.read(part) is None] or [rows[0].name])
+    return [file.opened(plan.folder, content) for file, content in zip(files, joined, strict=True)]
 
 
 def planned_files(folder: str | os.PathLike[str]) -> list[str]:

@@ -153,6 +153,11 @@ def _cluster(address: str | None) -> Iterator[Any]:
     except ImportError:
         raise InputError('the engine ray needs the package ray: pip install "recapture[ray]"') from None
     if ray.is_initialized():
+        there = ray.get_runtime_context().gcs_address
+        if address not in (None, _AUTO, there):  # a process has but one
+            raise InputError(
+                f"this process is connected to the cluster of Ray at {there} already: name no other address"
+            )
         yield ray
         return
     wanted = address or os.environ.get("RAY_ADDRESS") or _LOCAL

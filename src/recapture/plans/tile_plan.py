@@ -16,15 +16,22 @@ from ..errors import InputError
 from ..geometry.distinct import Folding, fold_codes, fold_rows
 from ..texts.json_values import parsed
 from ..versions import VERSION
+from .json_kinds import NOTHING, NUMBER, TEXT, check_all, of_kinds
 from .part_files import Expected, read_part, write_part
 from .phases import COUNTS, PHASES, ROWS, SIDES, VECTORS, Part, Phase, wanted
-from .places import Place, drop_copy, local_copy, whole
+from .places import Place, content_up_to, drop_copy, local_copy, whole
 from .planned_texts import LINES, PlannedEncoding
 from .vector_files import Content, PlannedFile, content_of
 
 FILE = "plan.json"
 SCHEMA = 1
-_LARGEST = 1 << 20
+_ROWS_A_PART = 10_000
+_MOST_PARTS = 9_999
+_LARGEST = 1 << 22
+"""Bytes of a plan: four times those of one that has all parts of texts that it may have."""
+_CHECKED = 1 << 20
+"""Texts whose places are looked at together."""
+_SETTINGS = {"metrics": (list,), "k": NUMBER + NOTHING, "ks": (list,), "cuts": NUMBER}
 
 
 @dataclass(frozen=True)
@@ -54,8 +61,7 @@ class TilePlan:
         """The plan of a folder; refused where it is damaged or of another version."""
         path = folder / FILE
         try:
-            size = path.stat().st_size
-            content = path.read_bytes() if size <= _LARGEST else b""
+            content = content_up_to(path, _LARGEST) or b""
         except FileNotFoundError:
             raise InputError(f"{folder} holds no plan: there is no {FILE}") from None
         except OSError as error:
@@ -72,20 +78,31 @@ class TilePlan:
             made_by = said.get("recapture")
             raise InputError(f"{path} was made by recapture {made_by}, this is {VERSION}: make a plan anew")
         try:
-            settings = said["settings"]
-            return cls(
-                folder,
-                tuple(settings["metrics"]),
-                settings["k"],
-                tuple(settings["ks"]),
-                settings["cuts"],
-                PlannedFile.from_json(said["reference"]),
-                PlannedFile.from_json(said["candidate"]),
-                *said["names"],
-                *(() if "texts" not in said else _texts_of(said["texts"])),
-            )
+            return cls._of(folder, said)
         except (KeyError, TypeError, ValueError):
             raise damaged from None
+
+    @classmethod
+    def _of(cls, folder: Place, said: Any) -> TilePlan:
+        """ValueError, KeyError or TypeError where something is not as `write` has it."""
+        settings = of_kinds(said["settings"], _SETTINGS)
+        metrics, ks, cuts = (settings[name] for name in ("metrics", "ks", "cuts"))
+        check_all(metrics, TEXT)
+        check_all(ks, NUMBER)
+        check_all(said["names"], TEXT)
+        reference_name, candidate_name = said["names"]
+        if not 1 <= cuts <= _MOST_PARTS:
+            raise ValueError("an impossible number of parts")
+        files = [PlannedFile.from_json(said[side], side, cuts) for side in SIDES]
+        if not ks or ks != sorted(set(ks)) or not 1 <= ks[0] <= ks[-1] < min(file.rows for file in files):
+            raise ValueError("impossible numbers of neighbours")
+        encoding, lines = _texts_of(said["texts"]) if "texts" in said else (None, None)
+        if any((file.marks is None) != (encoding is None) for file in files):
+            raise ValueError("texts on one side")
+        if len({file.dimensions for file in files} | ({encoding.dimensions} if encoding else set())) > 1:
+            raise ValueError("other dimensions")
+        names = reference_name, candidate_name
+        return cls(folder, tuple(metrics), settings["k"], tuple(ks), cuts, files[0], files[1], *names, encoding, lines)
 
     def write(self) -> None:
         said: dict[str, Any] = {
@@ -145,16 +162,42 @@ class TilePlan:
 
     def read(self, part: Part) -> dict[str, np.ndarray] | None:
         """What a part found; None where that is not there as this plan would have it."""
-        found = read_part(self.path(part), self.digest, part.name, self._expected(part))
+        if (carried := self._carried(part)) is None:
+            return None
+        found = read_part(self.path(part), carried, part.name, self._expected(part))
         if found is not None and part.stage in ROWS:  # it is about another file
             place = getattr(self, SIDES[ROWS.index(part.stage)]).joined(self.folder)
-            if not _proved(place, joined_content(found)):
+            if not _proved(place, _joined_content(found)):
                 return None
         return found
 
     def keep(self, part: Part, found: dict[str, np.ndarray]) -> None:
         packed = part.stage not in VECTORS
-        write_part(self.path(part), self.digest, part.name, found, self._expected(part), packed=packed)
+        if (carried := self._carried(part)) is None:
+            raise InputError(f"{part.name} needs all vectors, which are missing")
+        write_part(self.path(part), carried, part.name, found, self._expected(part), packed=packed)
+
+    def _carried(self, part: Part) -> str | None:
+        """What tells that a part is of this plan. Of texts also the very vectors: another device would make them anew
+        with other last digits. None where there are none."""
+        if self.encoding is None or part.stage in (*VECTORS, *ROWS):
+            return self.digest
+        known = self.joined()
+        return None if known is None else _digest([self.digest, *(asdict(content) for content in known)])
+
+    def joined(self) -> tuple[Content, Content] | None:
+        """Of the files of all vectors of texts, once both are there; the same ones from then on."""
+        if not self._joined:
+            found = [self.read(part) for stage in ROWS for part in self.parts[stage]]
+            self._joined.extend(_joined_content(each) for each in found if each is not None)
+            if len(self._joined) < len(found):
+                self._joined.clear()
+                return None
+        return self._joined[0], self._joined[1]
+
+    @cached_property
+    def _joined(self) -> list[Content]:
+        return []
 
     def path(self, part: Part) -> Place:
         return self.folder / f"{part.name}.part"
@@ -187,7 +230,13 @@ class TilePlan:
         if here is None or content_of(here) != self.lines:
             drop_copy(place, self.lines.digest)
             raise InputError(f"{place} is missing or damaged: make the plan again")
-        return np.asarray(np.load(here, mmap_mode="r", allow_pickle=False))
+        try:
+            first = np.asarray(np.load(here, mmap_mode="r", allow_pickle=False))
+        except ValueError:
+            first = np.empty(0)
+        if not _points_back(first, self.reference.rows + self.candidate.rows):
+            raise InputError(f"{place} is missing or damaged: make the plan again")
+        return first
 
     def first_number(self, part: Part) -> int:
         """Of a part's texts, counted over both files."""
@@ -207,13 +256,18 @@ class TilePlan:
         return [fold_codes(self.first_equal[:cut_at]), fold_codes(self.first_equal[cut_at:])]
 
 
+def cuts_of(rows: int, parts: int | None) -> int:
+    """Parts of each kind for so many rows."""
+    return min(-(-rows // _ROWS_A_PART) if parts is None else parts, rows, _MOST_PARTS)
+
+
 def cut(rows: int, cuts: int) -> list[slice]:
     """About equal parts, none of them empty."""
     edges = [rows * each // cuts for each in range(cuts + 1)]
     return [slice(*edge) for edge in pairwise(edges) if edge[0] < edge[1]]
 
 
-def joined_content(found: dict[str, np.ndarray]) -> Content:
+def _joined_content(found: dict[str, np.ndarray]) -> Content:
     """Of the file of all vectors, as a part of rows says."""
     return Content(int(found["bytes"][0]), found["digest"].tobytes().hex())
 
@@ -240,7 +294,18 @@ def _proved(place: Place, content: Content) -> bool:
 
 
 def _texts_of(said: Any) -> tuple[PlannedEncoding, Content]:
-    return PlannedEncoding.from_json(said["encoding"]), Content(**said["lines"])
+    return PlannedEncoding.from_json(said["encoding"]), Content.from_json(said["lines"])
+
+
+def _points_back(first: np.ndarray, count: int) -> bool:
+    """Whether each of so many texts names one that names itself, and no later one."""
+    if first.dtype != np.int64 or first.shape != (count,):
+        return False
+    for start in range(0, count, _CHECKED):
+        some = first[start : start + _CHECKED]
+        if some.min() < 0 or (some > np.arange(start, start + len(some))).any() or (first[some] != some).any():
+            return False
+    return True
 
 
 def _digest(said: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
@@ -18,12 +19,15 @@ from ..geometry.arrays import as_matrix
 from ..geometry.distinct import fold_rows
 from ..geometry.parallel import run_tiles
 from ..geometry.products import largest
-from ..texts.reading import Source, VectorBlocks, plan, vector_blocks
-from ..texts.text_index import AskedTexts
+from ..texts.array_files import new_npy
+from ..texts.reading import Source, VectorBlocks, format_names, plan, vector_blocks
+from ..texts.text_index import AskedTexts, texts_from
+from .json_kinds import NOTHING, NUMBER, TEXT, check_all, of_kinds
 from .phases import SIDES
 from .places import Place, beside, drop_copy, kept_copy, local_copy, place_of, seen_from, told_of, whole
 
 _BLOCK = 1 << 24
+_DIGEST = re.compile("[0-9a-f]{32}")
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,14 @@ class Content:
 
     bytes: int
     digest: str
+
+    @classmethod
+    def from_json(cls, said: Any) -> Content:
+        """ValueError where it is something else: a digest is also the name of a file (`local_copy`)."""
+        made = cls(**of_kinds(said, {"bytes": NUMBER, "digest": TEXT}))
+        if made.bytes < 0 or not _DIGEST.fullmatch(made.digest):
+            raise ValueError("no digest")
+        return made
 
 
 class AskedFile(NamedTuple):
@@ -135,7 +147,7 @@ class PlannedFile:
                 if isinstance(target, Path):
                     check_writable(target, [asked.path])
                 temporary = stack.enter_context(whole(target))
-                written = np.lib.format.open_memmap(temporary, "w+", given.kind, given.shape)
+                written = new_npy(temporary, given.kind, given.shape)
                 given.fill(written)
                 written.flush()
                 copy = content_of(temporary)
@@ -181,12 +193,25 @@ class PlannedFile:
         }
 
     @classmethod
-    def from_json(cls, said: Any) -> PlannedFile:
-        """What `to_json` made; KeyError or TypeError where it is something else."""
-        copy = said["copy"]
-        marks = None if said["marks"] is None else tuple((int(offset), int(line)) for offset, line in said["marks"])
-        changed = {"content": Content(**said["content"]), "copy": None if copy is None else Content(**copy)}
-        return cls(**{**said, **changed, "marks": marks})
+    def from_json(cls, said: Any, side: str, cuts: int) -> PlannedFile:
+        """What `to_json` made of a side of a plan of so many parts; ValueError where it is something else."""
+        known = of_kinds(said, _KINDS)
+        copy, marks = known["copy"], known["marks"]
+        if marks is not None:
+            for mark in marks:
+                check_all(mark, NUMBER)
+            marks = tuple((offset, line) for offset, line in marks)
+        changed = {"content": Content.from_json(known["content"]), "copy": copy and Content.from_json(copy)}
+        made = cls(**{**known, **changed, "marks": marks})
+        if made.side != side or made.form not in format_names():  # the side is also the name of a file
+            raise ValueError("another side or format")
+        if not 1 <= made.different <= made.rows or made.dimensions < 1:
+            raise ValueError("impossible numbers of rows")
+        if made.marks is not None and (
+            len(made.marks) != min(cuts, made.rows) or any(offset < 0 or line < 1 for offset, line in made.marks)
+        ):
+            raise ValueError("impossible places of texts")
+        return made
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -212,6 +237,9 @@ class PlannedFile:
     def opened(self, folder: Place, vectors: Content | None = None) -> OpenVectors:
         """The rows, from a file that is proved to be the one that the plan was made for. vectors: those of texts."""
         if vectors is not None:
+            there = self.places(folder)
+            if there and isinstance(there[0], Path):  # texts may be gone, but must not have become others
+                self._proved(there, self.content)
             return OpenVectors(self, self._proved([self.joined(folder)], vectors), "npy", None)
         place = self.proved(folder)
         if self.copy is not None:
@@ -243,22 +271,25 @@ class PlannedFile:
         )
 
 
-class OpenVectors:
-    """The rows of a planned file, on disk."""
+_KINDS = {
+    "side": TEXT, "path": TEXT, "beside": TEXT, "field": TEXT + NOTHING, "form": TEXT, "content": (dict,),
+    "copy": (dict, *NOTHING), "rows": NUMBER, "dimensions": NUMBER, "kind": TEXT, "different": NUMBER,
+    "reach": (float, int), "marks": (list, *NOTHING),
+}  # fmt: skip
+"""Of what `PlannedFile.to_json` makes."""
 
-    def __init__(self, planned: PlannedFile, place: Path, form: str, field: str | None) -> None:
+
+class WatchedFile:
+    """A planned file that is read for a while."""
+
+    def __init__(self, planned: PlannedFile, place: Path) -> None:
         self._planned, self._place = planned, place
         self._seen = self._state()
-        found = vector_blocks(Source(str(place)), form, field)
-        values = None if found is None else found.mapped
-        if values is None or values.shape != (planned.rows, planned.dimensions) or values.dtype.str != planned.kind:
-            raise self._changed()
-        self.values = values
 
     def check_unchanged(self) -> None:
         """A file that is written to while it is read gives numbers of neither."""
         if self._state() != self._seen:
-            raise self._changed()
+            raise self.changed()
 
     def _state(self) -> tuple[int, int, int] | None:
         try:
@@ -267,10 +298,39 @@ class OpenVectors:
             return None
         return found.st_size, found.st_mtime_ns, found.st_ino
 
-    def _changed(self) -> InputError:
+    def changed(self) -> InputError:
         return InputError(
             f"the {self._planned.side} {self._place} was changed while it was read: nothing was kept of it"
         )
+
+
+class OpenTexts(WatchedFile):
+    """A planned file of texts."""
+
+    def __init__(self, planned: PlannedFile, place: Path) -> None:
+        super().__init__(planned, place)
+        self._marks = planned.marks or ()
+
+    def part(self, number: int, count: int) -> list[str]:
+        """The texts of a part, counting from 1."""
+        asked = AskedTexts(str(self._place), self._planned.field, self._planned.form)
+        read = texts_from(asked, self._marks[number - 1], count)
+        self.check_unchanged()
+        if len(read) != count:
+            raise self.changed()
+        return read
+
+
+class OpenVectors(WatchedFile):
+    """The rows of a planned file, on disk."""
+
+    def __init__(self, planned: PlannedFile, place: Path, form: str, field: str | None) -> None:
+        super().__init__(planned, place)
+        found = vector_blocks(Source(str(place)), form, field)
+        values = None if found is None else found.mapped
+        if values is None or values.shape != (planned.rows, planned.dimensions) or values.dtype.str != planned.kind:
+            raise self.changed()
+        self.values = values
 
 
 def content_of(path: Path) -> Content:

@@ -436,8 +436,10 @@ def model_name(identity: Any) -> str:
         return identity
     # A model made of two has a revision of two parts.
     revision = "+".join(part[:12] for part in str(identity.get("revision", "unknown")).split("+"))
-    learnt = identity.get("learnt from")
-    return f"{identity['encoder']} ({f'learnt from {learnt}; ' if learnt else ''}revision {revision})"
+    learnt, numbers = identity.get("learnt from"), identity.get("dtype", "float32")
+    # Numbers made in other number types must not be compared.
+    in_type = "" if numbers == "float32" else f", {numbers}"
+    return f"{identity['encoder']} ({f'learnt from {learnt}; ' if learnt else ''}revision {revision}{in_type})"
 
 
 def neighbourhoods(by_metric: Mapping[str, Result]) -> list[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError
+from ..texts.array_files import new_npy
 from ..texts.reading import Source, chosen_format, streamed_texts
 from ..texts.text_index import AskedTexts, TextIndex
 from .encode import encode_rows
@@ -50,7 +51,7 @@ def write_vectors(
                 encode_rows([held[place] for place in np.flatnonzero(new).tolist()], encoder, **encoding)
             )
             if written is None:
-                written = np.lib.format.open_memmap(target, "w+", np.float32, (count, vectors.shape[1]))
+                written = new_npy(target, np.float32, (count, vectors.shape[1]))
             written[start + np.flatnonzero(new)] = vectors
         assert written is not None  # the first text stands nowhere before
         for place in (start + np.flatnonzero(~new)).tolist():

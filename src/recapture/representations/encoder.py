@@ -145,7 +145,7 @@ def resolve_encoder(
     >>> rc.encode(["a cat ran", "nothing known"], counts, cache=False).sum(axis=1).tolist()
     [3.0, 0.0]
     """
-    options = EncoderOptions(pooling, device, offline, bool(truncate), _number_type(dtype))
+    options = EncoderOptions(pooling, device, offline, bool(truncate), checked_dtype(dtype, int8=True))
     if encoder is None:
         encoder = DEFAULT_ENCODER
     if isinstance(encoder, os.PathLike):
@@ -159,11 +159,6 @@ def resolve_encoder(
             "pooling, device, truncate and dtype apply to encoders chosen by name: set them on a given one instead"
         )
     return encoder if isinstance(encoder, Encoder) else FunctionEncoder(encoder)
-
-
-def _number_type(wanted: Any) -> str | None:
-    """int8 is for encoders alone: it rounds more than masked language models bear."""
-    return "int8" if isinstance(wanted, str) and wanted == "int8" else checked_dtype(wanted)
 
 
 def _by_name(name: str, options: EncoderOptions) -> Encoder:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..errors import InputError, first_line, shown
-from ..geometry.devices import KNOWN
+from ..geometry.devices import check_kind, check_there
 from .folder import modules
 from .locate import INSTALL_HINT, Weights
 from .tokenizer_probe import check_tokenizer
@@ -63,6 +63,7 @@ def usable_device(wanted: str | None) -> str:
         if torch.cuda.is_available():
             return "cuda"
         return "mps" if torch.backends.mps.is_available() else "cpu"
+    check_there(wanted)
     with in_one_sentence(f"device {shown(wanted)} cannot be used here"):
         torch.zeros(1, device=wanted).item()
     return wanted
@@ -75,8 +76,7 @@ def check_device(wanted: str | None) -> None:
     try:
         importlib.import_module("torch")
     except ImportError:  # vectors from the cache, on a machine without the library that made them
-        if not isinstance(wanted, str) or not KNOWN.fullmatch(wanted):
-            raise InputError(f"device {shown(wanted)} cannot be used here: no such kind of device is known") from None
+        check_kind(wanted)
         return
     usable_device(wanted)
 

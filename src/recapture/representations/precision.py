@@ -17,10 +17,15 @@ DTYPES = {
 """Names that are taken, and the one that each means."""
 
 
-def checked_dtype(wanted: Any) -> str | None:
-    """torch's name of a number type; None or auto: the usual one of the model and the device."""
-    if wanted is None or wanted == "auto":
+def checked_dtype(wanted: Any, int8: bool = False) -> str | None:
+    """torch's name of a number type; None or auto: the usual one of the model and the device.
+
+    int8: whether that is taken, too: of encoders alone, as it rounds more than masked language models bear.
+    """
+    if wanted is None:
         return None
-    if not isinstance(wanted, str) or wanted not in DTYPES:
-        raise InputError(f"dtype must be auto, float32, float16 or bfloat16 (bf16), not {shown(wanted)}")
-    return DTYPES[wanted]
+    known = {**DTYPES, "auto": None, **({"int8": "int8"} if int8 else {})}
+    if not isinstance(wanted, str) or wanted not in known:
+        listed = "float16, bfloat16 (bf16) or int8" if int8 else "float16 or bfloat16 (bf16)"
+        raise InputError(f"dtype must be auto, float32, {listed}, not {shown(wanted)}")
+    return known[wanted]

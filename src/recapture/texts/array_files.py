@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import zipfile
 from collections.abc import Iterator
-from typing import IO, Any
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +27,9 @@ from .reading import (
     too_much,
     vector_samples,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 _BLOCK = 1 << 23
 """Bytes of a block of rows."""
@@ -49,6 +54,20 @@ def _read_npz(source: Source, field: str | None) -> Samples:
             raise too_much(source.name, f"unpacks to more than {MOST_BYTES // 10**9} GB")
         with archive.open(known) as member:
             return vector_samples(source, _array(source, member, known.file_size))
+
+
+def new_npy(path: Path, kind: DTypeLike, shape: tuple[int, ...]) -> np.memmap:
+    """An array in a new file, to be filled. Its place on disk is taken at once: where a disk fills up under an array
+    that is mapped, the system ends the process without a word."""
+    made: np.memmap = np.lib.format.open_memmap(path, "w+", kind, shape)
+    if hasattr(os, "posix_fallocate"):
+        with path.open("r+b") as stream:
+            try:
+                os.posix_fallocate(stream.fileno(), 0, os.fstat(stream.fileno()).st_size)
+            except OSError as error:
+                if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):  # file systems that cannot
+                    raise
+    return made
 
 
 def _npy_blocks(source: Source, field: str | None) -> VectorBlocks:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from hashlib import blake2b
 from itertools import islice
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
@@ -88,16 +88,24 @@ def indexed(files: Sequence[AskedTexts]) -> Iterator[TextIndex]:
                 count += 1
                 waiting += blake2b(text.encode(), digest_size=16).digest() + struct.pack("<qq", *place)
                 if len(waiting) >= _WRITTEN:
-                    kept.write(waiting)
+                    _write(kept, waiting)
                     waiting.clear()
-            kept.write(waiting)
+            _write(kept, waiting)
             if not count:
                 raise InputError(f"{source.name} holds no texts")
             if file.form == "lines":
                 notes += check_lines(source, head)
             sizes.append(count)
-        kept.flush()
         yield TextIndex(np.memmap(kept, _RECORD, "r"), sizes, notes)
+
+
+def _write(kept: IO[bytes], content: bytes | bytearray) -> None:
+    try:
+        kept.write(content)
+        kept.flush()
+    except OSError as error:
+        where = tempfile.gettempdir()
+        raise InputError(f"cannot write to {where}, for temporary files: {error.strerror or error}") from None
 
 
 def texts_from(file: AskedTexts, mark: tuple[int, int], count: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Which human texts results are of: equal numbers have one digest, others another."""
+"""What results are of: equal human texts have one digest, others another; captions name models."""
 
 import hashlib
 import json
@@ -27,3 +27,9 @@ def test_many_rows_are_looked_at_by_all_cores(monkeypatch):
     changed[8500, 1] += 1
     assert content_digest(changed) != content_digest(ROWS)
     assert content_digest(ROWS[::-1]) != content_digest(ROWS)
+
+
+def test_captions_say_the_type_of_numbers():
+    identity = {"encoder": "m", "revision": "0123456789abcdef", "dtype": "bfloat16"}
+    assert result.model_name(identity) == "m (revision 0123456789ab, bfloat16)"
+    assert result.model_name({**identity, "dtype": "float32"}) == "m (revision 0123456789ab)"
