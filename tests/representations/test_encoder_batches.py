@@ -307,7 +307,7 @@ def test_steps_behind_the_transformer_compute_in_float32(with_modules: Callable[
 
 
 def test_dtype_is_said_and_refused(tiny_bert: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(InputError, match="dtype must be auto, float32, float16, bfloat16 .bf16. or int8, not"):
+    with pytest.raises(InputError, match=r"dtype must be auto, float32, float16, bfloat16 .bf16. or int8, not"):
         encode(["a"], tiny_bert, dtype="float8")
     for wrong in ("bag-of-words", lambda texts: np.ones((len(texts), 2))):
         with pytest.raises(InputError, match="dtype"):
