@@ -657,6 +657,25 @@ def test_the_device_way_equals_the_loop(
     assert ours.warnings == usual.warnings
 
 
+def test_where_memory_does_not_suffice_fewer_rows_go_through_the_model(
+    scored: Callable[..., Any], device_way: None, monkeypatch: Any
+) -> None:
+    import torch
+
+    references, candidates = texts(6, 80), texts(6, 81)
+    expected, own, refused = scored(references, candidates), MaskedModel.head_tensor, []
+
+    def limited(self: Any, ids: Any, mask: Any, places: Any) -> Any:
+        if ids.numel() > 40:
+            refused.append(ids.numel())
+            raise torch.cuda.OutOfMemoryError("no memory")
+        return own(self, ids, mask, places)
+
+    monkeypatch.setattr(MaskedModel, "head_tensor", limited)
+    np.testing.assert_allclose(scored(references, candidates).arrays["scores"], expected.arrays["scores"], rtol=1e-5)
+    assert refused
+
+
 def test_the_device_way_masks_each_text_once_and_keeps_it(
     tiny_bert: Path, device_way: None, spy: Spy, tmp_path: Path, monkeypatch: Any
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ from recapture.cli.app import run
 from recapture.pairs import pairs_ahead as pairs_ahead_module
 from recapture.pairs.pairs_ahead import pairs_ahead
 from recapture.plans.plan_ahead import plan_ahead
+from recapture.representations import vector_cache
+from recapture.representations.encoder import resolve_encoder
 from recapture.sets import budget as budget_module
 from recapture.sets import work_ahead
 from recapture.sets.budget import fitting, seconds_of, within_budget
-from recapture.sets.work_ahead import Growth, Roles, SetCall, SetWork, WorkAhead, not_below_0
+from recapture.sets.work_ahead import EncodingAhead, Growth, Roles, SetCall, SetWork, WorkAhead, not_below_0
 from recapture.texts.sampling import sample_places
 
 ROLES = Roles("references", "candidates", "candidate_groups")
@@ -212,8 +215,8 @@ def foretold(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budget_module, "SetWork", lambda *given, **other: Known(0.01))
 
 
-def made(seed: int, size: int) -> np.ndarray:
-    return np.random.default_rng(seed).standard_normal((size, 3))
+def made(seed: int, size: int, dimensions: int = 3) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal((size, dimensions))
 
 
 def test_evaluate_takes_the_sample_that_a_size_would(foretold: None) -> None:
@@ -333,6 +336,84 @@ def test_a_dry_run_answers_first_and_writes_nothing(
     for what in ("memory", "disk", "device"):
         assert f"  {what} " in out
     assert sorted(files.rglob("*")) == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", ["mmd", "frechet"])
+def test_memory_is_near_to_what_is_taken(metric: str) -> None:
+    """Beside what Python says that the whole call held: most of it in tiles, which do not grow with the sets."""
+    given = {"references": made(0, 4000, 64), "candidates": {"a": made(1, 4000, 64)}, "metrics": metric}
+    foretold = SetWork(SetCall(rc.evaluate, ROLES, given)).at(4000).memory - work_ahead.resident()
+    taken = work_ahead.traced_peak(lambda: rc.evaluate(**given))
+    assert 0.7 * taken < foretold < 4 * taken
+
+
+def test_memory_does_not_grow_as_the_pairs_do() -> None:
+    """Tiles that were still growing when they were measured: 4 bytes a pair would be 40 GB for 100,000 samples."""
+    growth = Growth()
+    for size in (64, 512, 1536):
+        growth.add(size, 4.0 * size**2)
+    assert growth.at(100_000) == pytest.approx(40e9, rel=0.01)
+    assert growth.held_at(100_000) < 1e9
+    assert growth.held_at(2000) == pytest.approx(16e6, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--metrics", "mmd"), "plans are for metrics of neighbourhoods ("),
+        (("--encoder", "bag-of-words"), "this encoder learns from texts, which parts of a plan cannot"),
+    ],
+)
+def test_what_a_plan_refuses_its_dry_run_refuses(
+    files: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], told: str
+) -> None:
+    typed = ("plan", "-r", "texts.txt", "-c", "others.txt", "-o", "planned", *options)
+    code, _, err = commanded(capsys, *typed, "--dry-run")
+    assert code == 2 and f"recapture: {told}" in err
+    assert commanded(capsys, *typed)[0] == 2
+
+
+def test_a_plan_of_texts_knows_no_cache_and_keeps_vectors(files: Path) -> None:
+    """Three numbers for each of 120 texts, 67 of them different; 4 bytes a number, in parts and once joined."""
+    Path("words.txt").write_text("the 0.1 0.5 1\ncat 0.2 0.5 1\na 0.3 0.5 1\ndog 0.4 0.5 1\n")
+    rc.encode(Path("texts.txt").read_text().splitlines(), "words.txt")
+    ahead = plan_ahead("texts.txt", "others.txt", k=3, encoder="words.txt")
+    assert ahead.facts["different texts"] == "67, none of them in the cache"
+    assert ahead.disk == 120 * (40 + 2 * 3 * 4)
+
+
+def test_looking_into_the_cache_is_no_use_of_it(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vector_cache, "_today", lambda: 1000)
+    texts = [f"text {at}" for at in range(40)]
+    encoder = resolve_encoder(lambda given: np.array([[len(text), 1.0] for text in given]))
+    encoder.cacheable = True
+    rc.encode(texts, encoder)
+    monkeypatch.setattr(vector_cache, "_today", lambda: 2000)
+    before = (files / "cache" / "vectors-1.sqlite").read_bytes()
+    assert EncodingAhead(texts, encoder, {}, time.perf_counter).known == 40
+    assert (files / "cache" / "vectors-1.sqlite").read_bytes() == before
+
+
+@pytest.mark.parametrize("cache", [True, False])
+def test_what_a_masked_model_leaves_in_the_cache_is_foretold(
+    cache: bool, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two vectors of three numbers for every text: 4 bytes that tell the width, and 24."""
+
+    def scored(references: list[str], systems: dict[str, list[str]], **given: Any) -> None:
+        assert given["interval"] == 0.9
+        if given["cache"] is not False:
+            texts = sorted({*references, *systems["a"]})
+            kept = vector_cache.VectorCache(given["cache"])
+            kept.put_arrays({"encoder": "model"}, texts, [np.zeros((2, 3), np.float32)] * len(texts))
+
+    monkeypatch.setattr(pairs_ahead_module, "evaluate_pairs", scored)
+    texts, others = [f"text {at}" for at in range(100)], [f"other {at}" for at in range(100)]
+    arguments = {"metrics": ["chrf", "infolm"], "options": {}, "interval": 0.9, "cache": cache}
+    ahead = pairs_ahead(texts, {"a": others}, arguments)
+    assert ahead.disk == (200 * (28 + 96) if cache else 0)
+    assert not (files / "cache").exists()
 
 
 @pytest.mark.parametrize(

@@ -224,7 +224,8 @@ def pairs(
     if dry_run:
         from ..pairs.pairs_ahead import pairs_ahead
 
-        foretell(pairs_ahead(call.references, call.systems, call.arguments), call.form)
+        arguments = {**call.arguments, "interval": interval}
+        foretell(pairs_ahead(call.references, call.systems, arguments), call.form)
         return
     results = evaluate_pairs(call.references, call.systems, interval=interval, **call.arguments)
     also = {per_item: results.to_jsonl(call.ids)} if per_item else {}

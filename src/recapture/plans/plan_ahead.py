@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from ..sets.declaration import METRICS
+from ..errors import InputError
 from ..sets.evaluate import work_of_evaluate
 from ..sets.work_ahead import Clock, SetWork, WorkAhead, resident
 from ..texts.reading import Source, chosen_format, read_together, vector_blocks
+from .planned_work import planned_metrics
 from .tile_plan import cuts_of
 
 _LONGER = 1.4
@@ -35,25 +36,29 @@ def plan_ahead(
     **encoding: Any,
 ) -> WorkAhead:
     """Time of all parts in one process, memory of one process, and disk of the plan's folder."""
+    names = planned_metrics(metrics)
     opened = [_opened(path, field, format) for path in (reference, candidate)]
     sets: list[Any] = opened
     if any(each is None for each in opened):
         sets = [samples.content for samples in read_together((reference, candidate), (format, format), field=field)]
-    chosen = METRICS.choose(metrics) if metrics is not None else []
-    names = [metric.name for metric in chosen] or _neighbourhoods()
     given = {"references": sets[0], "candidates": {"candidate": sets[1]}, "metrics": names, "k": k, "ceiling": False}
-    work = SetWork(work_of_evaluate({**given, **{name: own for name, own in encoding.items() if own}}), clock=clock)
+    given |= {name: own for name, own in encoding.items() if own}
+    texts = opened[0] is None and not hasattr(sets[0], "shape")
+    # Parts neither look into the cache nor fill it.
+    work = SetWork(work_of_evaluate({**given, "cache": False} if texts else given), clock=clock)
+    if work.learns:
+        raise InputError("this encoder learns from texts, which parts of a plan cannot: encode both files first")
     alone = work.at(work.size)
     rows = [len(each) for each in sets]
     cuts = cuts_of(max(rows), parts)
     of_rows = [min(cuts, many) for many in rows]
     many, kinds = sum(of_rows) + of_rows[0], "radii of both sides, then counts"
-    if isinstance(sets[0], np.ndarray):
+    if not texts:
         # Files that are not read where they lie are copied.
         copied = sum(0 if mapped is not None else each.nbytes for mapped, each in zip(opened, sets, strict=True))
     else:
         many, kinds = many + sum(of_rows) + 2, f"vectors, {kinds}"
-        copied = 2 * 4 * work.dimensions() * sum(rows)  # in parts, and in one file a side
+        copied = 2 * 4 * work.dimensions * sum(rows)  # in parts, and in one file a side
     disk = int(_KEPT_A_ROW * sum(rows) + copied)
     seconds = {name: each if name == "encoding" else _LONGER * each for name, each in alone.seconds.items()}
     facts = {**alone.facts, "parts": f"{many:,}: {kinds}"}
@@ -68,7 +73,3 @@ def _opened(path: str, field: str | None, form: str | None) -> np.ndarray | None
         return None
     found = vector_blocks(Source(path), known.name, field if known.has_fields else None)
     return None if found is None else found.mapped
-
-
-def _neighbourhoods() -> Sequence[str]:
-    return [metric.name for metric in METRICS.all().values() if metric.uses_neighbours]

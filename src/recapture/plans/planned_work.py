@@ -115,7 +115,7 @@ def make_plan(
     True
     """
     paths = path_of(reference, "the reference"), path_of(candidate, "the candidate")
-    chosen = _chosen(metrics)
+    chosen = planned_metrics(metrics)
     asked = AskedFile.both(paths, field, format)
     parts = None if parts is None else check_count("parts", parts, 1)
     names = [file.name for file in asked]
@@ -210,7 +210,8 @@ def _check_together(files: list[PlannedFile], names: list[str]) -> None:
     refuse_tiny(max(one.reach, other.reach), *names)
 
 
-def _chosen(metrics: str | Iterable[str] | None) -> list[str]:
+def planned_metrics(metrics: str | Iterable[str] | None) -> list[str]:
+    """Their names; others than those of neighbourhoods are refused."""
     able = [metric for metric in METRICS.all().values() if metric.uses_neighbours]
     chosen = able if metrics is None else METRICS.choose(metrics)
     for metric in chosen:

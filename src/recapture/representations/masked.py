@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..geometry.devices import accelerator_beside
+from ..geometry.devices import accelerator_beside, within_memory
 from ..progress import Progress
 from .batches import GPU_TOKENS, token_batches
 from .kept import Kept
@@ -118,13 +118,12 @@ class MaskedStore:
         missing = self._kept.missing(list(by_key))
         elsewhere = {key for key in missing if any(key in earlier.rows for earlier in self._flying)}
         new = self._recall({key: by_key[key] for key in missing if key not in elsewhere})
-        launched = launch(
-            self.model,
-            by_key,
-            {key: self._windowed_rows(piece) for key, piece in new.items()},
-            {key: self._kept[key].vectors for key in by_key if key not in new and key not in elsewhere},
-            self._flying,
+        rows = {key: self._windowed_rows(piece) for key, piece in new.items()}
+        known = {key: self._kept[key].vectors for key in by_key if key not in new and key not in elsewhere}
+        launched = within_memory(
+            lambda tokens: launch(self.model, by_key, rows, known, self._flying, tokens),
             self._batch_tokens or GPU_TOKENS,
+            1,
         )
         self._flying.append(launched)
         return launched

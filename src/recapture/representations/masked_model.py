@@ -86,7 +86,7 @@ class MaskedModel:
         kind = self._device.split(":")[0]
         with (
             torch.inference_mode(),
-            torch.autocast(kind, half, enabled=reduced and self._dtype_name != "float32"),
+            torch.autocast(kind, half) if reduced and self._dtype_name != "float32" else contextlib.nullcontext(),
             ready_attention() if kind == "cuda" else contextlib.nullcontext(),
         ):
             yield

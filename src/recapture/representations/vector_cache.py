@@ -68,10 +68,13 @@ class VectorCache:
         self._database = Database(self.path, _TABLES, _PAGE_SIZE)
         self._unusable = self._said = self._locked = False
 
-    def get(self, space: dict[str, str], texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """The vectors that are there, in the order of the texts, and a mask over the texts that says which are."""
+    def get(self, space: dict[str, str], texts: Sequence[str], noted: bool = True) -> tuple[np.ndarray, np.ndarray]:
+        """The vectors that are there, in the order of the texts, and a mask over the texts that says which are.
+
+        noted: whether this counts as a use of them.
+        """
         keys = _keys(space, texts)
-        known = self._known(keys, equal=True)
+        known = self._known(keys, equal=True, noted=noted)
         is_known = np.array([key in known for key in keys], bool)
         blobs = [known[key] for key in keys if key in known]
         width = len(blobs[0]) // _NUMBER.itemsize if blobs else 0
@@ -93,9 +96,9 @@ class VectorCache:
         """Keep one vector per text, in place of any earlier one, all in one transaction."""
         self._put(space, texts, [row.tobytes() for row in np.asarray(vectors, _NUMBER)])
 
-    def _known(self, keys: Sequence[bytes], equal: bool) -> dict[bytes, bytes]:
+    def _known(self, keys: Sequence[bytes], equal: bool, noted: bool = True) -> dict[bytes, bytes]:
         nothing: dict[bytes, bytes] = {}
-        return self._attempt(lambda db: _read(db, keys, equal), nothing, only_old=True)
+        return self._attempt(lambda db: _read(db, keys, equal, noted), nothing, only_old=True)
 
     def _put(self, space: dict[str, str], texts: Sequence[str], blobs: Sequence[bytes]) -> None:
         keys = _keys(space, texts)
@@ -195,8 +198,8 @@ def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
-def _read(db: sqlite3.Connection, keys: Sequence[bytes], equal: bool) -> dict[bytes, bytes]:
-    """Undamaged entries, if asked for all of one length. Notes that they were used today."""
+def _read(db: sqlite3.Connection, keys: Sequence[bytes], equal: bool, noted: bool) -> dict[bytes, bytes]:
+    """Undamaged entries, if asked for all of one length, and if asked for with a note that they were used today."""
     known: dict[bytes, bytes] = {}
     stale: list[tuple[int, int]] = []
     today = _today()
@@ -214,7 +217,7 @@ def _read(db: sqlite3.Connection, keys: Sequence[bytes], equal: bool) -> dict[by
             known[key] = blob
             if used != today:
                 stale.append((today, row))
-    if stale:
+    if stale and noted:
         _note_use(db, stale)
     return known
 

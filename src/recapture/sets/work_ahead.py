@@ -42,13 +42,15 @@ _ENCODING = 1.5
 """Seconds of encoding."""
 _TRACED = (512, 1536)
 """Samples a side at which memory is measured, where that takes a second at most."""
+_TILES = 300e6
+"""Bytes that tiles of pairs take at most, about."""
 _BY_DIMENSIONS = ("frechet",)
 """Metrics of covariances: with more samples than twice their dimensions time grows as these do, not faster."""
 _AT_ONCE = 32
 """Texts encoded between two looks at the clock."""
 _WAITING = 0.2
 """Share of processor time in a run's time below which the run waited for a device."""
-_CACHE_ROW = 96
+CACHE_ROW = 96
 """Bytes of the cache for a text, beside its vector."""
 
 
@@ -72,6 +74,10 @@ class Growth:
             return float(values[0] * (size / sizes[0]) ** 1.5)
         terms = np.stack([np.ones_like(sizes), sizes, sizes**2], axis=1)
         return float(not_below_0(terms / values[:, None], np.ones(len(values))) @ np.array([1.0, size, size**2]))
+
+    def held_at(self, size: int) -> float:
+        """Of memory: beyond the tiles that work goes by, none of it grows as the pairs do."""
+        return min(self.at(size), self.values[-1] * size / self.sizes[-1] + _TILES) if self.sizes else 0.0
 
 
 def not_below_0(rows: np.ndarray, wanted: np.ndarray) -> np.ndarray:
@@ -211,7 +217,7 @@ class EncodingAhead:
             missing = []
             for start in range(0, len(distinct), 10_000):
                 portion = distinct[start : start + 10_000]
-                vectors, is_known = store.get(space, portion)
+                vectors, is_known = store.get(space, portion, noted=False)
                 if len(some) < 1 and len(vectors):
                     some.append(vectors[:2000])
                 missing += [text for text, there in zip(portion, is_known.tolist(), strict=True) if not there]
@@ -262,7 +268,7 @@ class EncodingAhead:
         return self.loading + share * self.effort / self.rate if self.rate else 0.0
 
     def disk(self, share: float = 1.0) -> int:
-        return int(share * self.missing * (4 * self.vectors.shape[1] + _CACHE_ROW)) if self._kept else 0
+        return int(share * self.missing * (4 * self.vectors.shape[1] + CACHE_ROW)) if self._kept else 0
 
     def made(self, count: int, seed: int) -> np.ndarray:
         """Vectors among those that are there: of texts between two of them, about as far from each other."""
@@ -312,7 +318,7 @@ class WorkAhead:
             "",
             *(f"  {name:<{width}}  {value}" for name, value in rows.items()),
             "",
-            f"{how}: half or twice as long is possible. Nothing was written.",
+            f"{how}: half or twice as long is possible, more beside other programs. Nothing was written.",
         ]
 
     def record(self) -> dict[str, Any]:
@@ -411,6 +417,11 @@ class SetWork:
         """Of the largest set."""
         return self._call.size
 
+    @property
+    def learns(self) -> bool:
+        """Whether the encoder learns from the texts, or counts their words."""
+        return self._encoding is not None and self._encoding.counts
+
     def at(self, size: int) -> WorkAhead:
         """With at most so many samples of each set."""
         call = self._call
@@ -429,9 +440,9 @@ class SetWork:
             disk = encoding.disk(share)
             facts |= encoding.facts(share)
         stages |= {name: self._foretold(name, size) for name in self._seconds}
-        dimensions = self.dimensions()
+        dimensions = self.dimensions
         vectors = 4 * dimensions * sum(min(size, count) for count in call.counts)
-        memory = resident() + vectors + max(growth.at(size) for growth in self._memory.values())
+        memory = resident() + vectors + max(growth.held_at(size) for growth in self._memory.values())
         facts |= self._drawn()
         facts["device"] = device_said(call.arguments.get("device"), size)
         return WorkAhead(stages, facts, memory, disk, self.measured)
@@ -453,7 +464,9 @@ class SetWork:
                 drawn.append("200 half-samples")
         return {"drawn": ", ".join(drawn)} if drawn else {}
 
+    @property
     def dimensions(self) -> int:
+        """Of the vectors; 0 where they are not known before all texts are."""
         if self._by_vectors and self._encoding is not None:
             return int(self._encoding.vectors.shape[1])
         shape = getattr(self._call.samples[0], "shape", (0, 0))
@@ -528,7 +541,7 @@ class SetWork:
 
     def _foretold(self, name: str, size: int) -> float:
         growth = self._seconds[name]
-        if name in _BY_DIMENSIONS and size > (enough := 2 * self.dimensions()) > 0:
+        if name in _BY_DIMENSIONS and size > (enough := 2 * self.dimensions) > 0:
             return self._slower[name] * min(growth.at(size), growth.at(enough) * size / enough)
         parts = self._parts[name] * growth.at(min(size // 2, MOST_CLUSTERED)) if self._parts[name] else 0.0
         return self._slower[name] * (growth.at(size) + parts)
