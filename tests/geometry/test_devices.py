@@ -168,3 +168,43 @@ def test_tensors_on_a_device_are_looked_at_there():
 
     there = [torch.as_tensor(values).cuda() for values in (A, B)]
     assert rc.precision_recall(*there).values == rc.precision_recall(A, B).values
+
+
+class Looped:
+    """What the fused pass does, one pair at a time."""
+
+    @staticmethod
+    def near_words(block, start, stop, words, bits):
+        found = {}
+        for row in range(start, stop):
+            for column in range(block.same_until > row and row + 1, len(block.columns.half)):
+                product = float(block.rows.half[row] @ block.columns.half[column])
+                near = product - block.columns.term[column] >= block.row_threshold[row]
+                if near or product - block.rows.term[row] >= block.column_threshold[column]:
+                    place = (row << 32) | (column - column % 32)
+                    found[place] = found.get(place, 0) | 1 << column % 32
+        for place, (word, flags) in enumerate(found.items()):
+            if place < len(words):
+                words[place], bits[place] = word, flags - (1 << 32) * (flags >> 31)
+        return len(found)
+
+
+@pytest.mark.parametrize("most", [10_000, 60, 3])
+def test_words_of_the_fused_pass_become_pairs(most):
+    """Most pairs are near, so that words have many bits, the last one among them."""
+    torch = pytest.importorskip("torch")
+    from recapture.geometry import near_pairs
+    from recapture.geometry.half_rows import half_rows
+
+    half = half_rows(torch.as_tensor(A), torch.zeros(3, dtype=torch.float64), 0.125)
+    limit = half.threshold(torch.full((len(A),), 5.0, dtype=torch.float64))
+    for same_until in (0, len(A)):
+        block = near_pairs.Block(half, limit, half, limit, same_until)
+        room = near_pairs.PairRoom(block, most)
+        expected, pairs = near_pairs.near_pairs(block, 3, 40, room)
+        room.kernels = Looped
+        room.words, room.bits = torch.empty(most, dtype=torch.int64), torch.empty(most, dtype=torch.int32)
+        found, keys = near_pairs.near_pairs(block, 3, 40, room)
+        assert (keys is None) == (pairs is None) == (expected > most)
+        if keys is not None:
+            assert found == expected and keys.sort().values.equal(pairs.sort().values)

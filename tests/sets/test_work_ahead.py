@@ -261,6 +261,7 @@ def test_evaluate_that_fits_is_the_same(foretold: None) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.traced
 def test_compare_takes_a_sample_too(foretold: None) -> None:
     reference, systems = made(0, 400), {"a": made(1, 400), "b": made(2, 400) + 0.5}
     found = rc.compare(reference, systems, "mmd", budget="5s", ceiling=False)
@@ -324,6 +325,7 @@ DRY = {
 
 
 @pytest.mark.slow
+@pytest.mark.traced
 @pytest.mark.parametrize("typed", DRY.values(), ids=DRY)
 def test_a_dry_run_answers_first_and_writes_nothing(
     files: Path, capsys: pytest.CaptureFixture[str], typed: tuple[str, ...]
@@ -473,6 +475,7 @@ def test_what_is_refused(
 
 
 @pytest.mark.slow
+@pytest.mark.traced
 def test_texts_that_are_known_are_not_encoded(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An encoder that takes a second for ten characters; half of the texts are in the cache already."""
     machine = Machine({})
