@@ -210,6 +210,7 @@ def test_few_rows_stay_where_they_are(monkeypatch):
 
 
 def test_a_gpu_is_taken_where_there_is_much_to_do(monkeypatch):
+    pytest.importorskip("torch")
     monkeypatch.setattr(devices, "_cuda_is_there", lambda: True)
     asked = []
     monkeypatch.setattr(module, "cluster_on", lambda device, *_: asked.append(device) or np.zeros((1, 1)))

@@ -1,6 +1,7 @@
 """The engine against whole float64 matrices, to the last integer, on inputs made to trip it up."""
 
 import itertools
+from importlib.util import find_spec
 
 import numpy as np
 import oracles
@@ -81,7 +82,10 @@ def found(reference, candidate, ks=KS):
     return {k: result.at(k) for k in ks}
 
 
-ON_TORCH = [{"accelerator": "cpu"}, pytest.param({"accelerator": "cuda"}, marks=pytest.mark.gpu)]
+ON_TORCH = [
+    pytest.param({"accelerator": "cpu"}, marks=pytest.mark.skipif(find_spec("torch") is None, reason="needs PyTorch")),
+    pytest.param({"accelerator": "cuda"}, marks=pytest.mark.gpu),
+]
 """torch's own processor tensors take the same way as a GPU's, but for the fused pass."""
 
 

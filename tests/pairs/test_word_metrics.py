@@ -517,6 +517,7 @@ def test_many_unknown_pieces_are_told_of(metric, tiny_bert):
 
 
 def test_the_type_of_numbers_reaches_the_encoder():
+    pytest.importorskip("torch")
     texts = {"references": ["a dog ran home", "the cat sat"], "candidates": ["a dog ran", "the cat sat down"]}
     full, half = (
         rc.evaluate_pairs(*texts.values(), "bertscore", dtype=dtype)["candidate"]["bertscore"]

@@ -29,6 +29,8 @@ from .reading import (
     vector_samples,
 )
 
+_FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}
+"""Names of Arrow's, and NumPy's; whole numbers have the same. Arrow itself tells only where pandas is installed."""
 _ROWS = 4096
 """Of a batch: with a few hundred numbers a row some MB."""
 
@@ -165,7 +167,7 @@ def _check_size(source: Source, column: FileColumn, size: int) -> None:
 def _blocks(source: Source, column: FileColumn) -> VectorBlocks:
     first = next(column.batches(0), None)
     wide = 0 if first is None or first[0].as_py() is None else len(first[0])
-    kind = np.dtype(column.item.to_pandas_dtype())
+    kind = np.dtype(_FLOATS.get(str(column.item), str(column.item)))
     check_vectors(source, kind, (column.rows, wide) if wide else (column.rows, 1))
 
     def named(before: int, row: int) -> str:
