@@ -21,7 +21,7 @@ from recapture.geometry.parallel import engine, engine_options
 from recapture.geometry.triangle_moments import triangle_moments
 from recapture.geometry.triangles import counts_under, observed_counts
 
-from .timing import embeddings, ratio, seconds
+from .timing import cuda_is_there, embeddings, ratio, seconds
 
 BAR = ">= 10"
 
@@ -141,16 +141,8 @@ def _all_equal(one: tuple[np.ndarray, ...], other: tuple[np.ndarray, ...]) -> bo
 
 
 def main() -> None:
-    try:
-        import torch
-
-        there = torch.cuda.is_available()
-    except ImportError:
-        there = False
-    if not there:
-        print("device_clusters: no CUDA device here")
+    if not cuda_is_there("device_clusters"):
         return
-    print(f"\n{torch.cuda.get_device_name()}, torch {torch.__version__}")
     for work in (triangles, prd, mauve):
         work("cuda")
 

@@ -23,7 +23,7 @@ from recapture.sets.declaration import METRICS
 from recapture.sets.pair import Pair
 
 from .relabelling import THREE
-from .timing import embeddings
+from .timing import cuda_is_there, embeddings
 
 BAR = 10
 DIGITS = 1e-9
@@ -129,18 +129,9 @@ def pieces(device: str, small: bool) -> None:
 
 def main(small: bool = False, only: str = "") -> None:
     """small: a few rows on torch's processor tensors, to see that the whole runs. only: lines that name this."""
-    try:
-        import torch
-
-        there = torch.cuda.is_available()
-    except ImportError:
-        there = False
-    if not there and not small:
-        print("device_sets: no CUDA device here")
+    if not small and not cuda_is_there("device_sets"):
         return
     device = "cpu" if small else "cuda"
-    if not small:
-        print(f"\n{torch.cuda.get_device_name()}, torch {torch.__version__}")
     less = 500 if small else 1
 
     def sets(rows: int, dimensions: int = 384) -> tuple[np.ndarray, np.ndarray]:

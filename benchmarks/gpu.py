@@ -17,6 +17,8 @@ import numpy as np
 
 import recapture as rc
 
+from .timing import cuda_is_there
+
 METRICS = "mark-evaluate,precision-recall,density-coverage"
 
 
@@ -85,16 +87,8 @@ def beside_plain_torch(rows: int) -> None:
 
 
 def main() -> None:
-    try:
-        import torch
-
-        there = torch.cuda.is_available()
-    except ImportError:
-        there = False
-    if not there:
-        print("gpu: no CUDA device here")
+    if not cuda_is_there("gpu"):
         return
-    print(f"\n{torch.cuda.get_device_name()}, torch {torch.__version__}")
     warm = made(1, 20_000, 384), made(2, 20_000, 384)
     first = seconds(lambda: rc.evaluate(warm[0], {"c": warm[1]}, METRICS, ceiling=False, device="cuda"))
     print(f"first call, 20,000 v 20,000 (kernels are compiled): {first:.1f} s")

@@ -24,6 +24,7 @@ from recapture.plans.phases import RADII
 from recapture.plans.tile_plan import TilePlan
 
 from .gpu import METRICS, made, product_rate
+from .timing import cuda_is_there
 
 DIMENSIONS = 384
 _AT_ONCE = 500_000
@@ -97,19 +98,13 @@ def check_radii(plan: TilePlan, paths: tuple[Path, Path]) -> None:
 
 
 def main() -> None:
-    try:
-        import torch
-
-        there = torch.cuda.is_available()
-    except ImportError:
-        there = False
-    if not there:
-        print("streamed: no CUDA device here")
+    if not cuda_is_there("streamed"):
         return
+    import torch
+
     rows, parts = int(os.environ.get("RECAPTURE_ROWS", "1000000")), int(os.environ.get("RECAPTURE_PARTS", "1"))
     with tempfile.TemporaryDirectory(prefix="recapture-streamed-") as name:
         folder = Path(name)
-        print(f"\n{torch.cuda.get_device_name()}, torch {torch.__version__}")
         equal_numbers(folder, 60_000)
         paths = folder / "human.npy", folder / "model.npy"
         print(f"{rows:,} v {rows:,} x {DIMENSIONS}, {parts} part{'s' * (parts != 1)} of each kind")

@@ -42,3 +42,16 @@ def embeddings(rows: int, dimensions: int = 384, seed: int = 0) -> np.ndarray:
     spectrum = (1 / np.sqrt(1 + np.arange(dimensions) / 20)).astype(np.float32)
     vectors = rng.standard_normal((rows, dimensions), dtype=np.float32) * spectrum
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def cuda_is_there(benchmark: str) -> bool:
+    """Whether there is a CUDA device, and which; one line where there is none."""
+    try:
+        import torch
+    except ImportError:
+        torch = None
+    if torch is None or not torch.cuda.is_available():
+        print(f"{benchmark}: no CUDA device here")
+        return False
+    print(f"\n{torch.cuda.get_device_name()}, torch {torch.__version__}")
+    return True

@@ -25,3 +25,18 @@ def there(request):
     pytest.importorskip("torch")
     with engine(accelerator=request.param):
         yield request.param
+
+
+def short_of_memory(monkeypatch, module, most):
+    """A device on which `module` can list at most so many pairs at once; the numbers that were asked for."""
+    torch = pytest.importorskip("torch")
+    asked = []
+
+    def listed(block, room, there=module.listed):
+        asked.append(room)
+        if room > most:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+        return there(block, room)
+
+    monkeypatch.setattr(module, "listed", listed)
+    return asked

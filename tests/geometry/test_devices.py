@@ -12,6 +12,7 @@ from recapture.geometry import device_spheres, devices, near_pairs
 from recapture.geometry.parallel import engine
 from recapture.pairs.greedy import token_table_on
 from recapture.representations.words import WordStore
+from torch_devices import short_of_memory
 
 A, B = np.random.default_rng(0).standard_normal((2, 40, 3))
 FUNCTIONS = {
@@ -70,24 +71,9 @@ def test_a_torch_that_cannot_be_loaded_is_not_taken_unasked(monkeypatch):
     assert not devices._cuda_is_there.__wrapped__()
 
 
-def short_of_memory(monkeypatch, most):
-    """A device on which at most so many pairs can be held at once; the numbers that were asked for."""
-    torch = pytest.importorskip("torch")
-    asked = []
-
-    def listed(block, room, there=device_spheres.listed):
-        asked.append(room)
-        if room > most:
-            raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
-        return there(block, room)
-
-    monkeypatch.setattr(device_spheres, "listed", listed)
-    return asked
-
-
 def test_where_memory_does_not_suffice_less_is_held_at_once(monkeypatch):
     expected = rc.precision_recall(A, B).values
-    asked = short_of_memory(monkeypatch, 1 << 21)
+    asked = short_of_memory(monkeypatch, device_spheres, 1 << 21)
     with engine(accelerator="cpu"):
         assert rc.precision_recall(A, B).values == expected
     assert max(asked) == 1 << 27 and asked[-1] == 1 << 21
@@ -95,7 +81,7 @@ def test_where_memory_does_not_suffice_less_is_held_at_once(monkeypatch):
 
 def test_where_memory_never_suffices(monkeypatch):
     expected = rc.mark_evaluate(A, B).values
-    asked = short_of_memory(monkeypatch, 0)
+    asked = short_of_memory(monkeypatch, device_spheres, 0)
     with engine(accelerator="cpu"), pytest.raises(rc.InputError, match=r"memory does not suffice .* allocate 2.00 GiB"):
         rc.mark_evaluate(A, B)
     assert min(asked) == 1 << 20
@@ -193,7 +179,6 @@ class Looped:
 def test_words_of_the_fused_pass_become_pairs(most):
     """Most pairs are near, so that words have many bits, the last one among them."""
     torch = pytest.importorskip("torch")
-    from recapture.geometry import near_pairs
     from recapture.geometry.half_rows import half_rows
 
     half = half_rows(torch.as_tensor(A), torch.zeros(3, dtype=torch.float64), 0.125)

@@ -14,6 +14,7 @@ from recapture.geometry.arrays import as_matrix
 from recapture.geometry.distinct import fold_rows
 from recapture.geometry.parallel import engine
 from recapture.geometry.streamed import StreamedRows, memberships, squared_radii
+from torch_devices import short_of_memory
 
 
 def cuts(count, parts):
@@ -90,16 +91,7 @@ def test_parts_on_a_device_equal_brute_force(name, parts, options, monkeypatch):
 @pytest.mark.parametrize("most", [1 << 22, 0])
 def test_where_memory_does_not_suffice_less_is_held_at_once(most, monkeypatch):
     """Smaller slabs; then the processor, unless the device was asked for."""
-    torch = pytest.importorskip("torch")
-    asked = []
-
-    def listed(block, room, there=device_streamed.listed):
-        asked.append(room)
-        if room > most:
-            raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
-        return there(block, room)
-
-    monkeypatch.setattr(device_streamed, "listed", listed)
+    asked = short_of_memory(monkeypatch, device_streamed, most)
     reference, candidate = INPUTS["random"]
     expected = {k: oracles.counts(reference, candidate, k) for k in KS}
     if most:
