@@ -261,7 +261,7 @@ class EncodingAhead:
             told = {"different texts": f"{round(share * self.distinct):,}"}
         if self.rate:
             rate = self.rate * self.missing / max(1, self.effort)
-            told["encoder"] = f"{self.encoder.name}, {rate:,.0f} texts a second"
+            told["encoder"] = f"{self.encoder.name}, loaded in {said(self.loading)}, then {rate:,.0f} texts a second"
         return told
 
     def seconds(self, share: float = 1.0) -> float:
