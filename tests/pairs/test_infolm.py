@@ -624,6 +624,29 @@ def device_way() -> Iterator[None]:
         yield
 
 
+def test_a_device_with_little_memory_holds_fewer_distributions(
+    scored: Callable[..., Any], device_way: None, monkeypatch: Any
+) -> None:
+    import torch
+
+    references, candidates = texts(9, 73), texts(9, 74)
+    expected = scored(references, candidates, "fisher_rao").arrays
+    whole, most = infolm_device._distributions, [4]
+
+    def short(model: Any, vectors: Any, weights: Any, counts: Any, chosen: Any, temperatures: Any) -> Any:
+        if len(chosen) > most[0]:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory.")
+        return whole(model, vectors, weights, counts, chosen, temperatures)
+
+    monkeypatch.setattr(infolm_device, "_distributions", short)
+    found = scored(references, candidates, "fisher_rao").arrays
+    for name, values in expected.items():
+        np.testing.assert_allclose(found[name], values, rtol=1e-9)
+    most[0] = 0
+    with pytest.raises(InputError, match="the device's memory does not suffice"):
+        scored(references, candidates, "fisher_rao")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", [60_000, 20])
 def test_the_device_way_equals_the_loop(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..divergences.logs import LogPairs
+from ..geometry.devices import within_memory
 from ..representations.masked_device import Launched, marked, on_its_way, there, wait_for
 
 if TYPE_CHECKING:
@@ -74,23 +75,28 @@ def launch(
     sides = np.array([[number[store.key(text)] for text in pair] for pair in pairs], np.int64).reshape(-1, 2)
     counts = np.array([rows.stop - rows.start for rows in launched.rows.values()], np.int64)
     shares = np.concatenate([idf.shares(own) for own in launched.own.values()] or [np.empty(0)])
-    words = store.model.vocabulary
-    with torch.inference_mode():
+    wide = store.model.vocabulary * len(temperatures)
+
+    def scored(held: int) -> tuple[Any, Any]:
         weights = there(shares, device)
         scores = torch.empty((len(asked), len(temperatures), len(pairs)), dtype=torch.float64, device=device)
         lowest = torch.zeros((), dtype=torch.float64, device=device)
-        for begin, end in _portions(sides, max(2, _HELD // (words * len(temperatures)))):
+        for begin, end in _portions(sides, max(2, held // wide)):
             chosen, local = np.unique(sides[begin:end], return_inverse=True)
             logs, least = _distributions(store.model, launched.vectors, weights, counts, chosen, temperatures)
             lowest = torch.minimum(lowest, least)
             left, right = there(local.reshape(-1, 2).T.astype(np.int64), device)
-            at_once = max(1, _COMPARED // (words * len(temperatures)))
+            at_once = max(1, min(held, _COMPARED) // wide)
             for first in range(0, end - begin, at_once):
                 part = slice(first, min(first + at_once, end - begin))
                 compared = LogPairs(logs[left[part]].flatten(0, 1), logs[right[part]].flatten(0, 1))
                 for place, setting in enumerate(asked):
                     values = setting.of(compared).reshape(-1, len(temperatures))
                     scores[place, :, begin + part.start : begin + part.stop] = values.T
+        return scores, lowest
+
+    with torch.inference_mode():
+        scores, lowest = within_memory(scored, _HELD, min(_HELD, 2 * wide))
         here = on_its_way(scores), on_its_way(lowest)
         empty = (counts[sides] == 0).any(axis=1)
         return Flight(store, launched, *here, empty, min(temperatures), marked(scores))
