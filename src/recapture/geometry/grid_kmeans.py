@@ -49,6 +49,12 @@ class GridPoints(Points):
         found: np.ndarray = np.add.reduce(self.weight[:, None] * left, axis=0)
         return found
 
+    def sums(self, chosen: np.ndarray, starts: np.ndarray) -> np.ndarray:
+        # In any order, since only here it is the same: several times as fast, and other threads need not wait.
+        rows, weight = np.take(self.wide[:], chosen, axis=0)[:, :-1], self.weight[chosen]
+        stretches = zip(np.split(weight, starts[1:]), np.split(rows, starts[1:]), strict=True)
+        return np.stack([np.einsum("i,ij->j", own, stretch) for own, stretch in stretches])
+
 
 class Grid(NamedTuple):
     """Rows on the grid."""

@@ -24,6 +24,9 @@ DESCRIPTION = f"k-means++ start, at most {STEPS} steps"
 _LITTLE = 2**20
 _MANY = 2**15
 """Rows from which on clusters are found on a grid: it depends on the rows alone, never on the device."""
+_FEW, _LONG = 256, 4
+"""Threads that compare rows with few centres wait for each other less where tiles are longer; on the grid their size
+decides nothing."""
 _MORE = 256
 """What a row takes beside its products, in centres: where these are few, all of them move in every step."""
 
@@ -48,7 +51,7 @@ def kmeans(rows: Rows | CentredTiles, weight: np.ndarray, clusters: int, seeds: 
         if found is not None:
             return found
         runs = [GridClustering(grid, clusters, seed) for seed in seeds]
-    tiles = blocks(len(rows), ROWS)
+    tiles = blocks(len(rows), _LONG * ROWS if isinstance(runs[0], GridClustering) and clusters <= _FEW else ROWS)
     with one_blas_thread:  # several would round differently with their number
         if len(tiles) > 1:
             _all_together(runs, tiles)

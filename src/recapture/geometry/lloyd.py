@@ -70,6 +70,10 @@ class Points(NamedTuple):
         found: np.ndarray = self.weight @ left
         return found
 
+    def sums(self, chosen: np.ndarray, starts: np.ndarray) -> np.ndarray:
+        """Weighted, of the chosen rows from each start to the next."""
+        return np.add.reduceat(self.rows(chosen) * self.weight[chosen, None], starts, axis=0)
+
 
 class _WideTiles:
     """The same for rows that are made where they are needed."""
@@ -229,9 +233,8 @@ class Clustering:
         for part in blocks(len(order), _CHUNK):
             chosen, own = rows[order[part]], label[order[part]]
             starts = np.flatnonzero(np.diff(own, prepend=-1))
-            weight = sign * self.points.weight[chosen]
-            self._sums[own[starts]] += np.add.reduceat(self.points.rows(chosen) * weight[:, None], starts, axis=0)
-            self._mass[own[starts]] += np.add.reduceat(weight, starts)
+            self._sums[own[starts]] += sign * self.points.sums(chosen, starts)
+            self._mass[own[starts]] += sign * np.add.reduceat(self.points.weight[chosen], starts)
 
 
 def _draw(mass: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
