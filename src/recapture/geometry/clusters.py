@@ -8,7 +8,7 @@ import numpy as np
 
 from .distinct import distinct_rows
 from .parallel import blocks, one_blas_thread, run_tiles
-from .products import power_of_two_below
+from .products import finite_products, power_of_two_below
 from .sparse_rows import CentredTiles, Rows, SparseRows, together
 
 # Rows handled at once. Sums depend on it, so it is no engine option.
@@ -140,7 +140,9 @@ def _by_columns(rows: Rows, weight: np.ndarray, variance: float) -> np.ndarray:
     projected = np.empty((count, axes.shape[1]), np.float32)
 
     def project(part: slice) -> None:
-        np.dot((rows[part] - mean).astype(np.float32), axes, out=projected[part])
+        centred = (rows[part] - mean).astype(np.float32)
+        with finite_products():
+            np.dot(centred, axes, out=projected[part])
 
     run_tiles(project, parts, "principal axes")
     return projected

@@ -21,7 +21,7 @@ import numpy as np
 
 from .lloyd import ROWS, Clustering, Points, Some
 from .parallel import blocks, run_tiles
-from .products import power_of_two_below
+from .products import finite_products, power_of_two_below
 
 _CELLS = 1 << 22
 """Products in float64 held at once."""
@@ -135,7 +135,8 @@ class GridClustering(Clustering):
         if not (len(chosen) and len(some.number)):
             return
         label, score = self.label[part], self.score[part]
-        product = (rows if len(chosen) == len(rows) else rows[chosen]) @ some.centres.T
+        with finite_products():
+            product = (rows if len(chosen) == len(rows) else rows[chosen]) @ some.centres.T
         every = np.arange(len(chosen))
         if self._settled is not None and len(some.number) == self.clusters:  # the own one is among them
             score[:] = product[every, label]

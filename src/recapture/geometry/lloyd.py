@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .parallel import blocks
+from .products import finite_products
 from .sparse_rows import CentredTiles
 
 # Clumps are found by then; without clumps more steps change neither inertia (.02 %) nor scores (within their spread).
@@ -61,7 +62,8 @@ class Points(NamedTuple):
 
     def squared_distances(self, chosen: np.ndarray) -> np.ndarray:
         """(rows, chosen rows)"""
-        product = self.wide[:] @ wide_centres(self.rows(chosen)).T
+        with finite_products():
+            product = self.wide[:] @ wide_centres(self.rows(chosen)).T
         squared: np.ndarray = np.maximum(self.norm[:, None] - 2.0 * product, 0)
         return squared
 
@@ -96,7 +98,8 @@ class Some(NamedTuple):
         """Update label and score of the chosen rows to which one of these centres is nearer."""
         if not (len(chosen) and len(self.number)):
             return
-        product = (rows if len(chosen) == len(rows) else rows[chosen]) @ self.centres.T
+        with finite_products():
+            product = (rows if len(chosen) == len(rows) else rows[chosen]) @ self.centres.T
         nearest = product.argmax(axis=1)
         best = product[np.arange(len(chosen)), nearest]
         nearer = np.flatnonzero(best > score[chosen])

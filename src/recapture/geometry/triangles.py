@@ -15,6 +15,7 @@ import numpy as np
 from .device_triangles import counts_on, device_for, observed_on
 from .devices import tried_on
 from .labels import Labels
+from .products import finite_products
 
 Ties = Literal["split", "paper"]
 SIXTHS = 6
@@ -96,7 +97,8 @@ def counts_under(distances: np.ndarray, labels: Labels, ties: Ties) -> np.ndarra
             for side, (alone, paired) in enumerate(sides):
                 pairs = (paired[rows][:, first] & paired[rows][:, second]).astype(kind)
                 credited = (pairs @ credit).reshape(len(pairs), -1, len(single))
-                kept = np.matmul(credited, alone[rows][:, single].astype(kind)[:, :, None])
+                with finite_products():
+                    kept = np.matmul(credited, alone[rows][:, single].astype(kind)[:, :, None])
                 counts[group, rows, side] += kept.reshape(len(pairs), -1, 3).transpose(1, 0, 2).astype(np.int64)
     return counts
 
