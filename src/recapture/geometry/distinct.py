@@ -12,6 +12,8 @@ from .sparse_rows import Rows, SparseRows, equal_rows
 
 _ROWS = 256
 """Rows whose bits are looked at together."""
+_NUMBERS = 1 << 24
+"""That one thread hashes in about ten milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,8 @@ def row_hashes(values: Rows, dtype: np.dtype | None = None) -> np.ndarray:
             np.add(values[rows], dtype.type(0), out=block)  # -0.0 becomes 0.0
             hashes[rows] = np.einsum("ij,j->i", block.view(bits), factors)
 
-    run_tiles(fill, blocks(len(values), 16 * _ROWS), "finding repeats")
+    # Few calls a thread would not be worth starting it.
+    run_tiles(fill, blocks(len(values), max(16 * _ROWS, _NUMBERS // values.shape[1])), "finding repeats")
     return hashes
 
 
