@@ -10,10 +10,10 @@ import numpy as np
 from .parallel import blocks, run_tiles
 from .sparse_rows import Rows, SparseRows, equal_rows
 
-_ROWS = 256
+_ROWS = 1024
 """Rows whose bits are looked at together."""
-_NUMBERS = 1 << 24
-"""That one thread hashes in about ten milliseconds."""
+_NUMBERS = 1 << 23
+"""That one thread hashes in some milliseconds."""
 
 
 @dataclass(frozen=True)
