@@ -121,19 +121,12 @@ def tried_on(device: str | None, work: Callable[[str], Found]) -> Found | None:
 
 
 def meanwhile(device: str | None, work: Callable[[], Found]) -> Callable[[], Found]:
-    """Work of the processor that is done while a device works, by some of its threads; without a device at once, by all
-    of them. What comes back waits for it."""
+    """Work of the processor that is done while a device works; without one at once. What comes back waits for it."""
     if device is None:
         found = work()
         return lambda: found
-
-    def beside() -> Found:
-        # All threads would hold up the one that talks to the device.
-        with engine(threads=max(1, engine_options().thread_count() // 4)):
-            return work()
-
     pool = ThreadPoolExecutor(1, thread_name_prefix="recapture")
-    future = pool.submit(contextvars.copy_context().run, beside)
+    future = pool.submit(contextvars.copy_context().run, work)
     pool.shutdown(wait=False)
     return future.result
 
