@@ -4,8 +4,12 @@ import gzip
 import importlib
 import json
 import lzma
+import os
+import time
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +18,7 @@ import recapture as rc
 from recapture.cli.app import run
 from recapture.errors import InputError
 from recapture.geometry.distinct import fold_codes, fold_rows
-from recapture.plans import planned_texts, tile_plan
+from recapture.plans import places, planned_texts, planned_work, ray_engine, tile_plan, vector_files
 from recapture.plans.phases import ROWS, VECTORS
 from recapture.plans.planned_texts import PlannedEncoding
 from recapture.plans.planned_work import PlannedParts
@@ -178,6 +182,183 @@ def test_a_worker_that_waits_goes_on(here):
     assert numbers(rc.merge_plan("planned")) == numbers(scored())
     assert rc.make_plan("human.txt", "model.txt", "alone", encoder="words.txt", parts=4)
     assert len(rc.run_plan("alone", 1, 2, wait=0.3).missing) == 4  # nobody comes
+
+
+# What is read
+
+
+@pytest.fixture
+def reads(monkeypatch):
+    """Names of parts and files of vectors that are read for their content, one for each time; all files are new."""
+    names = []
+    monkeypatch.setattr(places, "_COARSE", 10**15)
+
+    def told(module, name):
+        usual = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda path, *given: names.append(Path(path).stem) or usual(path, *given))
+
+    told(tile_plan, "read_part")
+    told(vector_files, "content_of")
+    return names
+
+
+def parted(stems):
+    """Without parts of rows, which are a hundred bytes."""
+    return [stem for stem in stems if not stem.startswith(("rows", "lines", "human", "model"))]
+
+
+def test_a_worker_reads_no_parts_of_others(here, reads, monkeypatch):
+    rc.make_plan("human.txt", "model.txt", "planned", encoder="words.txt", parts=6)
+    rc.run_plan("planned", 1, 3)
+    rc.run_plan("planned", 2, 3)
+    looks = []
+    monkeypatch.setattr(planned_work.time, "sleep", lambda _: looks.append(len(reads)))
+    monkeypatch.setattr(planned_work.time, "monotonic", lambda: len(looks))
+    reads.clear()
+    assert len(rc.run_plan("planned", 1, 3, wait=9).missing) == 4
+    own = [f"vectors-{side}-000{number}" for side in ("reference", "candidate") for number in (1, 4)]
+    assert len(looks) == 9 and parted(reads[: looks[0]]) == own == parted(reads)
+
+
+def test_a_share_that_is_done_reads_its_own_parts_alone(here, reads):
+    done("human.txt", "model.txt", parts=6)
+    reads.clear()
+    assert rc.run_plan("planned", 3, 3).made == []
+    assert parted(reads) == ["counts-0003", "counts-0006"]
+    reads.clear()
+    assert rc.run_plan("planned", 1, 3).made == []
+    assert parted(reads) == ["reference", "counts-0001", "counts-0004"]
+
+
+def test_a_merge_reads_everything_once(here, reads):
+    done("human.txt", "model.txt", parts=4)
+    reads.clear()
+    rc.merge_plan("planned")
+    assert parted(reads) == ["reference", "candidate", *(f"counts-000{number}" for number in range(1, 5))]
+
+
+def test_what_was_proved_and_is_unchanged_is_not_read_again(here, reads, monkeypatch):
+    """Not even where a change keeps the size and the date; the clock of a file system may need a moment."""
+    monkeypatch.setattr(places, "_COARSE", 20_000_000)
+    merged = done("human.txt", "model.txt", parts=3)
+    time.sleep(0.05)
+    rc.run_plan("planned")
+    reads.clear()
+    assert rc.run_plan("planned").made == []
+    assert parted(reads) == []
+    for name, made in (("counts-0002.part", ["counts-0002"]), ("candidate.npy", ["rows-candidate-0001"])):
+        path = Path("planned", name)
+        before = path.stat()
+        flip(path)
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        with pytest.raises(InputError, match=f"^of planned {made[0]}.* missing or damaged"):
+            rc.merge_plan("planned")
+        assert rc.run_plan("planned").made == made
+        time.sleep(0.05)
+        assert rc.merge_plan("planned").to_json(arrays=True) == merged.to_json(arrays=True)
+
+
+def test_a_file_that_was_written_a_moment_ago_is_read_again(here, reads):
+    """It might change without another date."""
+    done("human.txt", "model.txt", parts=3)
+    for _ in range(2):
+        reads.clear()
+        rc.run_plan("planned")
+        assert parted(reads) == ["reference", "candidate", "counts-0001", "counts-0002", "counts-0003"]
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_damage_to_parts_of_others_is_found_by_whoever_uses_them(here, cut):
+    merged = done("human.txt", "model.txt", parts=3)
+    for stale in (*Path("planned").glob("rows*"), *Path("planned").glob("counts*")):
+        stale.unlink()
+    shard = Path("planned/vectors-reference-0002.part")
+    if cut:
+        shard.write_bytes(shard.read_bytes()[:-5])
+    else:
+        flip(shard)
+    did = rc.run_plan("planned", 1, 2)
+    assert (did.made, did.missing) == ([], ["vectors-reference-0002"])
+    with pytest.raises(InputError, match="vectors-reference-0002"):
+        rc.merge_plan("planned")
+    assert "vectors-reference-0002" in rc.run_plan("planned", 2, 2).made  # whose share it is
+    for worker in (1, 2, 1, 2):
+        rc.run_plan("planned", worker, 2)
+    assert rc.merge_plan("planned").to_json(arrays=True) == merged.to_json(arrays=True)
+
+
+def test_damage_to_joined_vectors_is_found_by_whoever_uses_them(here):
+    merged = done("human.txt", "model.txt", parts=6)
+    Path("planned/counts-0003.part").unlink()
+    flip(Path("planned/reference.npy"))
+    assert rc.run_plan("planned", 3, 3).missing == ["rows-reference-0001"]
+    assert not Path("planned/counts-0003.part").exists()
+    assert rc.run_plan("planned", 1, 3).made == ["rows-reference-0001"]
+    assert rc.run_plan("planned", 3, 3).made == ["counts-0003"]
+    assert rc.merge_plan("planned").to_json(arrays=True) == merged.to_json(arrays=True)
+
+
+def test_vectors_that_are_made_anew_are_those_of_all_that_follows(here, monkeypatch):
+    """In one call, though all radii and counts of the former ones are there."""
+    done("human.txt", "model.txt", parts=3)
+    for lost in Path("planned").glob("vectors-*"):
+        lost.unlink()
+    flip(Path("planned/candidate.npy"))
+    usual = PlannedEncoding.vectors
+    monkeypatch.setattr(PlannedEncoding, "vectors", lambda *given: usual(*given)[::-1] ** 3)
+    rc.run_plan("planned")
+    sides = [np.load(f"planned/{side}.npy") for side in ("reference", "candidate")]
+    expected = rc.evaluate(sides[0], {"model": sides[1]}, METRICS, ceiling=False)
+    assert numbers(rc.merge_plan("planned")) == numbers(expected)
+
+
+@pytest.fixture
+def in_place_of_ray(monkeypatch):
+    """A cluster of one node, this process, which forgets nothing between parts."""
+    ray = SimpleNamespace(get=lambda problem: problem)
+
+    def made(_, shared, parts, how):
+        for part in parts:
+            yield ray_engine._answer(ray, ray_engine.make_part(shared, part.name, how), part)
+
+    monkeypatch.setattr(ray_engine, "_cluster", lambda _: nullcontext(ray))
+    monkeypatch.setattr(ray_engine, "_made", made)
+    for check in ("_check_processors", "_check_nodes"):
+        monkeypatch.setattr(ray_engine, check, lambda *_: None)
+    ray_engine._work.cache_clear()
+
+
+RAY_DAMAGE = {
+    "a shard": (["rows-reference-0001.part"], ["vectors-reference-0002.part"]),
+    "two shards": (["rows-candidate-0001.part"], ["vectors-candidate-0002.part", "vectors-reference-0001.part"]),
+    "joined, and some counts are missing": (["counts-0002.part"], ["reference.npy"]),
+    "joined": ([], ["candidate.npy"]),
+    "joined, without its shards": (["vectors-reference-0001.part", "counts-0001.part"], ["reference.npy"]),
+    "counts": ([], ["counts-0003.part"]),
+}
+
+
+@pytest.mark.parametrize(("lost", "damaged"), RAY_DAMAGE.values(), ids=RAY_DAMAGE)
+def test_damage_that_a_driver_does_not_see_is_mended_on_nodes(here, in_place_of_ray, lost, damaged, reads):
+    """Of vectors the driver looks at names and sizes alone, as long as there is anything to do."""
+    merged = done("human.txt", "model.txt", parts=3)
+    for name in lost:
+        Path("planned", name).unlink()
+    for name in damaged:
+        flip(Path("planned", name))
+    did = rc.run_plan("planned", engine="ray")
+    assert {Path(name).stem for name in damaged if name.endswith(".part")} <= {*did.made}
+    assert not {*did.made} & {*did.found}
+    assert rc.merge_plan("planned").to_json(arrays=True) == merged.to_json(arrays=True)
+
+
+def test_the_driver_of_a_cluster_reads_no_vectors(here, reads, monkeypatch, in_place_of_ray):
+    done("human.txt", "model.txt", parts=3)
+    Path("planned/counts-0002.part").unlink()
+    monkeypatch.setattr(ray_engine, "make_part", lambda *_: None)
+    reads.clear()
+    assert rc.run_plan("planned", engine="ray").made == ["counts-0002"]
+    assert {stem.partition("-")[0] for stem in parted(reads)} == {"radii", "counts"}
 
 
 # Faults
@@ -372,7 +553,8 @@ def test_a_driver_may_make_rows_only_when_all_vectors_are_there(here):
     rc.make_plan("human.txt", "model.txt", "planned", encoder="words.txt", parts=3)
     plan = TilePlan.opened(Path("planned"))
     with pytest.raises(
-        InputError, match="rows-reference-0001 needs all vectors, but vectors-reference-0001 is missing"
+        InputError,
+        match=r"rows-reference-0001 needs all vectors, but vectors-reference-0001, .* are missing",
     ):
         PlannedParts(plan).make(plan.parts[ROWS[0]][0])
     assert not Path("planned/reference.npy").exists()

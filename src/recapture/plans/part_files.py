@@ -53,13 +53,17 @@ def write_part(
         temporary.write_bytes(_START + _digest(body) + b"\n" + body)
 
 
+def may_be_whole(size: int, plan: str, part: str, expected: Mapping[str, Expected], *, packed: bool = True) -> bool:
+    """Whether a part could have so many bytes."""
+    around, content = _HEAD + len(_header(plan, part, expected)), _bytes(expected)
+    return around + (1 if packed else content) <= size <= _most(around, content)
+
+
 def read_part(path: Place, plan: str, part: str, expected: Mapping[str, Expected]) -> dict[str, np.ndarray] | None:
     """The arrays of a part; None where the file is not there, not whole, of another part, or of another plan."""
-    header = _header(plan, part, expected)
-    size = sum(kind.bytes for kind in expected.values())
+    header, size = _header(plan, part, expected), _bytes(expected)
     try:
-        # Compressed bytes that do not shrink grow by a few in a thousand: what is longer is no part of ours.
-        content = content_up_to(path, _HEAD + len(header) + size + size // 100 + 1024)
+        content = content_up_to(path, _most(_HEAD + len(header), size))
     except OSError:
         return None
     if content is None:
@@ -85,6 +89,15 @@ def _header(plan: str, part: str, expected: Mapping[str, Expected]) -> bytes:
     """The same plan and part always have the same header, so that it can be compared as it stands."""
     described = {"plan": plan, "part": part, "arrays": {name: [*kind] for name, kind in expected.items()}}
     return json.dumps(described).encode() + b"\n"
+
+
+def _bytes(expected: Mapping[str, Expected]) -> int:
+    return sum(kind.bytes for kind in expected.values())
+
+
+def _most(around: int, content: int) -> int:
+    """Compressed bytes that do not shrink grow by a few in a thousand: what is longer is no part of ours."""
+    return around + content + content // 100 + 1024
 
 
 def _digest(body: bytes) -> bytes:

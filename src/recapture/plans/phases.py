@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from ..errors import InputError
+
 SIDES = ("reference", "candidate")
 VECTORS = ("vectors-reference", "vectors-candidate")
 ROWS = ("rows-reference", "rows-candidate")
@@ -51,6 +53,14 @@ class Part(NamedTuple):
     @property
     def name(self) -> str:
         return f"{self.stage}-{self.number:04}"
+
+
+class MissingPartsError(InputError):
+    """Somebody needs parts that are missing or damaged."""
+
+    def __init__(self, told: str, names: list[str]) -> None:
+        super().__init__(told)
+        self.names = names
 
 
 Parts = Mapping[str, Sequence[Part]]

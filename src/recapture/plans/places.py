@@ -13,6 +13,7 @@ import posixpath
 import re
 import stat
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +24,9 @@ from ..files import expanded, whole_file
 
 _URL = re.compile(r"([a-z][a-z0-9+.:-]+)://", re.IGNORECASE)
 """How a URL begins; kinds of storage may be chained by "::"."""
+
+_COARSE = 2_000_000_000
+"""Nanoseconds of the coarsest clock of a file system."""
 
 
 class _Digested(Protocol):
@@ -89,6 +93,15 @@ class RemotePath:
         except FileNotFoundError:
             return []
         return [self / name.rstrip("/").rpartition("/")[2] for name in listed]
+
+    def sizes(self) -> dict[str, int]:
+        try:
+            with _as_os_errors():
+                listed = self._system.ls(self._path, detail=True)
+        except OSError:
+            return {}
+        files = (each for each in listed if each.get("type") == "file")
+        return {each["name"].rpartition("/")[2]: int(each.get("size") or 0) for each in files}
 
     def fetch(self, target: Path) -> None:
         with _as_os_errors():
@@ -175,6 +188,40 @@ def content_up_to(place: Place, most: int) -> bytes | None:
     if isinstance(place, Path) and not stat.S_ISREG(place.stat().st_mode):
         raise OSError("it is no plain file")
     return None if place.stat().st_size > most else place.read_bytes()
+
+
+def sizes_in(folder: Place) -> dict[str, int]:
+    """Names and sizes of the plain files of a folder, by one look at it."""
+    if not isinstance(folder, Path):
+        return folder.sizes()
+    found = {}
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):  # it may be gone meanwhile
+                if entry.is_file():
+                    found[entry.name] = entry.stat().st_size
+    return found
+
+
+class FileState(NamedTuple):
+    """What a file on this machine changes with its content, whoever writes to it."""
+
+    device: int
+    number: int
+    bytes: int
+    written: int
+    changed: int
+    """As `written`, in nanoseconds; but nobody can set it."""
+
+    @classmethod
+    def of(cls, path: Path) -> FileState:
+        found = path.stat()
+        return cls(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether a change from now on would show: clocks of file systems are coarse."""
+        return time.time_ns() - max(self.written, self.changed) > _COARSE
 
 
 def local_copy(place: Place, digest: str) -> Path:

@@ -27,7 +27,7 @@ from ..sets.pair import Pair, check_k, refuse_tiny
 from ..texts.array_files import new_npy
 from ..texts.reading import Source
 from ..texts.text_index import indexed, texts_from
-from .phases import COUNTS, RADII, ROWS, SIDES, VECTORS, Part, rounds, wanted
+from .phases import COUNTS, RADII, ROWS, SIDES, VECTORS, MissingPartsError, Part, rounds, wanted
 from .places import Place, place_of, seen_from, whole
 from .planned_texts import LINES, PlannedEncoding
 from .tile_plan import FILE, TilePlan, cut, cuts_of
@@ -343,40 +343,50 @@ def _run_share(plan: TilePlan, worker: int, workers: int, wait: float, *, device
     work = PlannedParts(plan)
     made: list[str] = []
     found: list[str] = []
+    in_order = rounds(plan.parts)
+    own = {part.name for together in in_order for part in together[worker - 1 :: workers]}
+    done = plan.done(lambda part: part.name in own)
+    needed = wanted(plan.parts, done)
 
     def do(parts: list[Part]) -> None:
         with Progress(f"parts of {plan.folder.name}", len(parts), "part") as progress:
             for part in parts:
                 # Somebody else may have made it meanwhile.
-                if part.name in done or plan.read(part) is not None:
+                if part.name in done or plan.is_whole(part):
                     found.append(part.name)
                 else:
                     work.make(part)
                     made.append(part.name)
+                done.add(part.name)
                 progress.advance()
 
-    done = plan.done()
-    needed = wanted(plan.parts, done)
     missing: list[str] = []
-    for together in rounds(plan.parts):
+    for together in in_order:
         if missing:  # of an earlier round
             break
-        do([part for part in together[worker - 1 :: workers] if part.stage in needed])
-        if together[-1].stage != COUNTS:
-            others = [part for part in together if part.stage in needed and part.name not in done]
-            missing = _missing_after(plan, others, wait)
+        try:
+            do([part for part in together[worker - 1 :: workers] if part.stage in needed])
+        except MissingPartsError as lacking:  # others made them, and they were damaged since
+            missing = lacking.names
+        else:
+            if together[-1].stage != COUNTS:
+                others = [part.name for part in together if part.stage in needed and part.name not in done]
+                missing = _missing_after(plan, others, wait)
     return PlanRun(made, found, missing)
 
 
-def _missing_after(plan: TilePlan, parts: list[Part], wait: float) -> list[str]:
-    """Names of parts that are not there, after waiting for them."""
-    missing = [part for part in parts if plan.read(part) is None]
+def _missing_after(plan: TilePlan, names: list[str], wait: float) -> list[str]:
+    """Those of some parts that are not there, after waiting for them. Whoever uses them proves that they are whole."""
     end, pause = time.monotonic() + wait, 0.2
-    while missing and (left := end - time.monotonic()) > 0:
+    while names:
+        there = plan.look()
+        names = [name for name in names if name not in there]
+        left = end - time.monotonic()
+        if left <= 0:
+            break
         time.sleep(min(pause, left))
         pause = min(pause * 1.5, _LONGEST_PAUSE)
-        missing = [part for part in missing if plan.read(part) is None]
-    return [part.name for part in missing]
+    return names
 
 
 def check_wait(seconds: float) -> float:
@@ -451,7 +461,11 @@ class PlannedParts:
                 if len(lines):
                     found = plan.read(shard)
                     if found is None:
-                        raise InputError(f"{part.name} needs all vectors, but {listed([shard.name])} missing")
+                        shards = [shard for stage in VECTORS for shard in plan.parts[stage]]
+                        missing = [each.name for each in shards if not plan.is_whole(each)] or [shard.name]
+                        raise MissingPartsError(
+                            f"{part.name} needs all vectors, but {listed(missing)} missing", missing
+                        )
                     written[lines] = found["vectors"][wanted_rank[lines] - before]
                 before += many
             written.flush()
@@ -482,7 +496,7 @@ class PlannedParts:
 
     def _counts(self, part: Part) -> dict[str, np.ndarray]:
         if not self._radii and (missing := self.missing_radii()):
-            raise InputError(f"{part.name} needs all radii, but {listed(missing)} missing")
+            raise MissingPartsError(f"{part.name} needs all radii, but {listed(missing)} missing", missing)
         reference, candidate = self._rows
         of_reference, of_candidate = (self._radii[stage] for stage in RADII)
         return memberships(
@@ -521,15 +535,13 @@ def merge_plan(folder: str | os.PathLike[str]) -> SetResults:
     1.0
     """
     plan = TilePlan.opened(place_of(path_of(folder, "the plan's folder")))
-    if plan.encoding is None:
+    try:
         vectors = opened_vectors(plan)
-    done = plan.done()
-    if missing := [
-        part.name for stage in wanted(plan.parts, done) for part in plan.parts[stage] if part.name not in done
-    ]:
-        raise _missing(plan, missing)
-    if plan.encoding is not None:
-        vectors = opened_vectors(plan)
+        counted = _counted(plan)
+    except MissingPartsError as lacking:
+        done = plan.done()
+        names = [part.name for stage in wanted(plan.parts, done) for part in plan.parts[stage] if part.name not in done]
+        raise _missing(plan, names or lacking.names) from None
     prepared = prepare_sets(
         vectors[0].values,
         {plan.candidate_name: vectors[1].values},
@@ -543,7 +555,7 @@ def merge_plan(folder: str | os.PathLike[str]) -> SetResults:
         prepared = replace(prepared, identity=plan.encoding.identity)
     pair = Pair(prepared.reference, prepared.candidates[plan.candidate_name])
     same = [pair.reference.folding, pair.candidate.folding]  # of equal texts where there are any
-    pair.know(_together(plan, same if plan.encoding is None else plan.foldings([])))
+    pair.know(_together(plan, counted, same if plan.encoding is None else plan.foldings([])))
     results = evaluate_prepared(prepared, pairs={plan.candidate_name: pair})
     for each in vectors:
         each.check_unchanged()
@@ -555,11 +567,13 @@ def opened_vectors(plan: TilePlan) -> list[OpenVectors]:
     files = plan.reference, plan.candidate
     if plan.encoding is None:
         return [file.opened(plan.folder) for file in files]
-    joined = plan.joined()
-    if joined is None:
-        rows = [part for stage in ROWS for part in plan.parts[stage]]
-        raise _missing(plan, [part.name for part in rows if plan.read(part) is None] or [rows[0].name])
-    return [file.opened(plan.folder, content) for file, content in zip(files, joined, strict=True)]
+    rows = [part.name for stage in ROWS for part in plan.parts[stage]]
+    if (joined := plan.joined()) is None:
+        raise _missing(plan, [name for name in rows if name not in plan.look()] or rows)
+    opened = [file.opened_joined(plan.folder, content) for file, content in zip(files, joined, strict=True)]
+    if missing := [name for name, vectors in zip(rows, opened, strict=True) if vectors is None]:
+        raise _missing(plan, missing)
+    return [vectors for vectors in opened if vectors is not None]
 
 
 def planned_files(folder: str | os.PathLike[str]) -> list[str]:
@@ -572,19 +586,27 @@ def planned_files(folder: str | os.PathLike[str]) -> list[str]:
     ]
 
 
-def _missing(plan: TilePlan, names: list[str]) -> InputError:
-    return InputError(f"of {plan.folder} {listed(names)} missing or damaged: run the plan again")
+def _missing(plan: TilePlan, names: list[str]) -> MissingPartsError:
+    return MissingPartsError(f"of {plan.folder} {listed(names)} missing or damaged: run the plan again", names)
 
 
-def _together(plan: TilePlan, foldings: list[Folding]) -> Overlap:
-    """All counts, one part after the other."""
+class _Counted(NamedTuple):
+    """All counts of a plan."""
+
+    pairs: dict[str, np.ndarray]
+    theirs: dict[str, np.ndarray]
+    mine: dict[str, np.ndarray]
+
+
+def _counted(plan: TilePlan) -> _Counted:
+    """One part after the other."""
     nobody = plan.candidate.different, len(plan.ks)
     pairs = {name: np.zeros(len(plan.ks), np.int64) for name in ("candidate_pairs", "reference_pairs")}
     theirs = {name: np.full(*nobody) for name in ("candidate_first", "covering_first")}
     mine = {name: np.full(plan.reference.different, len(plan.ks)) for name in ("covered_first", "reference_first")}
     for part in plan.parts[COUNTS]:
         found = plan.read(part)
-        if found is None:  # it was there a moment ago
+        if found is None:
             raise _missing(plan, [part.name])
         for name, counted in pairs.items():
             counted += found[name]
@@ -592,6 +614,11 @@ def _together(plan: TilePlan, foldings: list[Folding]) -> Overlap:
             np.minimum(first, found[name], out=first)
         for name, first in mine.items():
             first[part.rows] = found[name]
+    return _Counted(pairs, theirs, mine)
+
+
+def _together(plan: TilePlan, counted: _Counted, foldings: list[Folding]) -> Overlap:
+    pairs, theirs, mine = counted
     of_reference, of_candidate = (folding.inverse for folding in foldings)
     return Overlap(
         plan.ks,

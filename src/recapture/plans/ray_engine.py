@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from functools import lru_cache
@@ -23,7 +24,7 @@ from ..errors import InputError, first_line, shown
 from ..geometry.devices import check_kind, on_device
 from ..geometry.parallel import engine, engine_options
 from ..progress import Progress
-from .phases import VECTORS, Part, ready
+from .phases import ROWS, VECTORS, MissingPartsError, Part, ready
 from .places import Place, place_of
 from .planned_work import PlannedParts, PlanRun
 from .tile_plan import TilePlan
@@ -55,22 +56,48 @@ def run_on_ray(plan: TilePlan, device: str | None, address: str | None) -> PlanR
     """Do all parts that are missing. address: of a cluster (None: this process's, RAY_ADDRESS, or one of its own)."""
     if device is not None:
         check_kind(device)
-    done, made = plan.done(), []
-    found = sorted(done)
+    made: list[str] = []
+    done = plan.done(_is_small)
+    if not ready(plan.parts, done):  # nobody will use its vectors, so that nobody would see that they are damaged
+        done = plan.done()
     if not ready(plan.parts, done):
-        return PlanRun([], found, [])
+        return PlanRun([], sorted(done), [])
+    found, lost = set(done), Counter[str]()
     shared = _Shared(_whole(plan.folder), plan.digest)
     how = _How(_threads(), device)
     with _cluster(address) as ray:
         _check_processors(ray, how.threads)
         _check_nodes(ray, shared, plan)
         while todo := ready(plan.parts, done):
-            with Progress(f"parts of {plan.folder.name}", len(todo), "part") as progress:
-                for name in _made(ray, shared, todo, how):
-                    made.append(name)
-                    progress.advance()
-            done.update(made)
-    return PlanRun(made, found, [])
+            lacking = _lacking(_made(ray, shared, todo, how), todo, plan.folder.name, made, done)
+            if lacking is not None:  # a node has read what was only looked at
+                lost.update(lacking.names)
+                if max(lost.values()) > _TRIES:
+                    raise lacking
+                plan = TilePlan.opened(plan.folder)  # vectors that are made anew may be others
+                done = plan.done(_is_small) - {*lacking.names}
+                found -= {*lacking.names}
+    return PlanRun(made, sorted(found), [])
+
+
+def _lacking(
+    names: Iterable[str], todo: list[Part], folder: str, made: list[str], done: set[str]
+) -> MissingPartsError | None:
+    """Note what is made; what somebody found missing, where the work ends with that."""
+    try:
+        with Progress(f"parts of {folder}", len(todo), "part") as progress:
+            for name in names:
+                made.append(name)
+                done.add(name)
+                progress.advance()
+    except MissingPartsError as lacking:
+        return lacking
+    return None
+
+
+def _is_small(part: Part) -> bool:
+    """Whether the driver itself proves that a part is whole: vectors are read on nodes alone."""
+    return part.stage not in (*VECTORS, *ROWS)
 
 
 class _Shared(NamedTuple):
@@ -104,28 +131,39 @@ def _work(shared: _Shared) -> PlannedParts:
     return PlannedParts(plan)
 
 
-def make_part(shared: _Shared, name: str, how: _How) -> str | None:
-    """Do one part; what stands against it, in a sentence, where it cannot be done anywhere."""
+class _Problem(NamedTuple):
+    """What stands against a part."""
+
+    told: str
+    missing: list[str]
+    """Parts that it needs; none where it cannot be done anywhere."""
+
+
+def make_part(shared: _Shared, name: str, how: _How) -> _Problem | None:
+    """Do one part, or say what stands against it."""
 
     @on_device
     def make(*, device: str | None) -> None:
         work = _work(shared)
         (part,) = [part for own in work.plan.parts.values() for part in own if part.name == name]
-        if work.plan.read(part) is None:  # a node that was lost may have finished it
+        if not work.plan.is_whole(part):  # a node that was lost may have finished it
             work.make(part)
 
     try:
         with engine(threads=how.threads):
             make(device=how.device)
+    except MissingPartsError as lacking:
+        _work.cache_clear()  # what it knows of them is of no use any more
+        return _Problem(str(lacking), lacking.names)
     except InputError as error:
-        return str(error)
+        return _Problem(str(error), [])
     return None
 
 
 class Worker:
     """The same as an actor."""
 
-    def make(self, shared: _Shared, name: str, how: _How) -> str | None:
+    def make(self, shared: _Shared, name: str, how: _How) -> _Problem | None:
         return make_part(shared, name, how)
 
 
@@ -373,7 +411,7 @@ def _answer(ray: Any, task: Any, part: Part) -> str:
             "run the plan again"
         ) from None
     if problem is not None:
-        raise InputError(problem)
+        raise MissingPartsError(*problem) if problem.missing else InputError(problem.told)
     return part.name
 
 

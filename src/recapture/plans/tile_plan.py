@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import blake2b
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,11 +19,11 @@ from ..geometry.distinct import Folding, fold_codes, fold_rows
 from ..texts.json_values import parsed
 from ..versions import VERSION
 from .json_kinds import NOTHING, NUMBER, TEXT, check_all, of_kinds
-from .part_files import Expected, read_part, write_part
+from .part_files import Expected, may_be_whole, read_part, write_part
 from .phases import COUNTS, PHASES, ROWS, SIDES, VECTORS, Part, Phase, wanted
-from .places import Place, content_up_to, drop_copy, local_copy, whole
+from .places import FileState, Place, content_up_to, drop_copy, local_copy, sizes_in, whole
 from .planned_texts import LINES, PlannedEncoding
-from .vector_files import Content, PlannedFile, content_of
+from .vector_files import Content, PlannedFile, known_content, proved_file
 
 FILE = "plan.json"
 SCHEMA = 1
@@ -151,31 +153,68 @@ class TilePlan:
         """Of all parts."""
         return [part.name for parts in self.parts.values() for part in parts]
 
-    def done(self) -> set[str]:
-        """Names of the parts that are there, and whole, as far as somebody needs them."""
-        there: set[str] = set()
-        checked: set[str] = set()
-        while new := set(wanted(self.parts, there)) - checked:
-            there |= {part.name for stage in new for part in self.parts[stage] if self.read(part) is not None}
-            checked |= new
-        return there
+    def done(self, proved: Callable[[Part], bool] = lambda _: True) -> set[str]:
+        """Names of the parts that are there, and whole, as far as somebody needs them.
+
+        proved: of which parts that has to be proved; of others, which whoever uses them proves, name and size will do.
+        """
+        there, needed = self.look(), set[str]()
+        while new := [stage for stage in wanted(self.parts, there) if stage not in needed]:
+            for part in (part for stage in new for part in self.parts[stage]):  # rows before what is made of them
+                if part.name in there and proved(part) and not self.is_whole(part):
+                    there.remove(part.name)
+            needed.update(new)
+        return there & {part.name for stage in needed for part in self.parts[stage]}
+
+    def look(self) -> set[str]:
+        """Names of the parts that are there by name and size, which takes no reading."""
+        sizes, found = sizes_in(self.folder), set()
+        for part in (part for own in self.parts.values() for part in own):
+            size = sizes.get(self.path(part).name)
+            if size is None:
+                continue
+            if part.stage in ROWS:
+                there = self._joined_as(part) is not None
+            else:
+                packed = part.stage not in VECTORS
+                there = may_be_whole(size, self.digest, part.name, self._expected(part), packed=packed)
+            if there:
+                found.add(part.name)
+        return found
+
+    def is_whole(self, part: Part) -> bool:
+        """Whether a part is there as this plan would have it. What was proved and is unchanged is not read again."""
+        if part.stage in ROWS:  # it is about another file
+            content = self._joined_as(part)
+            whole = content is not None and proved_file(self._joined_place(part), content) is not None
+            if not whole:
+                self._joined.clear()
+                self._damaged.add(part.name)
+            return whole
+        state = _state(self.path(part))
+        key = self._carried(part), part.name, state
+        if key in _WHOLE:
+            return True
+        settled = state is not None and state.is_settled
+        whole = self.read(part) is not None
+        if whole and settled:
+            _WHOLE.add(key)
+        return whole
 
     def read(self, part: Part) -> dict[str, np.ndarray] | None:
         """What a part found; None where that is not there as this plan would have it."""
         if (carried := self._carried(part)) is None:
             return None
-        found = read_part(self.path(part), carried, part.name, self._expected(part))
-        if found is not None and part.stage in ROWS:  # it is about another file
-            place = getattr(self, SIDES[ROWS.index(part.stage)]).joined(self.folder)
-            if not _proved(place, _joined_content(found)):
-                return None
-        return found
+        return read_part(self.path(part), carried, part.name, self._expected(part))
 
     def keep(self, part: Part, found: dict[str, np.ndarray]) -> None:
         packed = part.stage not in VECTORS
         if (carried := self._carried(part)) is None:
             raise InputError(f"{part.name} needs all vectors, which are missing")
         write_part(self.path(part), carried, part.name, found, self._expected(part), packed=packed)
+        if part.stage in ROWS:  # these may be others than before
+            self._joined.clear()
+            self._damaged.discard(part.name)
 
     def _carried(self, part: Part) -> str | None:
         """What tells that a part is of this plan. Of texts also the very vectors: another device would make them anew
@@ -186,18 +225,38 @@ class TilePlan:
         return None if known is None else _digest([self.digest, *(asdict(content) for content in known)])
 
     def joined(self) -> tuple[Content, Content] | None:
-        """Of the files of all vectors of texts, once both are there; the same ones from then on."""
-        if not self._joined:
-            found = [self.read(part) for stage in ROWS for part in self.parts[stage]]
-            self._joined.extend(_joined_content(each) for each in found if each is not None)
+        """Of the files of all vectors of texts, once both are there; the same ones from then on. Whoever opens them
+        proves that they are these."""
+        if not self._joined and not self._damaged:
+            found = [self._joined_as(part) for stage in ROWS for part in self.parts[stage]]
+            self._joined.extend(each for each in found if each is not None)
             if len(self._joined) < len(found):
                 self._joined.clear()
-                return None
-        return self._joined[0], self._joined[1]
+        return (self._joined[0], self._joined[1]) if self._joined else None
 
     @cached_property
     def _joined(self) -> list[Content]:
         return []
+
+    @cached_property
+    def _damaged(self) -> set[str]:
+        """Parts of rows whose file was found to be another."""
+        return set()
+
+    def _joined_as(self, part: Part) -> Content | None:
+        """What a part of rows says of the file of all vectors, where that has the right size."""
+        found = self.read(part)
+        if found is None:
+            return None
+        content = Content(int(found["bytes"][0]), found["digest"].tobytes().hex())
+        with suppress(OSError):
+            place = self._joined_place(part)
+            return content if place.is_file() and place.stat().st_size == content.bytes else None
+        return None
+
+    def _joined_place(self, part: Part) -> Place:
+        file: PlannedFile = getattr(self, SIDES[ROWS.index(part.stage)])
+        return file.joined(self.folder)
 
     def path(self, part: Part) -> Place:
         return self.folder / f"{part.name}.part"
@@ -227,7 +286,7 @@ class TilePlan:
         assert self.lines is not None
         place = self.folder / LINES
         here = local_copy(place, self.lines.digest) if place.is_file() else None
-        if here is None or content_of(here) != self.lines:
+        if here is None or known_content(here) != self.lines:
             drop_copy(place, self.lines.digest)
             raise InputError(f"{place} is missing or damaged: make the plan again")
         try:
@@ -267,30 +326,15 @@ def cut(rows: int, cuts: int) -> list[slice]:
     return [slice(*edge) for edge in pairwise(edges) if edge[0] < edge[1]]
 
 
-def _joined_content(found: dict[str, np.ndarray]) -> Content:
-    """Of the file of all vectors, as a part of rows says."""
-    return Content(int(found["bytes"][0]), found["digest"].tobytes().hex())
+_WHOLE: set[tuple[str | None, str, FileState | None]] = set()
+"""Parts that this process has looked through: what they carry, their name and state."""
 
 
-_PROVED: dict[tuple[str, int, int, int], Content] = {}
-"""Files that this process has looked through, by path, size, time and number."""
-
-
-def _proved(place: Place, content: Content) -> bool:
-    """Whether a file is there and has this content. What has not changed since is not read again."""
-    try:
-        if not place.is_file() or place.stat().st_size != content.bytes:
-            return False
-        here = local_copy(place, content.digest)
-        known = here.stat()
-        key = str(here), known.st_size, known.st_mtime_ns, known.st_ino
-        if key not in _PROVED:
-            _PROVED[key] = content_of(here)
-    except OSError:
-        return False
-    if _PROVED[key] != content:
-        drop_copy(place, content.digest)
-    return _PROVED[key] == content
+def _state(path: Place) -> FileState | None:
+    """None where it lies elsewhere, or is not there."""
+    with suppress(OSError):
+        return FileState.of(path) if isinstance(path, Path) else None
+    return None
 
 
 def _texts_of(said: Any) -> tuple[PlannedEncoding, Content]:

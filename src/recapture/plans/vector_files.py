@@ -24,7 +24,7 @@ from ..texts.reading import Source, VectorBlocks, format_names, plan, vector_blo
 from ..texts.text_index import AskedTexts, texts_from
 from .json_kinds import NOTHING, NUMBER, TEXT, check_all, of_kinds
 from .phases import SIDES
-from .places import Place, beside, drop_copy, kept_copy, local_copy, place_of, seen_from, told_of, whole
+from .places import FileState, Place, beside, drop_copy, kept_copy, local_copy, place_of, seen_from, told_of, whole
 
 _BLOCK = 1 << 24
 _DIGEST = re.compile("[0-9a-f]{32}")
@@ -234,13 +234,16 @@ class PlannedFile:
         """Where the copy of a file lies, or all vectors of its texts."""
         return folder / f"{self.side}.npy"
 
-    def opened(self, folder: Place, vectors: Content | None = None) -> OpenVectors:
-        """The rows, from a file that is proved to be the one that the plan was made for. vectors: those of texts."""
-        if vectors is not None:
-            there = self.places(folder)
-            if there and isinstance(there[0], Path):  # texts may be gone, but must not have become others
-                self._proved(there, self.content)
-            return OpenVectors(self, self._proved([self.joined(folder)], vectors), "npy", None)
+    def opened_joined(self, folder: Place, vectors: Content) -> OpenVectors | None:
+        """All vectors of a file of texts; None where they are not these."""
+        there = self.places(folder)
+        if there and isinstance(there[0], Path):  # texts may be gone, but must not have become others
+            self._proved(there, self.content)
+        here = proved_file(self.joined(folder), vectors)
+        return None if here is None else OpenVectors(self, here, "npy", None)
+
+    def opened(self, folder: Place) -> OpenVectors:
+        """The rows, from a file that is proved to be the one that the plan was made for."""
         place = self.proved(folder)
         if self.copy is not None:
             return OpenVectors(self, self._proved([self.joined(folder)], self.copy), "npy", None)
@@ -258,13 +261,8 @@ class PlannedFile:
     def _proved(self, places: list[Place], content: Content) -> Path:
         """The first file with this content, on this machine."""
         for place in places:
-            if not place.is_file() or place.stat().st_size != content.bytes:
-                continue
-            for _ in range(2):  # a copy that was damaged here is fetched once more
-                here = local_copy(place, content.digest)
-                if content_of(here) == content:
-                    return here
-                drop_copy(place, content.digest)
+            if (here := proved_file(place, content)) is not None:
+                return here
         raise InputError(
             f"the {self.side} {places[0]} is not the file that the plan was made for: "
             "make a plan anew, in another folder"
@@ -331,6 +329,36 @@ class OpenVectors(WatchedFile):
         if values is None or values.shape != (planned.rows, planned.dimensions) or values.dtype.str != planned.kind:
             raise self.changed()
         self.values = values
+
+
+def proved_file(place: Place, content: Content) -> Path | None:
+    """A file on this machine, where it is there and has this content."""
+    if not place.is_file() or place.stat().st_size != content.bytes:
+        return None
+    for _ in range(1 if isinstance(place, Path) else 2):  # a copy that was damaged here is fetched once more
+        here = local_copy(place, content.digest)
+        if known_content(here) == content:
+            return here
+        drop_copy(place, content.digest)
+    return None
+
+
+def known_content(path: Path) -> Content:
+    """`content_of`, but what this process has looked through, and has not changed since, is not read again."""
+    try:
+        state = FileState.of(path)
+    except OSError:  # which is told by whoever reads it
+        return content_of(path)
+    if state in _KNOWN:
+        return _KNOWN[state]
+    settled = state.is_settled
+    content = content_of(path)
+    if settled:
+        _KNOWN[state] = content
+    return content
+
+
+_KNOWN: dict[FileState, Content] = {}
 
 
 def content_of(path: Path) -> Content:
