@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import lzma
 import os
 import subprocess
 import sys
+import warnings
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -331,6 +334,24 @@ def test_lines_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("recapture.representations.word_table._MOST_UNPACKED", 1000)
     with pytest.raises(InputError, match=r"unpacks to more than .*RECAPTURE_NO_LIMITS=1"):
         WordTable(write(tmp_path, gzip.compress(GLOVE.encode() * 100), "packed.vec.gz"))
+
+
+def test_no_table_leaves_its_file_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither one that nobody needs any more, nor one that turns out to be none. Python tells of such files."""
+    contents = [GLOVE.encode(), b"9 3\n" + GLOVE.encode(), b"", b"a 1\nb 1 2\n"]
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", ResourceWarning)
+        for content, name in product(contents, ("plain.txt", "packed.txt.gz")):
+            file = write(tmp_path, gzip.compress(content) if name.endswith("gz") else content, name)
+            if content is contents[0]:
+                WordTable(file)
+                continue
+            monkeypatch.setattr("recapture.representations.word_table._MOST_UNPACKED", 10)
+            with pytest.raises(InputError) as refused:
+                WordTable(file)
+            del refused
+        gc.collect()
+    assert [str(each.message) for each in told] == []
 
 
 def test_a_file_that_becomes_shorter_while_it_is_read(glove: Path) -> None:

@@ -10,8 +10,10 @@ import hashlib
 import itertools
 import tempfile
 import threading
+import weakref
 from array import array
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
@@ -63,6 +65,7 @@ class WordTable:
         self.path = path
         self._opened_as = _state(path)
         self._file, size = _plain(path)
+        weakref.finalize(self, self._file.close)  # also where what follows finds that it is no table
         self._lock = threading.Lock()
         first = self._file.readline(_LONGEST_LINE + 1)
         if not first:
@@ -203,19 +206,21 @@ def _plain(path: Path) -> tuple[IO[bytes], int]:
         if not source.suffixes[1]:
             file: IO[bytes] = path.open("rb", buffering=_MEGABYTE)
             return file, path.stat().st_size
-        unpacked = tempfile.TemporaryFile(buffering=_MEGABYTE)  # noqa: SIM115 - closed with the table
-        size = since = 0
-        while block := stream.read(_MEGABYTE):
-            unpacked.write(block)
-            size += len(block)
-            end = block.rfind(b"\n")
-            since = since + len(block) if end < 0 else len(block) - end
-            if since > 2 * _LONGEST_LINE:  # a packed file of a few bytes may hold zeros without end
-                raise InputError(f"{source.name} holds a line that is longer than {_LONGEST_LINE // _MEGABYTE} MB")
-            if size > _MOST_UNPACKED and not no_limits():
-                raise too_much(source.name, f"unpacks to more than {_MOST_UNPACKED // 10**9} GB")
-        unpacked.seek(0)
-        return unpacked, size
+        with ExitStack() as unless_whole:
+            unpacked = unless_whole.enter_context(tempfile.TemporaryFile(buffering=_MEGABYTE))
+            size = since = 0
+            while block := stream.read(_MEGABYTE):
+                unpacked.write(block)
+                size += len(block)
+                end = block.rfind(b"\n")
+                since = since + len(block) if end < 0 else len(block) - end
+                if since > 2 * _LONGEST_LINE:  # a packed file of a few bytes may hold zeros without end
+                    raise InputError(f"{source.name} holds a line that is longer than {_LONGEST_LINE // _MEGABYTE} MB")
+                if size > _MOST_UNPACKED and not no_limits():
+                    raise too_much(source.name, f"unpacks to more than {_MOST_UNPACKED // 10**9} GB")
+            unpacked.seek(0)
+            unless_whole.pop_all()  # closed with the table
+            return unpacked, size
 
 
 def _numbers_at_end(fields: Sequence[bytes]) -> int:
