@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import subprocess
 import sys
 import threading
 from contextlib import redirect_stdout
@@ -14,7 +15,7 @@ import pytest
 import recapture as rc
 from recapture.cli.app import run
 from recapture.errors import InputError
-from recapture.plans import places, tile_plan
+from recapture.plans import copies, tile_plan
 from recapture.plans.places import RemotePath, beside, place_of, seen_from
 from recapture.plans.ray_engine import _WithoutRay
 from recapture.plans.tile_plan import TilePlan
@@ -27,7 +28,7 @@ METRICS = ["mark-evaluate", "precision-recall", "density-coverage"]
 @pytest.fixture
 def sets(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(places.tempfile, "tempdir", str(tmp_path))  # copies of what lies elsewhere go there
+    monkeypatch.setattr(copies.tempfile, "tempdir", str(tmp_path))  # copies of what lies elsewhere go there
     fsspec.filesystem("memory").store.clear()
     reference, candidate = np.random.default_rng(3).standard_normal((2, 90, 5)).round(1)
     reference[70:80], candidate[:40:2] = reference[3], reference[:20]
@@ -260,6 +261,133 @@ def test_a_digest_in_a_plan_is_the_name_of_no_other_file(sets, tmp_path):
     with pytest.raises(InputError, match="cut off or damaged"):
         rc.run_plan("planned")
     assert kept.read_bytes() == b"x"
+
+
+# Copies are gone with the last process that uses them
+
+
+class Process:
+    """Another process, told line by line what to do, with all files for temporary use in one folder."""
+
+    def __init__(self, folder):
+        code = "import sys\nfrom recapture.plans.copies import *\nfrom recapture.plans.places import *\n"
+        code += "for line in sys.stdin:\n    exec(line)\n    print('done', flush=True)\n"
+        environment = {**os.environ, "TMPDIR": str(folder)}
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        self._child = subprocess.Popen([sys.executable, "-c", code], **pipes, text=True, env=environment)
+
+    def do(self, line):
+        self._child.stdin.write(f"{line}\n")
+        self._child.stdin.flush()
+        assert self._child.stdout.readline() == "done\n"
+
+    def copy(self, path):
+        """Use the copy of a file, whose digest is made up."""
+        self.do(f"copy = local_copy(place_of('local://{path}'), '{DIGEST}'); assert copy.read_bytes() == b'12345'")
+
+    def end(self):
+        self._child.communicate()
+        assert self._child.returncode == 0
+
+    def kill(self):
+        self._child.kill()
+        self._child.communicate()
+
+
+DIGEST = "0123456789abcdef" * 2
+
+
+@pytest.fixture
+def far(tmp_path):
+    (tmp_path / "far.npy").write_bytes(b"12345")
+    (tmp_path / "temporary").mkdir()
+    return tmp_path / "far.npy"
+
+
+def kept(far):
+    return {path.name for path in (far.parent / "temporary").glob("recapture-*/*") if path.suffix == ".npy"}
+
+
+def left(far):
+    return {path.name for path in (far.parent / "temporary").glob("recapture-*/*")}
+
+
+needs_locks = pytest.mark.skipif(copies.fcntl is None, reason="files cannot be locked")
+
+
+@needs_locks
+def test_a_copy_is_shared_and_deleted_with_its_last_user(far):
+    one, other = (Process(far.parent / "temporary") for _ in range(2))
+    one.copy(far)
+    other.copy(far)
+    (copy,) = (far.parent / "temporary").glob("recapture-*/*.npy")
+    number = copy.stat().st_ino
+    one.end()
+    assert copy.stat().st_ino == number and copy.read_bytes() == b"12345"
+    other.copy(far)
+    other.end()
+    assert left(far) == set()
+
+
+@needs_locks
+def test_copies_of_killed_processes_are_deleted_by_the_next_one(far):
+    """The one it used, one that was half fetched, and one whose content was not known yet; nothing else."""
+    killed, living = (Process(far.parent / "temporary") for _ in range(2))
+    killed.copy(far)
+    killed.do("unknown = unnamed_copy('far.npy'); unknown.__enter__().write_bytes(b'123')")
+    folder = next((far.parent / "temporary").glob("recapture-*"))
+    (folder / f".{DIGEST[::-1]}.npy.abc.npy").write_bytes(b"12")
+    (folder / "notes.txt").write_text("mine")
+    (folder / DIGEST[2:]).write_text("mine")
+    killed.kill()
+    assert len(kept(far)) == 3
+    living.do("unnamed_copy('other.npy').__enter__()")
+    assert kept(far) == set()
+    living.end()
+    assert left(far) == {"notes.txt", DIGEST[2:]}
+
+
+@needs_locks
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes to fork")
+def test_a_child_does_not_delete_what_its_parent_uses(far):
+    parent = Process(far.parent / "temporary")
+    parent.copy(far)
+    ends = "import atexit; child = os.fork(); _ = child or (BEFORE, atexit._run_exitfuncs(), os._exit(0)); os.wait()"
+    parent.do(ends.replace("BEFORE", "0"))
+    assert kept(far) == {f"{DIGEST}.npy"}
+    parent.do(ends.replace("BEFORE", f"local_copy(place_of('local://{far}'), '{DIGEST}')"))
+    assert kept(far) == {f"{DIGEST}.npy"}
+    parent.end()
+    assert left(far) == set()
+
+
+@needs_locks
+def test_nothing_is_deleted_in_a_folder_that_others_may_write_to(far, tmp_path):
+    folder = tmp_path / "others"
+    folder.mkdir()
+    (folder / f"{DIGEST}.npy").write_bytes(b"12345")
+    (tmp_path / "link").symlink_to(folder)
+    copies.delete_unused(tmp_path / "link")
+    folder.chmod(0o777)
+    copies.delete_unused(folder)
+    assert [path.name for path in folder.iterdir()] == [f"{DIGEST}.npy"]
+    folder.chmod(0o700)
+    copies.delete_unused(folder)
+    assert [path.name for path in folder.iterdir()] == []
+
+
+@needs_locks
+@pytest.mark.slow
+def test_commands_leave_no_copies_behind(sets, tmp_path):
+    for command in (
+        ["plan", "-r", f"local://{tmp_path}/human.npy", "-c", "model.npy", "-o", f"local://{tmp_path}/planned"],
+        ["run", f"local://{tmp_path}/planned"],
+        ["merge", f"local://{tmp_path}/planned"],
+    ):
+        environment = {**os.environ, "TMPDIR": str(tmp_path)}
+        ran = subprocess.run([sys.executable, "-m", "recapture", *command], capture_output=True, env=environment)
+        assert ran.returncode == 0, ran.stderr
+    assert not list(tmp_path.glob("recapture-*/*"))
 
 
 def test_what_threads_of_ray_print_is_no_result(capsys):

@@ -1,7 +1,6 @@
 """Where plans and vectors lie: folders here, or behind any URL that fsspec knows, with the few operations plans need.
 
-What has to be mapped into memory is copied once to this machine's folder for temporary files, under the digest of its
-content, so that whoever reads the copy can prove that it is the right one.
+What has to be mapped into memory is copied once to this machine's folder for temporary files (`copies`).
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import os
 import posixpath
 import re
 import stat
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -21,6 +19,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from ..errors import InputError, first_line
 from ..files import expanded, whole_file
+from .copies import copy_path, unnamed_copy, used_copy
 
 _URL = re.compile(r"([a-z][a-z0-9+.:-]+)://", re.IGNORECASE)
 """How a URL begins; kinds of storage may be chained by "::"."""
@@ -175,8 +174,7 @@ def whole(place: Place, *, checked: bool = False) -> Iterator[Path]:
             yield temporary
         return
     try:
-        with tempfile.TemporaryDirectory(prefix="recapture-") as folder:
-            temporary = Path(folder, place.name)
+        with unnamed_copy(place.name) as temporary:
             yield temporary
             place.put(temporary)
     except OSError as error:
@@ -229,8 +227,7 @@ def local_copy(place: Place, digest: str) -> Path:
     processes. Whoever reads it has to prove that it has this digest, and to `drop_copy` where it has not."""
     if isinstance(place, Path):
         return place
-    target = _copy_path(place, digest)
-    with _one_at_a_time(target):
+    with used_copy(digest, place.name) as target:
         if not target.exists():
             with whole_file(target, checked=True) as temporary:
                 try:
@@ -244,21 +241,21 @@ def local_copy(place: Place, digest: str) -> Path:
 
 def drop_copy(place: Place, digest: str) -> None:
     if isinstance(place, RemotePath):
-        _copy_path(place, digest).unlink(missing_ok=True)
+        copy_path(digest, place.name).unlink(missing_ok=True)
 
 
 def kept_copy(place: Place, content_of: Callable[[Path], Content]) -> tuple[Path, Content]:
     """A file whose content nobody knows yet: itself where it lies here, else the copy that `local_copy` will find."""
     if isinstance(place, Path):
         return place, content_of(place)
-    with tempfile.TemporaryDirectory(prefix="recapture-") as folder:
-        fetched = Path(folder, place.name)
+    with unnamed_copy(place.name) as fetched:
         try:
             place.fetch(fetched)
         except OSError as error:
             raise _unread(place, error) from None
         content = content_of(fetched)
-        return fetched.replace(_copy_path(place, content.digest)), content
+        with used_copy(content.digest, place.name) as target:
+            return fetched.replace(target), content
 
 
 def _unread(place: Place, error: OSError) -> InputError:
@@ -272,33 +269,6 @@ def told_of(place: Place, copy: Path) -> Iterator[None]:
         yield
     except InputError as error:
         raise InputError(str(error).replace(str(copy), str(place))) from None
-
-
-def _copy_path(place: RemotePath, digest: str) -> Path:
-    owner = os.getuid() if hasattr(os, "getuid") else 0
-    folder = Path(tempfile.gettempdir(), f"recapture-{owner}")
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
-    except OSError as error:
-        raise InputError(f"copies cannot be kept in {folder}: {error.strerror or error}") from None
-    # Whoever else may write there could change copies while they are read; a link may lead to any folder of the user.
-    if hasattr(os, "getuid") and (found.st_uid != owner or stat.S_ISLNK(found.st_mode) or found.st_mode & 0o022):
-        raise InputError(f"copies cannot be kept in {folder}: somebody else may write there")
-    return folder / f"{digest}{Path(place.name).suffix}"
-
-
-@contextlib.contextmanager
-def _one_at_a_time(target: Path) -> Iterator[None]:
-    """The processes of a machine do not all fetch the same file; where files cannot be locked, they do."""
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    with target.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # ends with the process, however that ends
-        yield
 
 
 @contextlib.contextmanager
