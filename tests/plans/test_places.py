@@ -362,6 +362,31 @@ def test_a_child_does_not_delete_what_its_parent_uses(far):
 
 
 @needs_locks
+def test_what_processes_hold_for_a_run_is_let_go_when_it_is_done(far):
+    """A cluster ends them later, and without asking them. What others hold, they hold still."""
+    one, other, alone = (Process(far.parent / "temporary") for _ in range(3))
+    for process, name in ((one, "a1"), (other, "b2")):
+        process.do(f"work_for('{name}')")
+        process.copy(far)
+    alone.copy(far)
+    for ends in ("end_of('a1')", "end_of('none')"):
+        alone.do(ends)
+        assert kept(far) == {f"{DIGEST}.npy"}
+    alone.end()
+    assert kept(far) == {f"{DIGEST}.npy"}
+    one.do("end_of('b2')")
+    assert left(far) == set()
+    one.do("work_for('c3')")
+    one.copy(far)  # it is used for something else now
+    other.kill()
+    last = Process(far.parent / "temporary")
+    last.do("unnamed_copy('other.npy').__enter__()")
+    assert f"{DIGEST}.npy" in kept(far)
+    last.end()
+    one.kill()
+
+
+@needs_locks
 def test_nothing_is_deleted_in_a_folder_that_others_may_write_to(far, tmp_path):
     folder = tmp_path / "others"
     folder.mkdir()

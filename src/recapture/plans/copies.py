@@ -2,8 +2,9 @@
 
 They lie in the folder for temporary files under the digest of their content, so that whoever reads one can prove that
 it is the right one. Every process holds a lock on what it uses, as long as it lives: a lock ends with the process,
-however that ends. What nobody holds is deleted when a process ends, and when another begins. Where files cannot be
-locked nothing is deleted.
+however that ends. What nobody holds is deleted when a process ends, and when another begins. A cluster ends its
+processes without asking them: those say for which run they work, and what they hold for it is let go when it is done.
+Where files cannot be locked nothing is deleted.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ _OWN = re.compile(r"\.?([0-9a-f]{32})(\..*)?")
 _MADE, _USED = ".lock", ".used"
 """Endings of the locks of whoever makes a copy, and of all who use it."""
 _held: dict[Path, IO[str]] = {}
-"""Locks on the copies that a process uses. A child that was forked has no locks of its own: those are its parent's."""
+"""Locks of the copies that a process uses. A child that was forked has no locks of its own: those are its parent's."""
 _holder = os.getpid()
+_run = ""
 
 
 def copy_path(digest: str, name: str) -> Path:
@@ -45,7 +47,7 @@ def used_copy(digest: str, name: str) -> Iterator[Path]:
     """The same, as long as this process lives: in the block this process alone may make it."""
     path = copy_path(digest, name)
     with _locked(path.with_suffix(_MADE)):
-        _hold(path)
+        _hold(_used(path))
         yield path
 
 
@@ -53,14 +55,34 @@ def used_copy(digest: str, name: str) -> Iterator[Path]:
 def unnamed_copy(name: str) -> Iterator[Path]:
     """Where a file may be written whose digest nobody knows yet; it is deleted after the block."""
     path = copy_path(secrets.token_hex(16), name)
-    _hold(path)
+    used = _used(path)
+    _hold(used)
     try:
         yield path
     finally:
         path.unlink(missing_ok=True)
-        if path in _held:
-            _held.pop(path).close()
-        path.with_suffix(_USED).unlink(missing_ok=True)
+        if used in _held:
+            _held.pop(used).close()
+        used.unlink(missing_ok=True)
+
+
+def work_for(run: str) -> None:
+    """Whatever this process uses from now on is used for a run of this name."""
+    global _run
+    _run = run
+
+
+def end_of(run: str) -> None:
+    """What processes on this machine hold for a run is not needed any more."""
+    folder = _folder()
+    for lock in folder.glob(f"*.{run}{_USED}"):
+        lock.unlink(missing_ok=True)
+    delete_unused(folder)
+
+
+def _used(path: Path) -> Path:
+    """The lock of all who use a copy, here or for one run."""
+    return path.with_name(f"{path.stem}{'.' * bool(_run)}{_run}{_USED}")
 
 
 def _folder() -> Path:
@@ -83,7 +105,7 @@ def _is_own(folder: Path) -> bool:
     return found.st_uid == os.getuid() and not stat.S_ISLNK(found.st_mode) and not found.st_mode & 0o022
 
 
-def _hold(path: Path) -> None:
+def _hold(used: Path) -> None:
     """Say that this process uses a copy, until it ends."""
     global _holder
     if fcntl is None:
@@ -92,13 +114,13 @@ def _hold(path: Path) -> None:
         while _held:  # the parent has them still
             _held.popitem()[1].close()
         _holder = os.getpid()
-    if path in _held:
+    if used in _held:
         return
-    if not any(path.parent == other.parent for other in _held):
-        delete_unused(path.parent)
-    lock = _lock(path.with_suffix(_USED), fcntl.LOCK_SH)
+    if not any(used.parent == other.parent for other in _held):
+        delete_unused(used.parent)
+    lock = _lock(used, fcntl.LOCK_SH)
     if lock is not None:
-        _held[path] = lock
+        _held[used] = lock
 
 
 @atexit.register
@@ -123,7 +145,7 @@ def delete_unused(folder: Path) -> None:
     for digest, own in files.items():
         with contextlib.ExitStack() as stack:
             stack.enter_context(contextlib.suppress(OSError))
-            locks = [folder / f"{digest}{ending}" for ending in (_MADE, _USED)]
+            locks = [folder / f"{digest}{_MADE}", *(path for path in own if path.suffix == _USED)]
             taken = (_lock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB) for lock in locks)
             if all(lock is not None and stack.enter_context(lock) for lock in taken):
                 for path in (*(path for path in own if path not in locks), *locks):  # which others may wait for

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -24,6 +24,7 @@ from ..errors import InputError, first_line, shown
 from ..geometry.devices import check_kind, on_device
 from ..geometry.parallel import engine, engine_options
 from ..progress import Progress
+from .copies import end_of, work_for
 from .phases import ROWS, VECTORS, MissingPartsError, Part, ready
 from .places import Place, place_of
 from .planned_work import PlannedParts, PlanRun
@@ -63,7 +64,7 @@ def run_on_ray(plan: TilePlan, device: str | None, address: str | None) -> PlanR
     if not ready(plan.parts, done):
         return PlanRun([], sorted(done), [])
     found, lost = set(done), Counter[str]()
-    shared = _Shared(_whole(plan.folder), plan.digest)
+    shared = _Shared(_whole(plan.folder), plan.digest, secrets.token_hex(8))
     how = _How(_threads(), device)
     with _cluster(address) as ray:
         _check_processors(ray, how.threads)
@@ -77,6 +78,8 @@ def run_on_ray(plan: TilePlan, device: str | None, address: str | None) -> PlanR
                 plan = TilePlan.opened(plan.folder)  # vectors that are made anew may be others
                 done = plan.done(_is_small) - {*lacking.names}
                 found -= {*lacking.names}
+        if plan.needs_copies:
+            _delete_copies(ray, shared)
     return PlanRun(made, sorted(found), [])
 
 
@@ -106,6 +109,8 @@ class _Shared(NamedTuple):
     folder: str
     digest: str
     """Of the plan: the folder of this name could be another one elsewhere."""
+    run: str
+    """This one: what nodes copy for it is deleted when it is done."""
 
 
 class _How(NamedTuple):
@@ -144,6 +149,7 @@ def make_part(shared: _Shared, name: str, how: _How) -> _Problem | None:
 
     @on_device
     def make(*, device: str | None) -> None:
+        work_for(shared.run)
         work = _work(shared)
         (part,) = [part for own in work.plan.parts.values() for part in own if part.name == name]
         if not work.plan.is_whole(part):  # a node that was lost may have finished it
@@ -167,12 +173,12 @@ class Worker:
         return make_part(shared, name, how)
 
 
-def unseen(folder: str, digest: str, token: str) -> str | None:
+def unseen(folder: str, digest: str, run: str, token: str) -> str | None:
     """What a node does not see of a plan, and what to do about it; None where it sees all."""
     place, lacking = place_of(folder), folder
     with suppress(OSError):
         if (place / _token_name(token)).read_bytes() == token.encode():
-            plan = _work(_Shared(folder, digest)).plan
+            plan = _work(_Shared(folder, digest, run)).plan
             files = plan.reference, plan.candidate
             lacking = next((file.path for file in files if not file.is_there(place)), "")
     return f"{lacking}: a plan needs storage that all nodes share" if lacking else None
@@ -270,7 +276,6 @@ def _unanswered(address: str, why: str) -> InputError:
 
 def _check_nodes(ray: Any, shared: _Shared, plan: TilePlan) -> None:
     """Before any work: every node that computes has recapture, sees the plan, and sees the files."""
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     def look(module: str, *told: str) -> tuple[str, str | None]:  # sent as code: a node may lack recapture
         from importlib import import_module
@@ -286,11 +291,9 @@ def _check_nodes(ray: Any, shared: _Shared, plan: TilePlan) -> None:
     mark = plan.folder / _token_name(token)
     _write_token(mark, token)
     try:
-        asked = {}
+        asked: dict[Any, dict[str, Any]] = {}
         for node in _nodes(ray):
-            there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-            task = ray.remote(look).options(num_cpus=0, max_retries=0, scheduling_strategy=there)
-            asked[task.remote(__name__, *shared, token)] = node
+            asked[_there(ray, look, node).remote(__name__, *shared, token)] = node
         answered, silent = ray.wait(list(asked), num_returns=len(asked), timeout=_NODES)
         for task in [*answered, *silent]:
             where = f"the node {asked[task]['NodeManagerAddress']}"
@@ -307,6 +310,20 @@ def _check_nodes(ray: Any, shared: _Shared, plan: TilePlan) -> None:
     finally:
         with suppress(OSError):
             mark.unlink()
+
+
+def _there(ray: Any, function: Callable[..., Any], node: dict[str, Any]) -> Any:
+    """A function that takes no time, as a task of one node."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+    return ray.remote(function).options(num_cpus=0, max_retries=0, scheduling_strategy=there)
+
+
+def _delete_copies(ray: Any, shared: _Shared) -> None:
+    """On every node. Where that cannot be done the next process there does it."""
+    asked = [_there(ray, end_of, node).remote(shared.run) for node in _nodes(ray)]
+    ray.wait(asked, num_returns=len(asked), timeout=_ANSWER)
 
 
 def _check_processors(ray: Any, threads: int) -> None:

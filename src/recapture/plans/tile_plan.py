@@ -21,7 +21,7 @@ from ..versions import VERSION
 from .json_kinds import NOTHING, NUMBER, TEXT, check_all, of_kinds
 from .part_files import Expected, may_be_whole, read_part, write_part
 from .phases import COUNTS, PHASES, ROWS, SIDES, VECTORS, Part, Phase, wanted
-from .places import FileState, Place, content_up_to, drop_copy, local_copy, sizes_in, whole
+from .places import FileState, Place, content_up_to, drop_copy, local_copy, place_of, sizes_in, whole
 from .planned_texts import LINES, PlannedEncoding
 from .vector_files import Content, PlannedFile, known_content, proved_file
 
@@ -147,6 +147,12 @@ class TilePlan:
             return [Part(phase.name, 1, slice(0, file.rows))]
         filled = cut(file.rows if phase.name in VECTORS else file.different, self.cuts)
         return [Part(phase.name, number, part) for number, part in enumerate(filled, 1)]
+
+    @property
+    def needs_copies(self) -> bool:
+        """Whether some of its files have to be copied to the machine where they are read."""
+        files = self.reference, self.candidate
+        return not all(isinstance(place, Path) for place in (self.folder, *(place_of(file.path) for file in files)))
 
     @property
     def names(self) -> list[str]:
