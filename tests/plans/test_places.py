@@ -3,10 +3,11 @@
 import json
 import os
 import pickle
+import socket
 import subprocess
 import sys
 import threading
-from contextlib import redirect_stdout
+from contextlib import ExitStack, redirect_stdout
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ import pytest
 import recapture as rc
 from recapture.cli.app import run
 from recapture.errors import InputError
-from recapture.plans import copies, tile_plan
+from recapture.plans import copies, ray_engine, tile_plan
 from recapture.plans.places import RemotePath, beside, place_of, seen_from
 from recapture.plans.ray_engine import _WithoutRay
 from recapture.plans.tile_plan import TilePlan
@@ -423,3 +424,24 @@ def test_what_threads_of_ray_print_is_no_result(capsys):
         noise.start()
         noise.join()
     assert capsys.readouterr().out == "own\n"
+
+
+@pytest.mark.parametrize("kind", ["", "ray://"])
+def test_an_address_whose_packets_are_dropped_is_refused_soon(kind, monkeypatch):
+    """As by a server whose queue is full. Ray itself is not asked, which would take half a minute."""
+    monkeypatch.setattr(ray_engine, "_CONNECT", 0.3)
+    monkeypatch.setattr(ray_engine.subprocess, "run", lambda *_, **__: pytest.fail("Ray was asked"))
+    with socket.socket() as server, ExitStack() as stack:
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        address = server.getsockname()
+        for _ in range(20):
+            waiting = stack.enter_context(socket.socket())
+            waiting.settimeout(0.2)
+            if waiting.connect_ex(address):
+                break
+        else:
+            pytest.skip("this system queues as many as there are")
+        told = f"{kind}127.0.0.1:{address[1]}"
+        with pytest.raises(InputError, match=f"^no cluster of Ray answers at {told}: timed out$"):
+            ray_engine._check_reachable(told)
