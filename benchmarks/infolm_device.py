@@ -15,7 +15,6 @@ import random
 import tempfile
 import time
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from recapture.pairs.evaluate import Shared, aligned_texts, measured_pairs
 from recapture.pairs.metrics.infolm import METRIC
 from recapture.representations.batches import GPU_TOKENS
 from recapture.representations.masked import MaskedStore
-from recapture.representations.masked_device import _batches
+from recapture.representations.masked_device import batches
 
 from .timing import ratio, seconds
 
@@ -105,36 +104,35 @@ class Bench:
 
         store = self.store()
         references, candidates = self.sentences(seed)
-        pieces = store._by_key([*references, *candidates])
-        new = {key: store._windowed_rows(piece) for key, piece in pieces.items()}
-        ends = np.cumsum([0, *(len(piece.own) for piece in pieces.values())]).tolist()
-        rows = {key: slice(*place) for key, place in zip(pieces, pairwise(ends), strict=True)}
+        pieces = store._cut([*references, *candidates])
+        nowhere = np.zeros(len(pieces), np.int64)  # vectors are not kept
         tokens = GPU_TOKENS if self.device != "cpu" else 2048
-        batches = []
-        for ids, owner, place, _ in _batches(new, rows, tokens, torch.device(self.device)):
+        ready = []
+        parts = store.as_windows(pieces.values())
+        for ids, owner, place, _ in batches(parts, nowhere, tokens, torch.device(self.device)):
             masked = ids[owner]
             masked.scatter_(1, place[:, None], int(store.model.tokenizer.mask or 0))
-            batches.append((masked, place))
-        return batches
+            ready.append((masked, place))
+        return ready
 
-    def forward(self, batches: list[tuple[Any, Any]], dtype: str | None = None) -> Callable[[], Any]:
+    def forward(self, ready: list[tuple[Any, Any]], dtype: str | None = None) -> Callable[[], Any]:
         model = self.store(dtype).model
 
         def run() -> None:
             with model.computing():
-                made = [model.head_tensor(ids, None, place) for ids, place in batches]
+                made = [model.head_tensor(ids, None, place) for ids, place in ready]
             for vectors in made:
                 model.logits_there(vectors)
 
         return run
 
-    def plain_forward(self, batches: list[tuple[Any, Any]]) -> Callable[[], Any]:
+    def plain_forward(self, ready: list[tuple[Any, Any]]) -> Callable[[], Any]:
         model = self.store().model
         whole = model._load().float().eval().to(self.device)
 
         def run() -> None:
             with model.computing():
-                for ids, _ in batches:
+                for ids, _ in ready:
                     whole(input_ids=ids)
 
         return run
@@ -182,9 +180,9 @@ def main(pairs: int = 0, rounds: int = 3) -> None:
 
 
 def throughput(bench: Bench, rounds: int) -> None:
-    batches = bench.ready(1)
-    tokens = sum(ids.numel() for ids, _ in batches)
-    rows = sum(len(ids) for ids, _ in batches)
+    ready = bench.ready(1)
+    tokens = sum(ids.numel() for ids, _ in ready)
+    rows = sum(len(ids) for ids, _ in ready)
     print(f"InfoLM on {bench.device}, {bench.pairs:,} pairs, {rows:,} masked rows, {tokens:,} tokens", flush=True)
     seconds("the first call, in which libraries load", bench.timed(lambda: bench.score(0)))
     if bench.device != "cpu":
@@ -192,8 +190,8 @@ def throughput(bench: Bench, rounds: int) -> None:
     texts = [text for side in bench.sentences(1) for text in side]
     jobs = {
         "cutting texts into pieces": lambda: bench.store().pieces(texts),
-        "the model's forward, ready tensors, masked place alone": bench.forward(batches),
-        "the model's whole forward, ready tensors": bench.plain_forward(batches),
+        "the model's forward, ready tensors, masked place alone": bench.forward(ready),
+        "the model's whole forward, ready tensors": bench.plain_forward(ready),
         "InfoLM from texts to scores": lambda: bench.score(1),
     }
     best = turns(bench, jobs, rounds)
@@ -248,9 +246,9 @@ def precision(bench: Bench, dtype: str) -> None:
     ):
         print(f"  {what:<66} {value:12.2e}", flush=True)
     print(f"  {'correlation of ranks':<66} {ranks:12.6f}", flush=True)
-    batches = bench.ready(2)
+    ready = bench.ready(2)
     for name in ("float32", dtype):
-        seconds(f"forward, {name}", min(turns(bench, {"": bench.forward(batches, name)}, 2).values()))
+        seconds(f"forward, {name}", min(turns(bench, {"": bench.forward(ready, name)}, 2).values()))
 
 
 def lists(bench: Bench, rounds: int) -> None:

@@ -633,10 +633,10 @@ def test_a_device_with_little_memory_holds_fewer_distributions(
     expected = scored(references, candidates, "fisher_rao").arrays
     whole, most = infolm_device._distributions, [4]
 
-    def short(model: Any, vectors: Any, weights: Any, counts: Any, chosen: Any, temperatures: Any) -> Any:
+    def short(model: Any, launched: Any, weights: Any, chosen: Any, temperatures: Any) -> Any:
         if len(chosen) > most[0]:
             raise torch.cuda.OutOfMemoryError("CUDA out of memory.")
-        return whole(model, vectors, weights, counts, chosen, temperatures)
+        return whole(model, launched, weights, chosen, temperatures)
 
     monkeypatch.setattr(infolm_device, "_distributions", short)
     found = scored(references, candidates, "fisher_rao").arrays
