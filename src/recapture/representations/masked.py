@@ -120,13 +120,10 @@ class MaskedStore:
         known = {own: self._kept[own] for own in cut if own not in new and own not in flying}
         parts = self.as_windows(new.values())
         launched = within_memory(
-            lambda tokens: launch(self.model, list(new), parts, known, flying, tokens),
+            lambda tokens: launch(self.model, list(new), parts, known, flying, tokens, self._put_away),
             self._batch_tokens or GPU_TOKENS,
             1,
         )
-        for earlier in self._flying:  # while the device is at work on the new ones
-            if earlier.arrived():
-                self._keep(earlier)
         self._flying.append(launched)
         return launched
 
@@ -134,6 +131,12 @@ class MaskedStore:
         """Wait for a launch and keep its vectors, here and on disk; False: some are no numbers, and none is kept."""
         self._flying.remove(launched)
         return self._keep(launched)
+
+    def _put_away(self) -> None:
+        """Keep what has arrived, for which nobody has to wait."""
+        for launched in self._flying:
+            if launched.arrived():
+                self._keep(launched)
 
     def _keep(self, launched: Launched) -> bool:
         fine = launched.wait()

@@ -6,7 +6,7 @@ through the model together, so that none is filled up. What comes back is copied
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +15,10 @@ import numpy as np
 if TYPE_CHECKING:
     from .masked_model import MaskedModel
     from .pieces import Own, Pieces
+
+
+_QUEUED = 8
+"""Batches of which a device's queue is full, or nearly: the next calls would wait for it."""
 
 
 class Windows(NamedTuple):
@@ -77,9 +81,10 @@ def launch(
     known: Mapping[Own, np.ndarray],
     flying: Mapping[Own, Launched],
     batch_tokens: int,
+    meanwhile: Callable[[], None],
 ) -> Launched:
     """Vectors of all these texts on the model's device. new: those that go through the model, in these windows; known:
-    vectors of others; flying: where the rest is."""
+    vectors of others; flying: where the rest is; meanwhile: what to do once the device has work for a while."""
     import torch
 
     order = [*new, *known, *flying]
@@ -90,7 +95,9 @@ def launch(
     with model.computing():
         vectors = torch.empty((int(counts.sum()), model.width), dtype=torch.float32, device=device)
         mask = int(model.tokenizer.mask or 0)
-        for ids, owner, place, target in batches(windows, starts, batch_tokens, device):
+        for at, (ids, owner, place, target) in enumerate(batches(windows, starts, batch_tokens, device)):
+            if at == _QUEUED:
+                meanwhile()
             masked = ids[owner]
             masked.scatter_(1, place[:, None], mask)
             vectors.index_copy_(0, target, model.head_tensor(masked, None, place))
