@@ -1,6 +1,6 @@
 """InfoLM beside its model's own forward on the same batches, what half precision does to scores, and lists of alpha.
 
-    python -m benchmarks infolm_device [--profile]
+    python -m benchmarks infolm_device [--pairs 3000] [--profile]
 
 The forward is timed on tensors that lie ready on the device, rows of one length together, once with the savings of
 recapture (the last layer and the vocabulary in the masked place alone) and once as the model comes. InfoLM goes from
@@ -11,9 +11,9 @@ says where the time of this program and of the device goes.
 
 from __future__ import annotations
 
+import argparse
 import functools
 import random
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -162,11 +162,16 @@ def turns(bench: Bench, jobs: dict[str, Callable[[], Any]], rounds: int) -> list
     return best
 
 
-def main(pairs: int = 0, rounds: int = 2) -> None:
+def main(rounds: int = 2) -> None:
     import torch
 
+    parser = argparse.ArgumentParser("python -m benchmarks infolm_device")
+    parser.add_argument("benchmark", nargs="*")
+    parser.add_argument("--pairs", type=int, help="by default 3000 on CUDA, 8 on the processor")
+    parser.add_argument("--profile", action="store_true", help="also where the time goes")
+    options = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    pairs = pairs or (3000 if device == "cuda" else 8)
+    pairs = options.pairs or (3000 if device == "cuda" else 8)
     with tempfile.TemporaryDirectory() as folder:
         model: str | None = None
         try:
@@ -179,7 +184,7 @@ def main(pairs: int = 0, rounds: int = 2) -> None:
         throughput(bench, ready, rounds)
         lists(bench, rounds)
         precision(bench, ready)
-        if "--profile" in sys.argv:
+        if options.profile:
             profiled(bench)
 
 
