@@ -392,20 +392,19 @@ class Shared:
             self._words[name] = WordStore(name or None, **self._options, dtype=self._dtype)
         return self._words[name]
 
-    def chunk_characters(self, total: int) -> tuple[int, int]:
-        """Of the texts that are scored together, of so many in all: in the first chunk, and in each of the others.
+    def chunk_characters(self, left: int, begun: bool) -> int:
+        """Of the texts that are scored together next, where so many are left; begun: they are not the first ones.
 
         A device begins soon where the first chunk is small, and has no small one at the end, which would be computed
         before the vectors of the last but one are put away.
         """
         stores: list[WordStore | MaskedStore] = [*self._words.values(), *self._masked.values()]
-        there = bool(stores) and all(store.accelerator is not None for store in stores)
-        if not there:
-            return _CHUNK_CHARACTERS, _CHUNK_CHARACTERS
-        first = _CHUNK_CHARACTERS * _FIRST_THERE
-        others = math.ceil(max(0, total - first) / (_CHUNK_CHARACTERS * _MORE_THERE))
-        # Chunks are never quite full.
-        return first, math.ceil(1.05 * (total - first) / others) if others else first
+        if not stores or any(store.accelerator is None for store in stores):
+            return _CHUNK_CHARACTERS
+        if not begun:
+            return _CHUNK_CHARACTERS * _FIRST_THERE
+        chunks = max(1, math.ceil(left / (_CHUNK_CHARACTERS * _MORE_THERE)))
+        return math.ceil(left / chunks)
 
     def masked(self, model: ModelName | None = None) -> MaskedStore:
         """Head vectors of masked tokens by one masked language model."""
@@ -551,9 +550,8 @@ def _score_pairs(
     scores: dict[str, dict[TextPair, tuple[float, ...]]] = {job.metric.name: {} for job in jobs}
     if not jobs:
         return scores
-    sizes = shared.chunk_characters(sum(len(text) for pair in distinct for text in pair))
     with Progress("scoring pairs", len(distinct) * len(jobs), "pair") as progress:
-        for chunk, following in _with_next(_chunks(distinct, *sizes)):
+        for chunk, following in _with_next(_chunks(distinct, shared.chunk_characters)):
             for job in jobs:
                 if following:
                     cast(TextPairScorer, job.scorer).ahead(following)
@@ -574,19 +572,25 @@ def _with_next(chunks: Iterable[list[TextPair]]) -> Iterator[tuple[list[TextPair
     yield previous, []
 
 
-def _chunks(pairs: Iterable[TextPair], first: int, most: int) -> Iterator[list[TextPair]]:
-    """Pairs with one reference stand together; the order in which they came does not matter."""
+def _chunks(pairs: Iterable[TextPair], characters: Callable[[int, bool], int]) -> Iterator[list[TextPair]]:
+    """Pairs with one reference stand together; the order in which they came does not matter.
+
+    characters: as `Shared.chunk_characters`.
+    """
+    ordered = sorted(pairs, key=lambda pair: (len(pair[0]), pair))
+    left = sum(len(reference) + len(candidate) for reference, candidate in ordered)
     chunk: list[TextPair] = []
-    size, limit = 0, first
+    size, limit = 0, characters(left, False)
     previous = None
-    for reference, candidate in sorted(pairs, key=lambda pair: (len(pair[0]), pair)):
+    for reference, candidate in ordered:
         needed = len(candidate) + (len(reference) if reference != previous else 0)
         if chunk and size + needed > limit:
             yield chunk
-            chunk, size, limit = [], 0, most
+            chunk, size, limit = [], 0, characters(left, True)
             needed = len(candidate) + len(reference)
         chunk.append((reference, candidate))
         size += needed
+        left -= len(reference) + len(candidate)
         previous = reference
     if chunk:
         yield chunk
