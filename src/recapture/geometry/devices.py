@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import importlib.util
 import re
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..checks import is_torch
@@ -116,6 +118,17 @@ def tried_on(device: str | None, work: Callable[[str], Found]) -> Found | None:
         if options.accelerator is not None or options.device != "auto":  # somebody asked for it
             raise
     return None
+
+
+def meanwhile(device: str | None, work: Callable[[], Found]) -> Callable[[], Found]:
+    """Work of the processor that is done while a device works; without one at once. What comes back waits for it."""
+    if device is None:
+        found = work()
+        return lambda: found
+    pool = ThreadPoolExecutor(1, thread_name_prefix="recapture")
+    future = pool.submit(contextvars.copy_context().run, work)
+    pool.shutdown(wait=False)
+    return future.result
 
 
 def to_device(values: np.ndarray, device: Any) -> Any:

@@ -104,10 +104,13 @@ def near_words(block: Block, start: int, stop: int, room: Any, bits: Any) -> int
     counter = torch.zeros(1, dtype=torch.int64, device=room.device)
     columns, width = block.columns.half.shape
     tiles = triton.cdiv(stop - start, bm) * triton.cdiv(columns, bn)
+    given = (
+        block.rows.half, block.columns.half, block.rows.term, block.columns.term,
+        block.row_threshold, block.column_threshold,
+    )  # fmt: skip
     with torch.cuda.device(room.device):  # Triton knows no other than the current one
         _pass[(tiles,)](
-            block.rows.half, block.columns.half, block.rows.term, block.columns.term,
-            block.row_threshold, block.column_threshold, room, bits, counter,
+            *_side_by_side(*given), room, bits, counter,
             start, stop, columns, len(room), block.same_until, width,
             BM=bm, BN=bn, BK=bk, GROUP=group, num_warps=warps, num_stages=stages,
         )  # fmt: skip
@@ -121,6 +124,11 @@ def exact_squared(left: Any, i: Any, right: Any, j: Any) -> Any:
         block = 8
         with torch.cuda.device(left.device):
             _exact[(triton.cdiv(len(i), block),)](
-                left, right, i, j, found, len(i), left.shape[1], BLOCK=block, WIDE=128, num_warps=4
+                *_side_by_side(left, right, i, j), found, len(i), left.shape[1], BLOCK=block, WIDE=128, num_warps=4
             )
     return found
+
+
+def _side_by_side(*tensors: Any) -> list[Any]:
+    """Kernels see addresses alone: a number that is repeated without copies would be followed by somebody else's."""
+    return [each.contiguous() for each in tensors]

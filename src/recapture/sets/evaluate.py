@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..checks import check_draws, check_level, check_seed, plain_arguments
 from ..errors import InputError
-from ..geometry.devices import on_device
+from ..geometry.devices import accelerator_for, meanwhile, on_device
 from ..geometry.points import PointSet
 from ..labellings.groups import Groups
 from ..labellings.plans import Pvalue, check_pvalue
@@ -358,9 +358,8 @@ def evaluate_prepared(
     results.made_for = prepared.made_for
     results.samples = _samples(prepared)
     results.kept = None if results.samples is None else KeptSets(prepared, seed)
-    results.reference_content = content_digest(
-        reference.values if prepared.identity is None else next(iter(prepared.texts.values()))
-    )
+    of_reference = reference.values if prepared.identity is None else next(iter(prepared.texts.values()))
+    content = meanwhile(accelerator_for(len(reference), smallest), lambda: content_digest(of_reference))
     if asked(pvalue) and results.samples is not None:
         together = prepared.groups.reference is not None or bool(prepared.groups.candidates)
         results.people = People(with_defaults(jobs, seed), reference.ordered, seed, together=together)
@@ -391,6 +390,7 @@ def evaluate_prepared(
             job.metric.name: _no_result(job, pair, prepared.identity, reason) if reason else next(measured)
             for job, reason in zip(jobs, reasons[name], strict=True)
         }
+    results.reference_content = content()
     return held_together(results)
 
 
