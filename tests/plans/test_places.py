@@ -16,7 +16,7 @@ import pytest
 import recapture as rc
 from recapture.cli.app import run
 from recapture.errors import InputError
-from recapture.plans import copies, ray_engine, tile_plan
+from recapture.plans import local_copies, ray_engine, tile_plan
 from recapture.plans.places import RemotePath, beside, place_of, seen_from
 from recapture.plans.ray_engine import _WithoutRay
 from recapture.plans.tile_plan import TilePlan
@@ -29,7 +29,7 @@ METRICS = ["mark-evaluate", "precision-recall", "density-coverage"]
 @pytest.fixture
 def sets(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(copies.tempfile, "tempdir", str(tmp_path))  # copies of what lies elsewhere go there
+    monkeypatch.setattr(local_copies.tempfile, "tempdir", str(tmp_path))  # copies of what lies elsewhere go there
     fsspec.filesystem("memory").store.clear()
     reference, candidate = np.random.default_rng(3).standard_normal((2, 90, 5)).round(1)
     reference[70:80], candidate[:40:2] = reference[3], reference[:20]
@@ -271,7 +271,7 @@ class Process:
     """Another process, told line by line what to do, with all files for temporary use in one folder."""
 
     def __init__(self, folder):
-        code = "import sys\nfrom recapture.plans.copies import *\nfrom recapture.plans.places import *\n"
+        code = "import sys\nfrom recapture.plans.local_copies import *\nfrom recapture.plans.places import *\n"
         code += "for line in sys.stdin:\n    exec(line)\n    print('done', flush=True)\n"
         environment = {**os.environ, "TMPDIR": str(folder)}
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
@@ -313,7 +313,7 @@ def left(far):
     return {path.name for path in (far.parent / "temporary").glob("recapture-*/*")}
 
 
-needs_locks = pytest.mark.skipif(copies.fcntl is None, reason="files cannot be locked")
+needs_locks = pytest.mark.skipif(local_copies.fcntl is None, reason="files cannot be locked")
 
 
 @needs_locks
@@ -393,12 +393,12 @@ def test_nothing_is_deleted_in_a_folder_that_others_may_write_to(far, tmp_path):
     folder.mkdir()
     (folder / f"{DIGEST}.npy").write_bytes(b"12345")
     (tmp_path / "link").symlink_to(folder)
-    copies.delete_unused(tmp_path / "link")
+    local_copies.delete_unused(tmp_path / "link")
     folder.chmod(0o777)
-    copies.delete_unused(folder)
+    local_copies.delete_unused(folder)
     assert [path.name for path in folder.iterdir()] == [f"{DIGEST}.npy"]
     folder.chmod(0o700)
-    copies.delete_unused(folder)
+    local_copies.delete_unused(folder)
     assert [path.name for path in folder.iterdir()] == []
 
 

@@ -1,6 +1,6 @@
 """Where plans and vectors lie: folders here, or behind any URL that fsspec knows, with the few operations plans need.
 
-What has to be mapped into memory is copied once to this machine's folder for temporary files (`copies`).
+What has to be mapped into memory is copied once to this machine's folder for temporary files (`local_copies`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from ..errors import InputError, first_line
 from ..files import expanded, whole_file
-from .copies import copy_path, unnamed_copy, used_copy
+from .local_copies import copy_path, unnamed_copy, used_copy
 
 _URL = re.compile(r"([a-z][a-z0-9+.:-]+)://", re.IGNORECASE)
 """How a URL begins; kinds of storage may be chained by "::"."""

@@ -24,7 +24,7 @@ from ..errors import InputError, first_line, shown
 from ..geometry.devices import check_kind, on_device
 from ..geometry.parallel import engine, engine_options
 from ..progress import Progress
-from .copies import end_of, work_for
+from .local_copies import end_of, work_for
 from .phases import ROWS, VECTORS, MissingPartsError, Part, ready
 from .places import Place, place_of
 from .planned_work import PlannedParts, PlanRun
