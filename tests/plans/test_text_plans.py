@@ -287,6 +287,36 @@ def test_damage_to_parts_of_others_is_found_by_whoever_uses_them(here, cut):
     assert rc.merge_plan("planned").to_json(arrays=True) == merged.to_json(arrays=True)
 
 
+@pytest.mark.parametrize(
+    ("damaged", "lacks", "then"),
+    [
+        (["counts-0001.part", "radii-candidate-0003.part"], "radii-candidate-0003", "counts-0001"),
+        (["reference.npy", "vectors-reference-0002.part"], "vectors-reference-0002", "rows-reference-0001"),
+    ],
+    ids=["counts and radii", "joined and a shard"],
+)
+def test_who_could_mend_a_part_sees_that_somebody_needs_it(here, damaged, lacks, then):
+    """Nobody else knows that what was made of it is damaged, too."""
+    merged = done("human.txt", "model.txt", parts=3)
+    for name in damaged:
+        flip(Path("planned", name))
+    assert rc.run_plan("planned", 1, 2).missing == [lacks]
+    assert rc.run_plan("planned", 2, 2).made == [lacks]
+    assert rc.run_plan("planned", 1, 2).made == [then]
+    assert rc.merge_plan("planned").to_json(arrays=True) == merged.to_json(arrays=True)
+
+
+def test_who_finds_damage_and_waits_goes_on_when_it_is_mended(here, monkeypatch):
+    merged = done("human.txt", "model.txt", parts=3)
+    Path("planned/counts-0001.part").unlink()
+    flip(Path("planned/radii-candidate-0003.part"))
+    slept = []
+    monkeypatch.setattr(planned_work.time, "sleep", lambda _: slept.append(rc.run_plan("planned", 2, 2).made))
+    did = rc.run_plan("planned", 1, 2, wait=60)
+    assert (did.made, did.missing, slept) == (["counts-0001"], [], [["radii-candidate-0003"]])
+    assert rc.merge_plan("planned").to_json(arrays=True) == merged.to_json(arrays=True)
+
+
 def test_damage_to_joined_vectors_is_found_by_whoever_uses_them(here):
     merged = done("human.txt", "model.txt", parts=6)
     Path("planned/counts-0003.part").unlink()

@@ -344,9 +344,12 @@ def _run_share(plan: TilePlan, worker: int, workers: int, wait: float, *, device
     made: list[str] = []
     found: list[str] = []
     in_order = rounds(plan.parts)
-    own = {part.name for together in in_order for part in together[worker - 1 :: workers]}
+    own = {part.name: part for together in in_order for part in together[worker - 1 :: workers]}
     done = plan.done(lambda part: part.name in own)
     needed = wanted(plan.parts, done)
+    for part in own.values():
+        if part.stage in needed and part.name not in done:
+            plan.discard(part)
 
     def do(parts: list[Part]) -> None:
         with Progress(f"parts of {plan.folder.name}", len(parts), "part") as progress:
@@ -364,14 +367,18 @@ def _run_share(plan: TilePlan, worker: int, workers: int, wait: float, *, device
     for together in in_order:
         if missing:  # of an earlier round
             break
+        mine = [part for part in together[worker - 1 :: workers] if part.stage in needed]
         try:
-            do([part for part in together[worker - 1 :: workers] if part.stage in needed])
-        except MissingPartsError as lacking:  # others made them, and they were damaged since
-            missing = lacking.names
-        else:
-            if together[-1].stage != COUNTS:
-                others = [part.name for part in together if part.stage in needed and part.name not in done]
-                missing = _missing_after(plan, others, wait)
+            do(mine)
+        except MissingPartsError as lacking:  # they were damaged since they were made
+            for part in plan.named(lacking.names):
+                plan.discard(part)
+            missing = _missing_after(plan, lacking.names, 0 if own.keys() & lacking.names else wait)
+            if not missing:
+                do([part for part in mine if part.name not in (*made, *found)])
+        if together[-1].stage != COUNTS and not missing:
+            others = [part.name for part in together if part.stage in needed and part.name not in done]
+            missing = _missing_after(plan, others, wait)
     return PlanRun(made, found, missing)
 
 
@@ -382,7 +389,7 @@ def _missing_after(plan: TilePlan, names: list[str], wait: float) -> list[str]:
         there = plan.look()
         names = [name for name in names if name not in there]
         left = end - time.monotonic()
-        if left <= 0:
+        if not names or left <= 0:
             break
         time.sleep(min(pause, left))
         pause = min(pause * 1.5, _LONGEST_PAUSE)

@@ -151,7 +151,7 @@ def make_part(shared: _Shared, name: str, how: _How) -> _Problem | None:
     def make(*, device: str | None) -> None:
         work_for(shared.run)
         work = _work(shared)
-        (part,) = [part for own in work.plan.parts.values() for part in own if part.name == name]
+        (part,) = work.plan.named([name])
         if not work.plan.is_whole(part):  # a node that was lost may have finished it
             work.make(part)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import os
+import stat
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -159,6 +161,9 @@ class TilePlan:
         """Of all parts."""
         return [part.name for parts in self.parts.values() for part in parts]
 
+    def named(self, names: Collection[str]) -> list[Part]:
+        return [part for parts in self.parts.values() for part in parts if part.name in names]
+
     def done(self, proved: Callable[[Part], bool] = lambda _: True) -> set[str]:
         """Names of the parts that are there, and whole, as far as somebody needs them.
 
@@ -212,6 +217,15 @@ class TilePlan:
         if (carried := self._carried(part)) is None:
             return None
         return read_part(self.path(part), carried, part.name, self._expected(part))
+
+    def discard(self, part: Part) -> None:
+        """A part that is not whole: who looks at names alone is to see that it is missing, and what it needs."""
+        path = self.path(part)
+        with suppress(OSError):
+            if self._carried(part) is not None and (not isinstance(path, Path) or _is_ours(path)):
+                path.unlink()
+        if part.stage in ROWS:
+            self._joined.clear()
 
     def keep(self, part: Part, found: dict[str, np.ndarray]) -> None:
         packed = part.stage not in VECTORS
@@ -341,6 +355,11 @@ def _state(path: Place) -> FileState | None:
     with suppress(OSError):
         return FileState.of(path) if isinstance(path, Path) else None
     return None
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a file was read, and is what it seems to be."""
+    return stat.S_ISREG(path.lstat().st_mode) and os.access(path, os.R_OK)
 
 
 def _texts_of(said: Any) -> tuple[PlannedEncoding, Content]:
