@@ -344,12 +344,9 @@ def _run_share(plan: TilePlan, worker: int, workers: int, wait: float, *, device
     made: list[str] = []
     found: list[str] = []
     in_order = rounds(plan.parts)
-    own = {part.name: part for together in in_order for part in together[worker - 1 :: workers]}
-    done = plan.done(lambda part: part.name in own)
+    own = {part.name for together in in_order for part in together[worker - 1 :: workers]}
+    done = plan.done(lambda part: part.name in own, discard=True)
     needed = wanted(plan.parts, done)
-    for part in own.values():
-        if part.stage in needed and part.name not in done:
-            plan.discard(part)
 
     def do(parts: list[Part]) -> None:
         with Progress(f"parts of {plan.folder.name}", len(parts), "part") as progress:
@@ -373,7 +370,7 @@ def _run_share(plan: TilePlan, worker: int, workers: int, wait: float, *, device
         except MissingPartsError as lacking:  # they were damaged since they were made
             for part in plan.named(lacking.names):
                 plan.discard(part)
-            missing = _missing_after(plan, lacking.names, 0 if own.keys() & lacking.names else wait)
+            missing = _missing_after(plan, lacking.names, 0 if own & {*lacking.names} else wait)
             if not missing:
                 do([part for part in mine if part.name not in (*made, *found)])
         if together[-1].stage != COUNTS and not missing:

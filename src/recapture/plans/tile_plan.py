@@ -164,16 +164,19 @@ class TilePlan:
     def named(self, names: Collection[str]) -> list[Part]:
         return [part for parts in self.parts.values() for part in parts if part.name in names]
 
-    def done(self, proved: Callable[[Part], bool] = lambda _: True) -> set[str]:
+    def done(self, proved: Callable[[Part], bool] = lambda _: True, *, discard: bool = False) -> set[str]:
         """Names of the parts that are there, and whole, as far as somebody needs them.
 
         proved: of which parts that has to be proved; of others, which whoever uses them proves, name and size will do.
+        discard: whether to remove those that are not whole.
         """
         there, needed = self.look(), set[str]()
         while new := [stage for stage in wanted(self.parts, there) if stage not in needed]:
             for part in (part for stage in new for part in self.parts[stage]):  # rows before what is made of them
                 if part.name in there and proved(part) and not self.is_whole(part):
                     there.remove(part.name)
+                    if discard:
+                        self.discard(part)
             needed.update(new)
         return there & {part.name for stage in needed for part in self.parts[stage]}
 
