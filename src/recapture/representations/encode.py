@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -150,7 +151,8 @@ def checked_texts(texts: Iterable[str]) -> list[str]:
     if not listed:
         raise InputError("there are no texts to encode")
     for position, text in enumerate(listed):
-        _check_unicode(text, position)
+        if not text.isascii():
+            _check_unicode(text, position)
     return listed
 
 
@@ -165,6 +167,20 @@ def _check_unicode(text: str, position: int) -> None:
         raise InputError(f"text {position} is not valid Unicode: it has half of a surrogate pair") from None
 
 
+def _longest_first(texts: list[str], positions: list[int]) -> np.ndarray:
+    """Positions of texts by length, ties by alphabet: batches are then the same in whatever order the texts came, and
+    a batch that is too large for the memory fails at once.
+    """
+    lengths = np.fromiter(map(len, map(texts.__getitem__, positions)), np.int64, len(positions))
+    order = np.argsort(-lengths, kind="stable")
+    ordered = np.array(positions, np.int64)[order]
+    ends = np.flatnonzero(np.diff(lengths[order], append=-1)) + 1
+    for start, end in pairwise([0, *ends.tolist()]):
+        if end - start > 1:
+            ordered[start:end] = sorted(ordered[start:end].tolist(), key=texts.__getitem__)
+    return ordered
+
+
 class _Encoding:
     """One call of `encode`. Vectors go straight to their text's row; repeats are filled in at the end."""
 
@@ -173,28 +189,29 @@ class _Encoding:
         self._store = store
         self._space = encoder.identity() if store is not None else {}
         first: dict[str, int] = {}
-        self._source = np.array([first.setdefault(text, position) for position, text in enumerate(texts)])
+        source = map(first.setdefault, texts, range(len(texts)))
+        self._source = np.fromiter(source, np.int64, len(texts))
         self._texts = texts
         self._first = list(first.values())
         self._vectors = np.empty((len(texts), 0), np.float32)  # as wide as the first vectors, once there are some
 
     def run(self, batch_size: int | None) -> np.ndarray:
-        # Longest first, ties by alphabet: batches are then the same in whatever order the texts came, and a batch
-        # that is too large for the memory fails at once.
-        missing = sorted(self._recall(), key=lambda position: (-len(self._texts[position]), self._texts[position]))
+        missing = _longest_first(self._texts, self._recall())
+        listed = self._at(missing)
         # By estimated tokens: the longest texts come first, so that counting texts would promise far too long a wait.
         effort: Callable[[str], int] = getattr(self._encoder, "effort", _effort)
-        efforts = [effort(self._texts[position]) for position in missing]
+        efforts = np.fromiter(map(effort, listed), np.int64, len(listed))
         new: list[int] = []
-        with Progress("encoding", sum(efforts), "token") as progress:
-            for places, vectors in self._batches(self._at(missing), batch_size):
-                batch = [missing[place] for place in places]
-                self._keep(batch, vectors)
-                progress.advance(sum([efforts[place] for place in places]))
-                new += batch
-                if len(new) >= CHUNK:
-                    self._remember(new)
-                    new = []
+        with Progress("encoding", int(efforts.sum()), "token") as progress:
+            for places, vectors in self._batches(listed, batch_size):
+                chosen = np.asarray(places)
+                self._keep(missing[chosen], vectors)
+                progress.advance(int(efforts[chosen].sum()))
+                if self._store is not None:
+                    new += missing[chosen].tolist()
+                    if len(new) >= CHUNK:
+                        self._remember(new)
+                        new = []
             self._remember(new)
         return self._with_repeats()
 
@@ -221,10 +238,10 @@ class _Encoding:
         if self._store is not None and positions:
             self._store.put(self._space, self._at(positions), self._vectors[positions])
 
-    def _at(self, positions: list[int]) -> list[str]:
+    def _at(self, positions: Sequence[int] | np.ndarray) -> list[str]:
         return [self._texts[position] for position in positions]
 
-    def _keep(self, positions: list[int], answer: Any) -> None:
+    def _keep(self, positions: Sequence[int] | np.ndarray, answer: Any) -> None:
         vectors = self._checked(positions, answer)
         if not self._vectors.shape[1]:
             self._vectors = np.empty((len(self._texts), vectors.shape[1]), np.float32)
@@ -235,11 +252,14 @@ class _Encoding:
             )
         self._vectors[positions] = vectors
 
-    def _checked(self, positions: list[int], answer: Any) -> np.ndarray:
+    def _checked(self, positions: Sequence[int] | np.ndarray, answer: Any) -> np.ndarray:
         name = self._encoder.name
-        given = numbers_of(answer, f"what the encoder {name} gives", "an array of numbers")
-        with np.errstate(over="ignore"):
-            vectors = given.astype(np.float32)
+        if type(answer) is np.ndarray and answer.dtype == np.float32:  # as models give them: nothing to convert
+            vectors = answer
+        else:
+            given = numbers_of(answer, f"what the encoder {name} gives", "an array of numbers")
+            with np.errstate(over="ignore"):
+                vectors = given.astype(np.float32)
         if vectors.ndim != 2 or len(vectors) != len(positions) or not vectors.shape[1]:
             raise InputError(
                 f"the encoder {name} must give one vector per text: "
