@@ -265,8 +265,8 @@ class _Encoding:
                 f"the encoder {name} must give one vector per text: "
                 f"for {len(positions)} texts it gave an array of shape {vectors.shape}"
             )
-        wrong = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
-        if len(wrong):
+        wrong = np.flatnonzero(~np.isfinite(vectors).all(axis=1)).tolist()
+        if wrong:
             raise InputError(
                 f"the encoder {name} gave infinity or no number for text {min(positions[row] for row in wrong)}"
             )

@@ -169,7 +169,7 @@ class EncoderBatches:
             # Apart, so that the batches of short texts are the same whatever is done with long ones.
             batches = self._batches(token_rows(cut["input_ids"]), portion.start + long, most)
         elif len(long):
-            pieces = [self._pieces(tokens.ids_of(at)) for at in long]
+            pieces = [self._pieces(tokens.ids_of(at)) for at in long.tolist()]
         batches += self._batches(tokens.chosen(short), portion.start + short, most)
         return _Cut(batches, portion.start + long[: len(pieces)], pieces)
 

@@ -133,7 +133,7 @@ class KnownWords:
     def _found(self, words: _Words) -> np.ndarray:
         """The number of each word; -1 where it is not known, or too long."""
         slots = words.slots
-        numbers = self._slots[slots]
+        numbers: np.ndarray = self._slots[slots]
         found = self._equal(slots, words.keys)
         left = np.flatnonzero(~found & (numbers >= 0))
         numbers[~found] = -1
@@ -187,7 +187,7 @@ class KnownWords:
 
 
 class _Words:
-    """Words between blanks, each as a few numbers: equal words, equal numbers, and different ones, different numbers."""
+    """Words between blanks, each as a few numbers that no other word of at most 31 bytes has."""
 
     def __init__(self, written: bytes) -> None:
         self._written = written
