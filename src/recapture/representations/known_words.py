@@ -18,8 +18,8 @@ import numpy as np
 
 from .pieces import parts
 
-_TEXTS_AT_ONCE = 2048
-"""Texts of 25 words on one core, microseconds each: 256 .99, 1,024 .88, 2,048 .84, 4,096 1.14: a cache's size."""
+_TEXTS_AT_ONCE = 1024
+"""So that what is made of their words on the way stays in a cache of the processor."""
 _BITS = 18
 _SLOTS = 1 << _BITS
 _MOST_WORDS = _SLOTS // 2
@@ -90,7 +90,7 @@ class KnownWords:
         self._numbers: dict[bytes, int] = {}
         self._bytes = 0
         self._slots = np.full(_SLOTS, -1, np.int32)
-        self._keys = [np.zeros(_SLOTS, np.uint64) for _ in range(_LOADS)]
+        self._keys = np.zeros((_SLOTS, _LOADS), np.uint64)
         self._counts = np.zeros(0, np.int64)
         self._starts = np.zeros(0, np.int64)
         self._pieces = np.zeros(0, np.int32)
@@ -140,15 +140,17 @@ class KnownWords:
         while len(left):  # another word has the place: theirs may be the next one
             slots[left] = (slots[left] + 1) % _SLOTS
             there = self._slots[slots[left]]
-            same = self._equal(slots[left], [keys[left] for keys in words.keys])
+            same = self._equal(slots[left], words.keys[left])
             numbers[left[same]] = there[same]
             left = left[~same & (there >= 0)]
         return numbers
 
-    def _equal(self, slots: np.ndarray, keys: Sequence[np.ndarray]) -> np.ndarray:
-        same: np.ndarray = self._keys[0][slots] == keys[0]
-        for ours, theirs in zip(self._keys[1:], keys[1:], strict=True):
-            same &= ours[slots] == theirs
+    def _equal(self, slots: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        differing = self._keys.take(slots, axis=0)
+        differing ^= keys
+        same: np.ndarray = differing[:, 0] == 0
+        for load in range(1, _LOADS):
+            same &= differing[:, load] == 0
         return same
 
     def _learn(self, written: Sequence[bytes]) -> None:
@@ -180,8 +182,7 @@ class KnownWords:
             free = self._slots[slots] < 0
             self._slots[slots[free]] = numbers[left[free]]  # of several for one slot the last one gets it
             placed = self._slots[slots] == numbers[left]
-            for ours, theirs in zip(self._keys, words.keys, strict=True):
-                ours[slots[placed]] = theirs[left[placed]]
+            self._keys[slots[placed]] = words.keys[left[placed]]
             left = left[~placed]
             words.slots[left] = (words.slots[left] + 1) % _SLOTS
 
@@ -198,18 +199,18 @@ class _Words:
         lengths = self._ends - self.starts
         # Eight bytes from any place on, as one number.
         loads = np.ndarray((len(raw) - 7,), "<u8", raw, strides=(1,))
-        self.keys = [loads[self.starts] & _MASKS[np.minimum(lengths, 8)]]
+        self.keys = np.zeros((len(lengths), _LOADS), np.uint64)
+        self.keys[:, 0] = loads[self.starts] & _MASKS[np.minimum(lengths, 8)]
         for load in range(1, _LOADS):
-            key = np.zeros(len(lengths), np.uint64)
             longer = np.flatnonzero(lengths > 8 * load)
-            key[longer] = loads[self.starts[longer] + 8 * load] & _MASKS[np.minimum(lengths[longer] - 8 * load, 8)]
-            self.keys.append(key)
+            rest = _MASKS[np.minimum(lengths[longer] - 8 * load, 8)]
+            self.keys[longer, load] = loads[self.starts[longer] + 8 * load] & rest
         # A word with as many bytes as the numbers hold, or more, must not look like one that is known.
-        size = np.minimum(lengths, _LONGEST + 1).astype(np.uint64) << np.uint64(56)
-        self.keys[-1] = (self.keys[-1] & _MASKS[7]) | size
-        mixed = self.keys[0] * _FACTORS[0]
-        for key, factor in zip(self.keys[1:], _FACTORS[1:], strict=True):
-            mixed ^= key * factor
+        self.keys[:, -1] &= _MASKS[7]
+        self.keys[:, -1] |= np.minimum(lengths, _LONGEST + 1).astype(np.uint64) << np.uint64(56)
+        mixed = self.keys[:, 0] * _FACTORS[0]
+        for load in range(1, _LOADS):
+            mixed ^= self.keys[:, load] * _FACTORS[load]
         mixed = (mixed ^ (mixed >> np.uint64(29))) * _FACTORS[1]
         self.slots = (mixed >> np.uint64(64 - _BITS)).astype(np.int64)
 
