@@ -171,6 +171,7 @@ def test_other_tokenizers_cut_whole_texts(other: Callable[[], Any]) -> None:
 def test_rows_that_are_chosen() -> None:
     rows = token_rows([[1, 2], [], [3]]).chosen(np.array([2, 0, 1]))
     assert [rows.ids_of(row) for row in range(3)] == [[3], [1, 2], []]
+    assert rows.times(2).tolist() == [0, 1, 0]
 
 
 @given(st.lists(st.text("abcé", max_size=4), max_size=40), st.data())

@@ -150,8 +150,8 @@ def checked_texts(texts: Iterable[str]) -> list[str]:
     listed = checked_entries(list(given), "")
     if not listed:
         raise InputError("there are no texts to encode")
-    for position, text in enumerate(listed):
-        if not text.isascii():
+    if not all(map(str.isascii, listed)):
+        for position, text in enumerate(listed):
             _check_unicode(text, position)
     return listed
 
