@@ -30,6 +30,7 @@ from recapture.representations.attention import ready_attention
 from recapture.representations.encoder import resolve_encoder
 from recapture.representations.encoder_batches import EncoderBatches
 from recapture.representations.pieces import plain_cutter
+from recapture.representations.text_order import LongestFirst
 
 from .made_encoder import folder, sentences
 from .startup import best_device
@@ -63,7 +64,7 @@ def timed(work: Callable[[], object]) -> tuple[float, float]:
 def order(texts: list[str]) -> list[str]:
     """As `rc.encode` gives texts to an encoder, all checks included."""
     made = encode._Encoding(encode.checked_texts(texts), rc.resolve_encoder("bag-of-words"), None)
-    return made._at(encode._longest_first(made._texts, made._first))
+    return list(LongestFirst(texts, made._first))
 
 
 def ready_batches(encoder: Any, texts: list[str]) -> tuple[list[dict[str, Any]], int]:
@@ -72,7 +73,7 @@ def ready_batches(encoder: Any, texts: list[str]) -> tuple[list[dict[str, Any]],
     ordered = order(texts)
     ready, tokens = [], 0
     for portion in batches._portions(ordered):
-        for batch in batches._cut(ordered, portion, None).batches:
+        for batch in batches._cut(portion, None).batches:
             ids, lengths = batch.ids.to(batches._device).long(), batch.lengths.to(batches._device)
             mask = (torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]).long()
             ready.append({"input_ids": ids, "attention_mask": mask, "token_type_ids": torch.zeros_like(ids)})
@@ -122,7 +123,7 @@ def beside(encoder: Any, texts: list[str]) -> None:
     """What is done beside the model, each step alone."""
     batches = encoder._batches
     ordered = order(texts)
-    portions = [ordered[part.start : part.stop] for part in batches._portions(ordered)]
+    portions = [part.texts for part in batches._portions(ordered)]
     plain = plain_cutter(encoder._model.tokenizer)
     rows: list[Any] = []
     filled: list[Any] = []
@@ -180,7 +181,9 @@ def watched(spent: dict[str, float]) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         for owner, attribute, name in (
             (encode, "checked_texts", "checking the texts"),
-            (encode, "_longest_first", "sorting them"),
+            (LongestFirst, "__init__", "sorting them by length"),
+            (LongestFirst, "_sort", "sorting ties"),
+            (encode._Encoding, "__init__", "finding repeats"),
             (EncoderBatches, "_cut", "cutting and filling, in a thread of its own"),
             (EncoderBatches, "_started", "giving batches to the device"),
             (encoder_batches, "_fetched", "waiting for vectors"),

@@ -232,12 +232,13 @@ def test_portions_grow_and_hold_every_text_once(tiny_bert: Path, small_batches: 
     encoder.encode_batch(["a"])
     texts = sorted(TEXTS, key=len, reverse=True)
     portions = list(encoder._batches._portions(texts))
-    assert [place for portion in portions for place in portion] == list(range(len(texts)))
+    assert [text for portion in portions for text in portion.texts] == texts
+    assert [portion.start for portion in portions] == [0, *np.cumsum([len(each.texts) for each in portions])[:-1]]
     # Four characters a token, about, and one more a text: a portion ends with the text that makes it full.
-    tokens = [sum(len(texts[place]) // 4 + 1 for place in portion) for portion in portions]
+    tokens = [sum(len(text) // 4 + 1 for text in portion.texts) for portion in portions]
     budgets = [small_batches] + [2 * small_batches] * (len(portions) - 1)
     for portion, made, budget in zip(portions[:-1], tokens, budgets, strict=False):
-        assert made - (len(texts[portion[-1]]) // 4 + 1) < budget <= made
+        assert made - (len(portion.texts[-1]) // 4 + 1) < budget <= made
     assert len(portions) > 2
 
 

@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recapture.representations import known_words
-from recapture.representations.encode import _longest_first
 from recapture.representations.known_words import KnownWords, cuts_at_blanks, cutter_of, token_rows
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -172,14 +171,6 @@ def test_rows_that_are_chosen() -> None:
     rows = token_rows([[1, 2], [], [3]]).chosen(np.array([2, 0, 1]))
     assert [rows.ids_of(row) for row in range(3)] == [[3], [1, 2], []]
     assert rows.times(2).tolist() == [0, 1, 0]
-
-
-@given(st.lists(st.text("abcé", max_size=4), max_size=40), st.data())
-def test_longest_first_then_by_alphabet(texts: list[str], data: st.DataObject) -> None:
-    chosen = data.draw(st.lists(st.integers(0, max(0, len(texts) - 1)), unique=True)) if texts else []
-    # Of equal texts only one is ever asked for: what is compared are the texts themselves.
-    found = [texts[at] for at in _longest_first(texts, chosen)]
-    assert found == sorted((texts[at] for at in chosen), key=lambda text: (-len(text), text))
 
 
 def test_the_default_encoders_tokenizer(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -16,6 +15,7 @@ from ..progress import Progress
 from ..texts.objects import checked_entries, may_hold_texts, samples_of
 from .batches import CHARACTERS
 from .encoder import Encoder, EncoderLike, resolve_encoder
+from .text_order import LongestFirst
 from .vector_cache import VectorCache
 
 # Written to the cache together; what an interrupted run has finished of these is not made again.
@@ -167,20 +167,6 @@ def _check_unicode(text: str, position: int) -> None:
         raise InputError(f"text {position} is not valid Unicode: it has half of a surrogate pair") from None
 
 
-def _longest_first(texts: list[str], positions: list[int]) -> np.ndarray:
-    """Positions of texts by length, ties by alphabet: batches are then the same in whatever order the texts came, and
-    a batch that is too large for the memory fails at once.
-    """
-    lengths = np.fromiter(map(len, map(texts.__getitem__, positions)), np.int64, len(positions))
-    order = np.argsort(-lengths, kind="stable")
-    ordered = np.array(positions, np.int64)[order]
-    ends = np.flatnonzero(np.diff(lengths[order], append=-1)) + 1
-    for start, end in pairwise([0, *ends.tolist()]):
-        if end - start > 1:
-            ordered[start:end] = sorted(ordered[start:end].tolist(), key=texts.__getitem__)
-    return ordered
-
-
 class _Encoding:
     """One call of `encode`. Vectors go straight to their text's row; repeats are filled in at the end."""
 
@@ -188,58 +174,60 @@ class _Encoding:
         self._encoder = encoder
         self._store = store
         self._space = encoder.identity() if store is not None else {}
-        first: dict[str, int] = {}
-        source = map(first.setdefault, texts, range(len(texts)))
-        self._source = np.fromiter(source, np.int64, len(texts))
         self._texts = texts
-        self._first = list(first.values())
+        self._source = np.arange(len(texts))
+        if len(set(texts)) < len(texts):
+            first: dict[str, int] = {}
+            self._source[:] = [first.setdefault(text, position) for position, text in enumerate(texts)]
+        self._first = np.flatnonzero(self._source == np.arange(len(texts)))
         self._vectors = np.empty((len(texts), 0), np.float32)  # as wide as the first vectors, once there are some
 
     def run(self, batch_size: int | None) -> np.ndarray:
-        missing = _longest_first(self._texts, self._recall())
-        listed = self._at(missing)
+        missing = self._recall()
+        ordered = LongestFirst(self._texts, missing)
         # By estimated tokens: the longest texts come first, so that counting texts would promise far too long a wait.
         effort: Callable[[str], int] = getattr(self._encoder, "effort", _effort)
-        efforts = np.fromiter(map(effort, listed), np.int64, len(listed))
+        efforts = np.zeros(len(self._texts), np.int64)
+        efforts[missing] = np.fromiter(map(effort, self._at(missing)), np.int64, len(missing))
         new: list[int] = []
         with Progress("encoding", int(efforts.sum()), "token") as progress:
-            for places, vectors in self._batches(listed, batch_size):
-                chosen = np.asarray(places)
-                self._keep(missing[chosen], vectors)
-                progress.advance(int(efforts[chosen].sum()))
+            for places, vectors in self._batches(ordered, batch_size):
+                positions = ordered.positions[np.asarray(places)]
+                self._keep(positions, vectors)
+                progress.advance(int(efforts[positions].sum()))
                 if self._store is not None:
-                    new += missing[chosen].tolist()
+                    new += positions.tolist()
                     if len(new) >= CHUNK:
                         self._remember(new)
                         new = []
             self._remember(new)
         return self._with_repeats()
 
-    def _batches(self, texts: list[str], batch_size: int | None) -> Iterator[tuple[Sequence[int], Any]]:
+    def _batches(self, texts: Sequence[str], batch_size: int | None) -> Iterator[tuple[Sequence[int], Any]]:
         own = getattr(self._encoder, "encode_batches", None)
-        if own is not None and texts:  # nothing is loaded for nothing
+        if own is not None and len(texts):  # nothing is loaded for nothing
             yield from own(texts, batch_size)
             return
         size = batch_size or _USUAL_BATCH
         for start in range(0, len(texts), size):
-            batch = texts[start : start + size]
+            batch = list(texts[start : start + size])
             yield range(start, start + len(batch)), self._encoder.encode_batch(batch)
 
-    def _recall(self) -> list[int]:
+    def _recall(self) -> np.ndarray:
         """Take what the cache has; returns the positions of the texts it does not have."""
         if self._store is None:
             return self._first
         vectors, is_known = self._store.get(self._space, self._at(self._first))
         if is_known.any():
-            self._keep([place for place, known in zip(self._first, is_known, strict=True) if known], vectors)
-        return [place for place, known in zip(self._first, is_known, strict=True) if not known]
+            self._keep(self._first[is_known], vectors)
+        return np.asarray(self._first[~is_known])
 
     def _remember(self, positions: list[int]) -> None:
         if self._store is not None and positions:
             self._store.put(self._space, self._at(positions), self._vectors[positions])
 
     def _at(self, positions: Sequence[int] | np.ndarray) -> list[str]:
-        return [self._texts[position] for position in positions]
+        return [self._texts[position] for position in np.asarray(positions).tolist()]
 
     def _keep(self, positions: Sequence[int] | np.ndarray, answer: Any) -> None:
         vectors = self._checked(positions, answer)

@@ -8,7 +8,7 @@ last one are fetched.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -37,6 +37,13 @@ class TextVectors(NamedTuple):
 
     places: np.ndarray
     vectors: np.ndarray
+
+
+class _Portion(NamedTuple):
+    """Texts that are cut together, and the place of the first one."""
+
+    start: int
+    texts: list[str]
 
 
 class _Batch(NamedTuple):
@@ -125,18 +132,18 @@ class EncoderBatches:
             return False
         return bool((np.abs(vectors - expected).max(axis=1) <= 1e-4 * np.abs(expected).max(axis=1)).all())
 
-    def all(self, texts: Sequence[str]) -> np.ndarray:
+    def all(self, texts: Iterable[str]) -> np.ndarray:
         """One row per text."""
         return in_order(self.run(texts))
 
-    def run(self, texts: Sequence[str], rows: int | None = None) -> Iterator[TextVectors]:
+    def run(self, texts: Iterable[str], rows: int | None = None) -> Iterator[TextVectors]:
         """Vectors of all texts, in the order in which they are made; texts of like length should stand together.
 
         rows: the most texts, or windows of long texts, that go through the model together.
         """
         waiting: deque[_Pending] = deque()
         in_flight = 0 if self._device.type == "cpu" else _IN_FLIGHT
-        for cut in made_ahead(lambda part: self._cut(texts, part, rows), self._portions(texts)):
+        for cut in made_ahead(lambda part: self._cut(part, rows), self._portions(texts)):
             if self._long is not None and cut.long:
                 windows = rows or max(1, self._budget // (self._limit or self._budget))
                 yield TextVectors(cut.long_places, within_memory(partial(self._long.vectors, cut.long), windows, 1))
@@ -147,18 +154,23 @@ class EncoderBatches:
         while waiting:
             yield _fetched(waiting.popleft())
 
-    def _portions(self, texts: Sequence[str]) -> Iterator[range]:
-        ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) // CHARACTERS + 1)
-        start = done = 0
+    def _portions(self, texts: Iterable[str]) -> Iterator[_Portion]:
+        taken: list[str] = []
+        start = tokens = 0
         batches = 1  # few at first, so that the model begins soon
-        while start < len(texts):
-            stop = min(int(np.searchsorted(ends, done + batches * self._budget)) + 1, len(texts))
-            yield range(start, stop)
-            start, done = stop, int(ends[stop - 1])
-            batches = min(2 * batches, _BATCHES_AT_ONCE)
+        for text in texts:
+            taken.append(text)
+            tokens += len(text) // CHARACTERS + 1
+            if tokens >= batches * self._budget:
+                yield _Portion(start, taken)
+                start += len(taken)
+                taken, tokens = [], 0
+                batches = min(2 * batches, _BATCHES_AT_ONCE)
+        if taken:
+            yield _Portion(start, taken)
 
-    def _cut(self, texts: Sequence[str], portion: range, most: int | None) -> _Cut:
-        given = [self._prompt + text for text in texts[portion.start : portion.stop]]
+    def _cut(self, portion: _Portion, most: int | None) -> _Cut:
+        given = [self._prompt + text for text in portion.texts] if self._prompt else portion.texts
         tokens = self._cutter(given)
         beyond = tokens.lengths > (self._limit or np.inf)
         short, long = np.flatnonzero(~beyond), np.flatnonzero(beyond)
