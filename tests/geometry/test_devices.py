@@ -9,7 +9,7 @@ import pytest
 import recapture as rc
 from recapture.cli.app import run
 from recapture.geometry import device_spheres, devices, near_pairs
-from recapture.geometry.parallel import engine
+from recapture.geometry.parallel import engine, engine_options
 from recapture.pairs.greedy import token_table_on
 from recapture.representations.words import WordStore
 from torch_devices import ON_TORCH, short_of_memory
@@ -203,3 +203,16 @@ def test_places_that_are_repeated_without_copies(device):
     every = torch.arange(len(A), device=device)
     found = device_spheres.exact_squared(values, every[7:8].expand(len(A)), values, every)
     np.testing.assert_allclose(found.cpu().numpy(), ((A[7] - A) ** 2).sum(axis=1), rtol=1e-15)
+
+
+@pytest.mark.parametrize("device", [None, "cuda"])
+def test_what_is_done_meanwhile(device):
+    """Under the same options, whether a device works or not."""
+    with engine(threads=8):
+        assert devices.meanwhile(device, lambda: engine_options().thread_count())() == 8
+
+
+def test_errors_of_what_is_done_meanwhile():
+    waiting = devices.meanwhile("cuda", lambda: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        waiting()

@@ -1,5 +1,7 @@
 """How tiles are shared out: errors, limits and settings."""
 
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -64,3 +66,15 @@ def test_number_of_threads(monkeypatch):
         monkeypatch.setenv("RECAPTURE_THREADS", wrong)
         with pytest.raises(InputError, match="RECAPTURE_THREADS"):
             engine_options().thread_count()
+
+
+def test_work_that_few_threads_do_best():
+    seen = set()
+
+    def work(_):
+        seen.add(threading.get_ident())
+        time.sleep(0.002)
+
+    with engine(threads=8):
+        run_tiles(work, range(40), "few", 3)
+    assert len(seen) == 3

@@ -10,10 +10,10 @@ import numpy as np
 from .parallel import blocks, run_tiles
 from .sparse_rows import Rows, SparseRows, equal_rows
 
-_ROWS = 256
-"""Rows whose bits are looked at together."""
-_NUMBERS = 1 << 24
-"""That one thread hashes in about ten milliseconds."""
+_TOGETHER = 1 << 19
+"""Numbers whose bits are looked at together: they stay in a core's cache."""
+_NUMBERS = 1 << 23
+"""That one thread hashes in some milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -102,18 +102,19 @@ def row_hashes(values: Rows, dtype: np.dtype | None = None) -> np.ndarray:
     if isinstance(values, SparseRows):
         return values.hashes(factors)
     hashes = np.empty(len(values), np.uint64)
+    together = max(1, _TOGETHER // values.shape[1])
 
     def fill(part: slice) -> None:
         # One small room for all rows of a part: cores that ask the system for memory wait for each other.
-        room = np.empty((min(_ROWS, part.stop - part.start), values.shape[1]), dtype)
-        for start in range(part.start, part.stop, _ROWS):
-            rows = slice(start, min(start + _ROWS, part.stop))
+        room = np.empty((min(together, part.stop - part.start), values.shape[1]), dtype)
+        for start in range(part.start, part.stop, together):
+            rows = slice(start, min(start + together, part.stop))
             block = room[: rows.stop - rows.start]
             np.add(values[rows], dtype.type(0), out=block)  # -0.0 becomes 0.0
             hashes[rows] = np.einsum("ij,j->i", block.view(bits), factors)
 
     # Few calls a thread would not be worth starting it.
-    run_tiles(fill, blocks(len(values), max(16 * _ROWS, _NUMBERS // values.shape[1])), "finding repeats")
+    run_tiles(fill, blocks(len(values), max(1, _NUMBERS // values.shape[1])), "finding repeats")
     return hashes
 
 

@@ -72,12 +72,16 @@ def engine(**changes: Any) -> Iterator[EngineOptions]:
         _options.reset(token)
 
 
-def run_tiles(work: Callable[[Item], None], tiles: Sequence[Item], title: str) -> None:
+def run_tiles(work: Callable[[Item], None], tiles: Sequence[Item], title: str, most_threads: int | None = None) -> None:
     """Call `work` once for every tile, in no promised order, under the caller's options; the first error stops the
-    rest."""
-    threads = min(engine_options().thread_count(), len(tiles))
+    rest.
+
+    most_threads: beyond which work that is largely Python's own goes slower, as its threads wait for each other.
+    """
+    allowed = engine_options().thread_count()
+    threads = min(allowed, len(tiles), most_threads or allowed)
     if threads <= 1:
-        limits = one_blas_thread if engine_options().thread_count() == 1 else contextlib.nullcontext()
+        limits = one_blas_thread if allowed == 1 else contextlib.nullcontext()
         with limits, Progress(title, len(tiles), "tile") as progress:
             for tile in tiles:
                 work(tile)

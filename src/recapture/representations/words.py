@@ -97,7 +97,7 @@ class WordStore:
         self._model: Any = None
         self._depth = 0
         self._room = 0
-        self._kept: Kept[TextWords] = _kept()
+        self._kept: Kept[str, TextWords] = _kept()
         self._accelerator: str | None = ""
         self._pieces: dict[str, Pieces] = {}
         self.windowed: set[str] = set()
@@ -311,7 +311,7 @@ def _room_there(accelerator: str) -> tuple[int, int | None]:
     return memory // 8, memory // 4
 
 
-def _kept() -> Kept[TextWords]:
+def _kept() -> Kept[str, TextWords]:
     return Kept(lambda words: words.vectors.nbytes + words.ids.nbytes, _KEPT_BYTES)
 
 
