@@ -211,3 +211,10 @@ def test_longest_first_then_by_alphabet(texts: list[str], data: st.DataObject) -
     assert [texts[at] for at in ordered.positions[:some]] == expected[:some]
     assert list(ordered) == expected and len(ordered) == len(expected)
     assert [ordered[at] for at in range(-len(chosen), len(chosen))] == expected * 2
+
+
+def test_ties_are_sorted_as_they_are_asked_for() -> None:
+    ordered = LongestFirst(["b", "a", "dd", "cc", "eee"], np.arange(5))
+    assert ordered[0] == "eee" and ordered.positions.tolist() == [4, 2, 3, 0, 1]
+    assert ordered[1:2] == ["cc"] and ordered.positions.tolist() == [4, 3, 2, 0, 1]
+    assert list(ordered) == ["eee", "cc", "dd", "a", "b"]

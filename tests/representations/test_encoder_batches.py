@@ -24,6 +24,7 @@ from recapture.representations.encode import encode
 from recapture.representations.encoder import resolve_encoder
 from recapture.representations.encoder_batches import EncoderBatches, made_ahead
 from recapture.representations.encoders import sentence
+from recapture.representations.known_words import KnownWords
 from recapture.representations.long_texts import LongTexts
 from recapture.representations.vector_cache import VectorCache
 
@@ -78,6 +79,13 @@ def test_batches_hold_a_budget_of_tokens(tiny_bert: Path, small_batches: int) ->
     np.testing.assert_allclose(vectors[0], one_at_a_time(tiny_bert, TEXTS), atol=1e-5)
     few = shapes_seen(encoder, lambda: encode(TEXTS, encoder, batch_size=3, cache=False))
     assert max(rows for rows, _ in few) == 3
+
+
+def test_words_are_cut_once(tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder: Any = resolve_encoder(tiny_bert)
+    vectors = encode(TEXTS, encoder, cache=False)
+    monkeypatch.setattr(KnownWords, "_learn", lambda *_: pytest.fail("a known word is cut again"))
+    np.testing.assert_array_equal(encode(TEXTS[::-1], encoder, cache=False), vectors[::-1])
 
 
 def test_neither_order_nor_budget_changes_a_vector(tiny_bert: Path, small_batches: int) -> None:
