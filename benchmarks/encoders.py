@@ -25,7 +25,8 @@ import numpy as np
 import torch
 
 import recapture as rc
-from recapture.representations import encode, encoder_batches
+import recapture.representations.encode as encode
+import recapture.representations.encoder_batches as encoder_batches
 from recapture.representations.attention import ready_attention
 from recapture.representations.encoder import resolve_encoder
 from recapture.representations.encoder_batches import EncoderBatches

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import random
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -87,7 +88,7 @@ def test_words_of_any_length(cutter: Any) -> None:
 )
 def test_full_tables(limits: dict[str, int], cutter: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether all is forgotten or nearly every slot is taken."""
-    for name, value in {**limits, "_TEXTS_AT_ONCE": 5}.items():
+    for name, value in {**limits, "_CHARACTERS_AT_ONCE": 40}.items():
         monkeypatch.setattr(known_words, name, value)
     rng = random.Random(4)
     known, seen = KnownWords(cutter), []
@@ -119,6 +120,15 @@ def test_no_word_is_cut_twice(cutter: Any) -> None:
     assert [cut(texts).ids_of(row) for row in range(4)] == by_itself(cutter, texts)
     cut(texts[::-1])
     assert sorted(counted.given) == ["", "a", "ab", "ab,", "b"]
+
+
+def test_copies_begin_anew(cutter: Any) -> None:
+    for each in (cutter, with_token("a b", False)):
+        cut = cutter_of(each)
+        texts = ["a b ab", "ab"]
+        cut(texts)
+        rows = pickle.loads(pickle.dumps(cut))(texts)
+        assert [rows.ids_of(row) for row in range(2)] == by_itself(each, texts)
 
 
 def test_threads_may_share_what_is_known(cutter: Any) -> None:

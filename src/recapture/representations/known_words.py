@@ -2,8 +2,7 @@
 
 BERT's tokenizer and its many descendants cut a text at blanks before anything else, so that the pieces of a text are
 those of what stands between its blanks. Texts repeat words all the time: each is cut by the tokenizer once and then
-found again, all words of many texts together. On one core that takes a fortieth of the tokenizer's own time, and hardly
-any of it keeps other threads of Python waiting.
+found again, all words of many texts together, which takes a twentieth of the tokenizer's own time.
 """
 
 from __future__ import annotations
@@ -11,15 +10,16 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Sequence
-from itertools import chain
+from functools import partial
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .pieces import parts
 
-_TEXTS_AT_ONCE = 1024
-"""So that what is made of their words on the way stays in a cache of the processor."""
+_CHARACTERS_AT_ONCE = 1 << 17
+"""So that what is made of their words on the way stays in a cache of the processor, and small where texts are long."""
 _BITS = 18
 _SLOTS = 1 << _BITS
 _MOST_WORDS = _SLOTS // 2
@@ -91,6 +91,9 @@ class KnownWords:
         self._lock = threading.Lock()  # an encoder may be used by several threads
         self._forget()
 
+    def __reduce__(self) -> tuple[type[KnownWords], tuple[Any]]:
+        return KnownWords, (self._cutter,)
+
     def _forget(self) -> None:
         self._numbers: dict[bytes, int] = {}
         self._bytes = 0
@@ -103,10 +106,12 @@ class KnownWords:
 
     def rows(self, texts: Sequence[str]) -> TokenRows:
         """All tokens of these texts, special ones included."""
+        ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
+        starts = np.flatnonzero(np.diff(ends // _CHARACTERS_AT_ONCE, prepend=-1))
         made = []
-        for start in range(0, len(texts), _TEXTS_AT_ONCE):
+        for start, stop in pairwise([*starts.tolist(), len(texts)]):
             with self._lock:
-                made.append(self._rows(texts[start : start + _TEXTS_AT_ONCE]))
+                made.append(self._rows(texts[start:stop]))
         ids, lengths = (np.concatenate(arrays) for arrays in zip(*made, strict=True))
         return TokenRows(ids, np.cumsum(lengths) - lengths, lengths)
 
@@ -142,7 +147,7 @@ class KnownWords:
         found = self._equal(slots, words.keys)
         left = np.flatnonzero(~found & (numbers >= 0))
         numbers[~found] = -1
-        while len(left):  # another word has the place: theirs may be the next one
+        while len(left):  # another word has the slot: their own may be the next one
             slots[left] = (slots[left] + 1) % _SLOTS
             there = self._slots[slots[left]]
             same = self._equal(slots[left], words.keys[left])
@@ -228,8 +233,8 @@ def cutter_of(cutter: Any) -> Callable[[Sequence[str]], TokenRows]:
     """What cuts texts with this tokenizer in the fastest way that is sure to give its pieces."""
     if cuts_at_blanks(cutter):
         return KnownWords(cutter).rows
+    return partial(_by_tokenizer, cutter)
 
-    def by_tokenizer(texts: Sequence[str]) -> TokenRows:
-        return token_rows([each.ids for each in cutter.encode_batch_fast(list(texts))])
 
-    return by_tokenizer
+def _by_tokenizer(cutter: Any, texts: Sequence[str]) -> TokenRows:
+    return token_rows([each.ids for each in cutter.encode_batch_fast(list(texts))])
