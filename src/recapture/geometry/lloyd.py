@@ -172,10 +172,15 @@ class Clustering:
 
     def advance(self) -> None:
         present = self._present()
-        if present < self.clusters:
+        if self.drawing:
             self._take(self._batch(min(self.clusters - present, max(1, present // 2), _BATCH)))
         else:
             self._move()
+
+    @property
+    def drawing(self) -> bool:
+        """Whether the next centres will be drawn; else they will be moved."""
+        return self._present() < self.clusters
 
     def _present(self) -> int:
         return len(self.centres)

@@ -1,0 +1,155 @@
+"""Steps of several clusterings on the grid at once, each with few centres.
+
+A tile of rows meets the centres of all clusterings in one product, decides, and adds up what its clusters gain. Threads
+wait for each other at every call of Python, so each is for all clusterings. A centre ahead of all others by two margins
+is the nearest. Rows for which that does not tell meet the centres in float64. Sums on the grid are exact in any order,
+so nothing depends on tiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .grid_kmeans import GridClustering
+from .lloyd import STEPS
+from .parallel import blocks, run_tiles
+from .products import finite_products
+from .rooms import Room, Rooms
+
+FEW = 256
+"""Centres of a clustering: their numbers take one byte."""
+_ROWS = 1920
+"""Rows of a tile: of fewer, calls take as long as the work."""
+_COLUMNS = 512
+"""Centres of one product, but for those of one clustering."""
+
+
+def move_together(runs: Sequence[GridClustering]) -> None:
+    """Lloyd's steps to their end, for clusterings that have drawn all their centres."""
+    for part in blocks(len(runs), max(1, _COLUMNS // runs[0].clusters)):
+        _Together(runs[part]).complete()
+
+
+class _Listed(NamedTuple):
+    """Some rows of each clustering, filled up to one number of rows."""
+
+    run: np.ndarray
+    row: np.ndarray
+    slot: np.ndarray
+    places: np.ndarray
+    """(clusterings, slots) the row in each slot, 0 in those that are not filled."""
+
+    @classmethod
+    def of(cls, chosen: np.ndarray) -> _Listed:
+        run, row = np.nonzero(chosen)
+        counts = np.bincount(run, minlength=len(chosen))
+        slot = np.arange(len(run)) - np.repeat(np.cumsum(counts) - counts, counts)
+        places = np.zeros((len(chosen), counts.max()), np.intp)
+        places[run, slot] = row
+        return cls(run, row, slot, places)
+
+
+class _TileRoom(Room):
+    def __init__(self) -> None:
+        super().__init__()
+        self.gains: np.ndarray | None = None
+        """What clusters gained in the tiles that were here."""
+
+
+class _Together:
+    """Clusterings side by side: along the first axis of arrays."""
+
+    def __init__(self, runs: Sequence[GridClustering]) -> None:
+        self._runs = list(runs)
+        self._points = runs[0].points
+        self._margin = (2 * runs[0].grid.margin).astype(np.float32)
+        self._label = np.array([run.label for run in runs], np.uint8)
+        self._numbers = np.arange(runs[0].clusters, dtype=np.uint8)[:, None]
+        self._is_first = True
+        self._rooms = Rooms(_TileRoom)
+
+    def complete(self) -> None:
+        tiles = blocks(len(self._margin), _ROWS)
+        for _ in range(STEPS + 1):
+            self._centres = np.stack([run.centres for run in self._runs])
+            self._exact_centres = np.stack([run.exact_centres.T for run in self._runs])
+            run_tiles(self._compare, tiles, "clustering")
+            self._move()
+            self._is_first = False
+            if not self._runs:
+                break
+
+    def _compare(self, tile: slice) -> None:
+        """Rows of a tile go where they belong."""
+        rows, label = self._points.wide[tile], self._label[:, tile]
+        with self._rooms.one() as room:
+            before = label.copy()
+            nearest, alone = self._nearest(rows, self._margin[tile], room)
+            np.copyto(label, nearest, where=alone)
+            if not alone.all():
+                self._decide(rows, label, before, _Listed.of(~alone), room)
+            self._count(rows, self._points.weight[tile], label, before, room)
+
+    def _nearest(self, rows: np.ndarray, margin: np.ndarray, room: _TileRoom) -> tuple[np.ndarray, np.ndarray]:
+        """The centre that is nearest, and whether it surely is."""
+        shape = *self._centres.shape[:2], len(rows)
+        product = room.array("product", shape, np.float32)
+        with finite_products():
+            np.matmul(self._centres.reshape(-1, rows.shape[1]), rows.T, out=product.reshape(-1, len(rows)))
+        limit = product.max(axis=1, keepdims=True)
+        limit -= margin
+        near = np.greater_equal(product, limit, out=room.array("near", shape, bool)).view(np.uint8)
+        alone = np.add.reduce(near, axis=1, dtype=np.uint8) == 1
+        near *= self._numbers  # of those that are near
+        return np.add.reduce(near, axis=1, dtype=np.uint8), alone
+
+    def _decide(
+        self, rows: np.ndarray, label: np.ndarray, before: np.ndarray, listed: _Listed, room: _TileRoom
+    ) -> None:
+        """The own centre where none is nearer, else the first of the nearest."""
+        wide = room.doubled(room.taken(rows, listed.places))
+        scores = np.matmul(wide, self._exact_centres)[listed.run, listed.slot]
+        every, nearest = np.arange(len(scores)), scores.argmax(axis=1)
+        own = before[listed.run, listed.row]
+        stays = scores[every, own] == scores[every, nearest]
+        label[listed.run, listed.row] = np.where(stays, own, nearest)
+
+    def _count(
+        self, rows: np.ndarray, weight: np.ndarray, label: np.ndarray, before: np.ndarray, room: _TileRoom
+    ) -> None:
+        """What the sums of clusters gain, and by the ones of rows how many these are."""
+        changed = np.full(label.shape, True) if self._is_first else label != before
+        if not changed.any():
+            return
+        listed = _Listed.of(changed)
+        slots = listed.places.shape[1]
+        if 4 * slots > len(rows):  # then it takes less to look at all rows
+            slots, slot, wide = len(rows), listed.row, room.doubled(rows)
+        else:
+            slot, wide = listed.slot, room.doubled(room.taken(rows, listed.places))
+        signed = room.zeros("signed", (len(label), len(self._numbers), slots))
+        signed[listed.run, label[listed.run, listed.row], slot] = weight[listed.row]
+        if not self._is_first:
+            signed[listed.run, before[listed.run, listed.row], slot] = -weight[listed.row]
+        gained = np.matmul(signed, wide, out=room.array("gained", self._centres.shape))
+        if room.gains is None:
+            room.gains = gained.copy()
+        else:
+            room.gains += gained
+
+    def _move(self) -> None:
+        """Centres become the means of their rows. A clustering whose sums gained nothing is finished."""
+        gains = np.zeros(self._centres.shape)
+        for room in self._rooms.made:
+            if room.gains is not None:
+                gains += room.gains
+                room.gains = None
+        going: np.ndarray = np.any(gains, axis=(1, 2))
+        for run, label, gained in zip(self._runs, self._label, gains, strict=True):
+            run.label[:] = label
+            run.move_by(gained)
+        self._runs = [run for run, goes_on in zip(self._runs, going, strict=True) if goes_on]
+        self._label = self._label[going]
