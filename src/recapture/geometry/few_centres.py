@@ -17,7 +17,7 @@ from .grid_kmeans import GridClustering
 from .lloyd import STEPS
 from .parallel import blocks, run_tiles
 from .products import finite_products
-from .rooms import Room, Rooms
+from .scratch import Scratch, ScratchPool
 
 FEW = 256
 """Centres of a clustering: their numbers take one byte."""
@@ -52,7 +52,7 @@ class _Listed(NamedTuple):
         return cls(run, row, slot, places)
 
 
-class _TileRoom(Room):
+class _TileScratch(Scratch):
     def __init__(self) -> None:
         super().__init__()
         self.gains: np.ndarray | None = None
@@ -69,7 +69,7 @@ class _Together:
         self._label = np.array([run.label for run in runs], np.uint8)
         self._numbers = np.arange(runs[0].clusters, dtype=np.uint8)[:, None]
         self._is_first = True
-        self._rooms = Rooms(_TileRoom)
+        self._pool = ScratchPool(_TileScratch)
 
     def complete(self) -> None:
         tiles = blocks(len(self._margin), _ROWS)
@@ -85,32 +85,32 @@ class _Together:
     def _compare(self, tile: slice) -> None:
         """Rows of a tile go where they belong."""
         rows, label = self._points.wide[tile], self._label[:, tile]
-        with self._rooms.one() as room:
+        with self._pool.one() as scratch:
             before = label.copy()
-            nearest, alone = self._nearest(rows, self._margin[tile], room)
+            nearest, alone = self._nearest(rows, self._margin[tile], scratch)
             np.copyto(label, nearest, where=alone)
             if not alone.all():
-                self._decide(rows, label, before, _Listed.of(~alone), room)
-            self._count(rows, self._points.weight[tile], label, before, room)
+                self._decide(rows, label, before, _Listed.of(~alone), scratch)
+            self._count(rows, self._points.weight[tile], label, before, scratch)
 
-    def _nearest(self, rows: np.ndarray, margin: np.ndarray, room: _TileRoom) -> tuple[np.ndarray, np.ndarray]:
+    def _nearest(self, rows: np.ndarray, margin: np.ndarray, scratch: _TileScratch) -> tuple[np.ndarray, np.ndarray]:
         """The centre that is nearest, and whether it surely is."""
         shape = *self._centres.shape[:2], len(rows)
-        product = room.array("product", shape, np.float32)
+        product = scratch.array("product", shape, np.float32)
         with finite_products():
             np.matmul(self._centres.reshape(-1, rows.shape[1]), rows.T, out=product.reshape(-1, len(rows)))
         limit = product.max(axis=1, keepdims=True)
         limit -= margin
-        near = np.greater_equal(product, limit, out=room.array("near", shape, bool)).view(np.uint8)
+        near = np.greater_equal(product, limit, out=scratch.array("near", shape, bool)).view(np.uint8)
         alone = np.add.reduce(near, axis=1, dtype=np.uint8) == 1
         near *= self._numbers  # of those that are near
         return np.add.reduce(near, axis=1, dtype=np.uint8), alone
 
     def _decide(
-        self, rows: np.ndarray, label: np.ndarray, before: np.ndarray, listed: _Listed, room: _TileRoom
+        self, rows: np.ndarray, label: np.ndarray, before: np.ndarray, listed: _Listed, scratch: _TileScratch
     ) -> None:
         """The own centre where none is nearer, else the first of the nearest."""
-        wide = room.doubled(room.taken(rows, listed.places))
+        wide = scratch.doubled(scratch.taken(rows, listed.places))
         scores = np.matmul(wide, self._exact_centres)[listed.run, listed.slot]
         every, nearest = np.arange(len(scores)), scores.argmax(axis=1)
         own = before[listed.run, listed.row]
@@ -118,7 +118,7 @@ class _Together:
         label[listed.run, listed.row] = np.where(stays, own, nearest)
 
     def _count(
-        self, rows: np.ndarray, weight: np.ndarray, label: np.ndarray, before: np.ndarray, room: _TileRoom
+        self, rows: np.ndarray, weight: np.ndarray, label: np.ndarray, before: np.ndarray, scratch: _TileScratch
     ) -> None:
         """What the sums of clusters gain, and by the ones of rows how many these are."""
         changed = np.full(label.shape, True) if self._is_first else label != before
@@ -127,26 +127,26 @@ class _Together:
         listed = _Listed.of(changed)
         slots = listed.places.shape[1]
         if 4 * slots > len(rows):  # then it takes less to look at all rows
-            slots, slot, wide = len(rows), listed.row, room.doubled(rows)
+            slots, slot, wide = len(rows), listed.row, scratch.doubled(rows)
         else:
-            slot, wide = listed.slot, room.doubled(room.taken(rows, listed.places))
-        signed = room.zeros("signed", (len(label), len(self._numbers), slots))
+            slot, wide = listed.slot, scratch.doubled(scratch.taken(rows, listed.places))
+        signed = scratch.zeros("signed", (len(label), len(self._numbers), slots))
         signed[listed.run, label[listed.run, listed.row], slot] = weight[listed.row]
         if not self._is_first:
             signed[listed.run, before[listed.run, listed.row], slot] = -weight[listed.row]
-        gained = np.matmul(signed, wide, out=room.array("gained", self._centres.shape))
-        if room.gains is None:
-            room.gains = gained.copy()
+        gained = np.matmul(signed, wide, out=scratch.array("gained", self._centres.shape))
+        if scratch.gains is None:
+            scratch.gains = gained.copy()
         else:
-            room.gains += gained
+            scratch.gains += gained
 
     def _move(self) -> None:
         """Centres become the means of their rows. A clustering whose sums gained nothing is finished."""
         gains = np.zeros(self._centres.shape)
-        for room in self._rooms.made:
-            if room.gains is not None:
-                gains += room.gains
-                room.gains = None
+        for scratch in self._pool.made:
+            if scratch.gains is not None:
+                gains += scratch.gains
+                scratch.gains = None
         going: np.ndarray = np.any(gains, axis=(1, 2))
         for run, label, gained in zip(self._runs, self._label, gains, strict=True):
             run.label[:] = label

@@ -22,7 +22,7 @@ import numpy as np
 from .lloyd import ROWS, Clustering, Points, Some, wide_centres
 from .parallel import blocks, run_tiles
 from .products import finite_products, power_of_two_below
-from .rooms import Room, Rooms
+from .scratch import Scratch, ScratchPool
 
 _CELLS = 1 << 22
 """Products in float64 held at once."""
@@ -65,7 +65,8 @@ class Grid(NamedTuple):
     """All numbers are multiples of 1 / scale."""
     margin: np.ndarray
     """Of each row: by how much a float32 product with a centre may miss."""
-    rooms: Rooms[Room]
+    pool: ScratchPool[Scratch]
+    """For products."""
 
 
 def on_grid(rows: np.ndarray, weight: np.ndarray) -> Grid:
@@ -90,7 +91,7 @@ def on_grid(rows: np.ndarray, weight: np.ndarray) -> Grid:
     run_tiles(fill, tiles, "clustering")
     errors = (rows.shape[1] + 8) * _ROUNDING
     points = GridPoints(wide, norm, weight.astype(np.float64))
-    return Grid(points, scale, errors * (np.sqrt(norm) * _LONGEST + _LONGEST**2 / 2), Rooms(Room))
+    return Grid(points, scale, errors * (np.sqrt(norm) * _LONGEST + _LONGEST**2 / 2), ScratchPool(Scratch))
 
 
 def to_grid(values: np.ndarray, scale: float) -> np.ndarray:
@@ -136,16 +137,16 @@ class GridClustering(Clustering):
         """Chosen rows of a part meet some centres. margin: twice that of each row."""
         if not (len(chosen) and len(some.number)):
             return
-        with self.grid.rooms.one() as room:
-            self._meet_in(room, some, part, rows, chosen, margin)
+        with self.grid.pool.one() as scratch:
+            self._meet_in(scratch, some, part, rows, chosen, margin)
 
     def _meet_in(
-        self, room: Room, some: Some, part: slice, rows: np.ndarray, chosen: np.ndarray, margin: np.ndarray
+        self, scratch: Scratch, some: Some, part: slice, rows: np.ndarray, chosen: np.ndarray, margin: np.ndarray
     ) -> None:
         label, score = self.label[part], self.score[part]
-        product = room.array("product", (len(chosen), len(some.number)), np.float32)
+        product = scratch.array("product", (len(chosen), len(some.number)), np.float32)
         with finite_products():
-            np.matmul(rows if len(chosen) == len(rows) else room.taken(rows, chosen), some.centres.T, out=product)
+            np.matmul(rows if len(chosen) == len(rows) else scratch.taken(rows, chosen), some.centres.T, out=product)
         every = np.arange(len(chosen))
         if self._settled is not None and len(some.number) == self.clusters:  # the own one is among them
             score[:] = product[every, label]

@@ -12,14 +12,14 @@ import numpy as np
 Made = TypeVar("Made")
 
 
-class Room:
+class Scratch:
     """Memory by name, for one thread at a time."""
 
     def __init__(self) -> None:
         self._kept: dict[str, np.ndarray] = {}
 
     def array(self, name: str, shape: tuple[int, ...], kind: Any = np.float64) -> np.ndarray:
-        """Of any numbers, where the last one of this name was."""
+        """Of any numbers, where the last one of this name was, which had the same kind."""
         size = math.prod(shape)
         if name not in self._kept or self._kept[name].size < size:
             self._kept[name] = np.empty(size, kind)
@@ -44,7 +44,7 @@ class Room:
         return found
 
 
-class Rooms(Generic[Made]):
+class ScratchPool(Generic[Made]):
     """As many as threads are at work at once."""
 
     def __init__(self, make: Callable[[], Made]) -> None:
@@ -56,9 +56,11 @@ class Rooms(Generic[Made]):
     def one(self) -> Iterator[Made]:
         """That nobody else uses within."""
         try:
-            room = self._free.pop()
+            scratch = self._free.pop()
         except IndexError:
-            room = self._make()
-            self.made.append(room)
-        yield room
-        self._free.append(room)
+            scratch = self._make()
+            self.made.append(scratch)
+        try:
+            yield scratch
+        finally:
+            self._free.append(scratch)
