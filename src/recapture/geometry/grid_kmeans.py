@@ -26,6 +26,8 @@ from .scratch import Scratch, ScratchPool
 
 _CELLS = 1 << 22
 """Products in float64 held at once."""
+_FEW_FRESH, _LONGER = 256, 4
+"""Rows meet so few centres in longer tiles: on the grid their size decides nothing."""
 _BITS = 24
 _LONGEST = 1 + 2.0**-10
 """No row and no centre is longer, though rounded."""
@@ -42,7 +44,9 @@ class GridPoints(Points):
 
     def squared_distances(self, chosen: np.ndarray) -> np.ndarray:
         rows = self.wide[:][:, :-1]
-        squared: np.ndarray = self.norm[:, None] + self.norm[chosen] - 2 * (rows @ rows[chosen].T)
+        # Row by row in memory, as `totals` needs it. Few columns are multiplied faster from the left.
+        squared: np.ndarray = self.norm[:, None] + self.norm[chosen]
+        squared -= 2 * (rows[chosen] @ rows.T).T
         return squared
 
     def totals(self, left: np.ndarray) -> np.ndarray:
@@ -114,6 +118,11 @@ class GridClustering(Clustering):
         # Labels before the last centres were drawn.
         self._drawn_before = self.label
         self.exact_centres = np.empty((0, 0))
+
+    @property
+    def rows_at_once(self) -> int:
+        # Threads wait for each other where calls take longer than products.
+        return ROWS if len(self._fresh.number) > _FEW_FRESH else _LONGER * ROWS
 
     def compare(self, part: slice, rows: np.ndarray) -> None:
         label, score, margin = self.label[part], self.score[part], 2 * self.grid.margin[part]

@@ -49,16 +49,15 @@ def kmeans(rows: Rows | CentredTiles, weight: np.ndarray, clusters: int, seeds: 
         if found is not None:
             return found
         runs = [GridClustering(grid, clusters, seed) for seed in seeds]
-    tiles = blocks(len(rows), ROWS)
     grids = [run for run in runs if isinstance(run, GridClustering)]
     with one_blas_thread:  # several would round differently with their number
         if grids and clusters <= FEW:
             run_tiles(lambda run: run.start(), grids, "clustering")
-            _all_together([run for run in grids if run.drawing], tiles, lambda run: not run.drawing)
+            _all_together([run for run in grids if run.drawing], lambda run: not run.drawing)
             move_together(grids)
-        elif len(tiles) > 1:
+        elif len(rows) > ROWS:
             run_tiles(lambda run: run.start(), runs, "clustering")
-            _all_together(runs, tiles, lambda run: run.finished)
+            _all_together(runs, lambda run: run.finished)
         elif rows.shape[0] * rows.shape[1] * clusters > _LITTLE:
             run_tiles(lambda run: run.complete(), runs, "clustering")
         else:
@@ -67,7 +66,7 @@ def kmeans(rows: Rows | CentredTiles, weight: np.ndarray, clusters: int, seeds: 
     return np.stack([run.label for run in runs])
 
 
-def _all_together(runs: Sequence[Clustering], tiles: list[slice], done: Callable[[Clustering], bool]) -> None:
+def _all_together(runs: Sequence[Clustering], done: Callable[[Clustering], bool]) -> None:
     def compare(part: slice) -> None:
         # The rows of a tile stay in the core's cache while all clusterings use them.
         rows = runs[0].points.wide[part]
@@ -75,6 +74,7 @@ def _all_together(runs: Sequence[Clustering], tiles: list[slice], done: Callable
             run.compare(part, rows)
 
     while runs:
+        tiles = blocks(len(runs[0].label), min(run.rows_at_once for run in runs))
         run_tiles(compare, tiles, "clustering")
         run_tiles(lambda run: run.advance(), runs, "clustering")
         runs = [run for run in runs if not done(run)]

@@ -158,6 +158,11 @@ class Clustering:
             taken = np.append(taken, drawn[best])
         self._take(judges[taken])
 
+    @property
+    def rows_at_once(self) -> int:
+        """Rows of a tile."""
+        return ROWS
+
     def compare(self, part: slice, rows: np.ndarray) -> None:
         """Rows of one tile, with the column of ones, meet the fresh centres."""
         label, score = self.label[part], self.score[part]
