@@ -8,7 +8,7 @@ so nothing depends on tiles.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -34,22 +34,29 @@ def move_together(runs: Sequence[GridClustering]) -> None:
 
 
 class _Listed(NamedTuple):
-    """Some rows of each clustering, filled up to one number of rows."""
+    """Some rows of a tile for each of some clusterings, filled up to one number of rows."""
 
+    runs: slice
     run: np.ndarray
+    """Counted from the first of them."""
     row: np.ndarray
     slot: np.ndarray
     places: np.ndarray
     """(clusterings, slots) the row in each slot, 0 in those that are not filled."""
 
     @classmethod
-    def of(cls, chosen: np.ndarray) -> _Listed:
-        run, row = np.nonzero(chosen)
-        counts = np.bincount(run, minlength=len(chosen))
-        slot = np.arange(len(run)) - np.repeat(np.cumsum(counts) - counts, counts)
-        places = np.zeros((len(chosen), counts.max()), np.intp)
-        places[run, slot] = row
-        return cls(run, row, slot, places)
+    def of(cls, chosen: np.ndarray) -> Iterator[_Listed]:
+        """As many clusterings at a time as take the memory of one tile. chosen: (clusterings, rows)"""
+        counts = np.count_nonzero(chosen, axis=1)
+        most = int(counts.max())
+        if not most:
+            return
+        for runs in blocks(len(chosen), max(1, chosen.shape[1] // most)):
+            run, row = np.nonzero(chosen[runs])
+            slot = np.arange(len(run)) - np.repeat(np.cumsum(counts[runs]) - counts[runs], counts[runs])
+            places = np.zeros((len(counts[runs]), most), np.intp)
+            places[run, slot] = row
+            yield cls(runs, run, row, slot, places)
 
 
 class _TileScratch(Scratch):
@@ -89,9 +96,13 @@ class _Together:
             before = label.copy()
             nearest, alone = self._nearest(rows, self._margin[tile], scratch)
             np.copyto(label, nearest, where=alone)
-            if not alone.all():
-                self._decide(rows, label, before, _Listed.of(~alone), scratch)
-            self._count(rows, self._points.weight[tile], label, before, scratch)
+            for listed in _Listed.of(~alone):
+                self._decide(rows, label, before, listed, scratch)
+            if self._is_first:
+                self._add_all(rows, self._points.weight[tile], label, scratch)
+                return
+            for listed in _Listed.of(label != before):
+                self._exchange(rows, self._points.weight[tile], label, before, listed, scratch)
 
     def _nearest(self, rows: np.ndarray, margin: np.ndarray, scratch: _TileScratch) -> tuple[np.ndarray, np.ndarray]:
         """The centre that is nearest, and whether it surely is."""
@@ -111,34 +122,38 @@ class _Together:
     ) -> None:
         """The own centre where none is nearer, else the first of the nearest."""
         wide = scratch.doubled(scratch.taken(rows, listed.places))
-        scores = np.matmul(wide, self._exact_centres)[listed.run, listed.slot]
+        scores = np.matmul(wide, self._exact_centres[listed.runs])[listed.run, listed.slot]
         every, nearest = np.arange(len(scores)), scores.argmax(axis=1)
-        own = before[listed.run, listed.row]
+        own = before[listed.runs][listed.run, listed.row]
         stays = scores[every, own] == scores[every, nearest]
-        label[listed.run, listed.row] = np.where(stays, own, nearest)
+        label[listed.runs][listed.run, listed.row] = np.where(stays, own, nearest)
 
-    def _count(
-        self, rows: np.ndarray, weight: np.ndarray, label: np.ndarray, before: np.ndarray, scratch: _TileScratch
+    def _add_all(self, rows: np.ndarray, weight: np.ndarray, label: np.ndarray, scratch: _TileScratch) -> None:
+        signed = scratch.zeros("signed", (*self._centres.shape[:2], len(rows)))
+        np.put_along_axis(signed, label[:, None].astype(np.intp), weight, axis=1)
+        self._gain(slice(None), signed, scratch.doubled(rows), scratch)
+
+    def _exchange(
+        self,
+        rows: np.ndarray,
+        weight: np.ndarray,
+        label: np.ndarray,
+        before: np.ndarray,
+        listed: _Listed,
+        scratch: _TileScratch,
     ) -> None:
-        """What the sums of clusters gain, and by the ones of rows how many these are."""
-        changed = np.full(label.shape, True) if self._is_first else label != before
-        if not changed.any():
-            return
-        listed = _Listed.of(changed)
-        slots = listed.places.shape[1]
-        if 4 * slots > len(rows):  # then it takes less to look at all rows
-            slots, slot, wide = len(rows), listed.row, scratch.doubled(rows)
-        else:
-            slot, wide = listed.slot, scratch.doubled(scratch.taken(rows, listed.places))
-        signed = scratch.zeros("signed", (len(label), len(self._numbers), slots))
-        signed[listed.run, label[listed.run, listed.row], slot] = weight[listed.row]
-        if not self._is_first:
-            signed[listed.run, before[listed.run, listed.row], slot] = -weight[listed.row]
-        gained = np.matmul(signed, wide, out=scratch.array("gained", self._centres.shape))
+        """Rows that changed come to one cluster and leave another."""
+        signed = scratch.zeros("signed", (len(listed.places), len(self._numbers), listed.places.shape[1]))
+        signed[listed.run, label[listed.runs][listed.run, listed.row], listed.slot] = weight[listed.row]
+        signed[listed.run, before[listed.runs][listed.run, listed.row], listed.slot] = -weight[listed.row]
+        self._gain(listed.runs, signed, scratch.doubled(scratch.taken(rows, listed.places)), scratch)
+
+    def _gain(self, runs: slice, signed: np.ndarray, wide: np.ndarray, scratch: _TileScratch) -> None:
+        """Sums of clusters gain rows, and by the ones of rows their weights."""
         if scratch.gains is None:
-            scratch.gains = gained.copy()
-        else:
-            scratch.gains += gained
+            scratch.gains = np.zeros(self._centres.shape)
+        gained = scratch.array("gained", (*signed.shape[:2], wide.shape[-1]))
+        scratch.gains[runs] += np.matmul(signed, wide, out=gained)
 
     def _move(self) -> None:
         """Centres become the means of their rows. A clustering whose sums gained nothing is finished."""
