@@ -188,7 +188,7 @@ def _stages(
     scorers = prepared(shared, references, names)
     store = shared.words()
     store.ensure(["the model is loaded before the clock starts"])
-    chunks = list(evaluate._chunks(set(zip(references, outputs, strict=True)), shared.chunk_characters()))
+    chunks = list(evaluate._chunks(set(zip(references, outputs, strict=True)), shared.chunk_characters))
     pieces = 0
     for chunk in chunks:
         texts = list(dict.fromkeys(text for pair in chunk for text in pair))

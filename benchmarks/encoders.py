@@ -3,26 +3,35 @@
     python -m benchmarks encoders    # on the best device here, or on the one that RECAPTURE_DEVICE names
 
 Everything is warm and in one process, and the two take turns. On a processor that others use, too, seconds of work (all
-threads) say more than seconds on the clock. What is slow beside the model is timed apart.
+threads) say more than seconds on the clock. What is done beside the model is timed twice: each step alone, and while
+`rc.encode` works, where a step may have to wait for others. On a GPU all of it takes about half a minute.
 """
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import torch
 
 import recapture as rc
+import recapture.representations.encode as encode
+import recapture.representations.encoder_batches as encoder_batches
 from recapture.representations.attention import ready_attention
 from recapture.representations.encoder import resolve_encoder
+from recapture.representations.encoder_batches import EncoderBatches
+from recapture.representations.pieces import plain_cutter
+from recapture.representations.text_order import LongestFirst
 
 from .made_encoder import folder, sentences
 from .startup import best_device
@@ -53,13 +62,19 @@ def timed(work: Callable[[], object]) -> tuple[float, float]:
     return time.perf_counter() - clock, time.process_time() - work_before
 
 
+def order(texts: list[str]) -> list[str]:
+    """As `rc.encode` gives texts to an encoder, all checks included."""
+    made = encode._Encoding(encode.checked_texts(texts), rc.resolve_encoder("bag-of-words"), None)
+    return list(LongestFirst(texts, made._first))
+
+
 def ready_batches(encoder: Any, texts: list[str]) -> tuple[list[dict[str, Any]], int]:
     """What the encoder gives its model for these texts, on the device, and how many tokens that is."""
     batches = encoder._batches
-    ordered = sorted(dict.fromkeys(texts), key=lambda text: (-len(text), text))
+    ordered = order(texts)
     ready, tokens = [], 0
     for portion in batches._portions(ordered):
-        for batch in batches._cut(ordered, portion, None).batches:
+        for batch in batches._cut(portion, None).batches:
             ids, lengths = batch.ids.to(batches._device).long(), batch.lengths.to(batches._device)
             mask = (torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]).long()
             ready.append({"input_ids": ids, "attention_mask": mask, "token_type_ids": torch.zeros_like(ids)})
@@ -77,7 +92,7 @@ def compare(device: str, model: str, dtype: str, texts: list[str], rounds: int) 
     print(f"{dtype}: {len(texts):,} texts", flush=True)
     encoder: Any = resolve_encoder(model, device=device, dtype=dtype)
     seconds("the model is loaded, and 50 texts are encoded", timed(lambda: encoder.encode_batch(texts[:50]))[0])
-    pieces(encoder, texts)
+    beside(encoder, texts)
     ready, tokens = ready_batches(encoder, texts)
     print(f"  {tokens:,} tokens in {len(ready)} batches", flush=True)
     tower = encoder._model[0].auto_model
@@ -101,23 +116,94 @@ def compare(device: str, model: str, dtype: str, texts: list[str], rounds: int) 
     ratio("throughput of rc.encode / bare model, by the clock", first[0] / second[0], bar)
     if device == "cpu":
         ratio("throughput of rc.encode / bare model, by work of all threads", first[1] / second[1], bar)
+    shown_steps(encoder, texts)
     return vectors[-1]
 
 
-def pieces(encoder: Any, texts: list[str]) -> None:
-    """What is done beside the model, each alone."""
-    ordered: list[str] = []
+def beside(encoder: Any, texts: list[str]) -> None:
+    """What is done beside the model, each step alone."""
     batches = encoder._batches
+    ordered = order(texts)
+    portions = [part.texts for part in batches._portions(ordered)]
+    plain = plain_cutter(encoder._model.tokenizer)
+    rows: list[Any] = []
+    filled: list[Any] = []
+    wide = encoder.encode_batch(["a"]).shape[1]
+    kept = encode._Encoding(texts, encoder, None)
 
-    def cut() -> None:
-        for portion in batches._portions(ordered):
-            batches._cut(ordered, portion, None)
+    def back() -> None:
+        for batch in filled:
+            there = torch.empty((len(batch.places), wide), pin_memory=batches._device.type == "cuda")
+            there.copy_(torch.zeros(there.shape, device=batches._device))
+            kept._keep(batch.places, there.numpy())
 
-    def order() -> None:
-        ordered[:] = sorted(dict.fromkeys(texts), key=lambda text: (-len(text), text))
+    steps: dict[str, Callable[[], object]] = {
+        "checking and sorting the texts": lambda: order(texts),
+        "estimates of work for the bar": lambda: [encoder.effort(text) for text in ordered],
+        "the tokenizer alone, in all its threads": lambda: [plain.encode_batch_fast(part) for part in portions],
+        "cutting into pieces": lambda: rows.extend(batches._cutter(part) for part in portions),
+        "cutting into pieces, once more": lambda: [batches._cutter(part) for part in portions],
+        "filling batches": lambda: filled.extend(
+            batch for part in rows for batch in batches._batches(part, np.arange(len(part.lengths)), None)
+        ),
+        "filling batches, once more": lambda: [
+            batches._batches(part, np.arange(len(part.lengths)), None) for part in rows
+        ],
+        "copying them to the device": lambda: [batch.ids.to(batches._device, non_blocking=True) for batch in filled],
+        "copying vectors back and into their rows": back,
+    }
+    print("  beside the model, each step alone:")
+    for name, job in steps.items():
+        part = timed(job)[0]
+        seconds(f"  {name}, {len(texts) / part:,.0f} texts a second", part)
 
-    for name, job in {"sorting the texts": order, "cutting them into pieces and batches": cut}.items():
-        seconds(f"  beside it: {name}", timed(job)[0])
+
+@contextlib.contextmanager
+def watched(spent: dict[str, float]) -> Iterator[None]:
+    """Seconds on the clock of what `rc.encode` does meanwhile."""
+
+    def clocked(name: str, work: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*arguments: Any) -> Any:
+            start = time.perf_counter()
+            try:
+                return work(*arguments)
+            finally:
+                spent[name] += time.perf_counter() - start
+
+        return run
+
+    def ahead(*arguments: Any) -> Iterator[Any]:
+        made = iter(own_ahead(*arguments))
+        following = clocked("waiting for pieces", lambda: next(made, None))
+        while (cut := following()) is not None:
+            yield cut
+
+    own_ahead = encoder_batches.made_ahead
+    with contextlib.ExitStack() as stack:
+        for owner, attribute, name in (
+            (encode, "checked_texts", "checking the texts"),
+            (LongestFirst, "__init__", "sorting them by length"),
+            (LongestFirst, "_sort", "sorting ties"),
+            (encode._Encoding, "__init__", "finding repeats"),
+            (EncoderBatches, "_cut", "cutting and filling, in a thread of its own"),
+            (EncoderBatches, "_started", "giving batches to the device"),
+            (encoder_batches, "_fetched", "waiting for vectors"),
+            (encode._Encoding, "_keep", "putting vectors into their rows"),
+        ):
+            work = clocked(name, getattr(owner, attribute))
+            # A function in the place of a method is bound as one.
+            stack.enter_context(mock.patch.object(owner, attribute, work))
+        stack.enter_context(mock.patch.object(encoder_batches, "made_ahead", ahead))
+        yield
+
+
+def shown_steps(encoder: Any, texts: list[str]) -> None:
+    spent: dict[str, float] = defaultdict(float)
+    with watched(spent):
+        whole = timed(lambda: rc.encode(texts, encoder, cache=False))[0]
+    seconds("rc.encode once more, with a clock on its steps", whole)
+    for name, part in spent.items():
+        seconds(f"  of that: {name}", part)
 
 
 def library(device: str, model: str, texts: list[str]) -> None:
@@ -139,6 +225,7 @@ def with_cache(device: str, model: str, texts: list[str]) -> None:
 
 
 def main(count: int | None = None, rounds: int = 3) -> None:
+    begin = time.perf_counter()
     device = os.environ.get("RECAPTURE_DEVICE") or best_device()
     with tempfile.TemporaryDirectory() as place:
         model, what = folder(place)
@@ -156,3 +243,4 @@ def main(count: int | None = None, rounds: int = 3) -> None:
         )
         library(device, model, texts)
         with_cache(device, model, texts)
+        seconds("this benchmark, without imports", time.perf_counter() - begin)

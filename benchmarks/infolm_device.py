@@ -1,21 +1,22 @@
 """InfoLM beside its model's own forward on the same batches, what half precision does to scores, and lists of alpha.
 
-    python -m benchmarks infolm_device
+    python -m benchmarks infolm_device [--pairs 3000] [--profile]
 
 The forward is timed on tensors that lie ready on the device, rows of one length together, once with the savings of
 recapture (the last layer and the vocabulary in the masked place alone) and once as the model comes. InfoLM goes from
 texts to scores: cutting, masking, distributions, measures. Where the default model is not installed, one of its shape
-with random weights and made-up words stands for it. On CUDA where there is one, else on the processor.
+with random weights and made-up words stands for it. On CUDA where there is one, else on the processor. --profile also
+says where the time of this program and of the device goes.
 """
 
 from __future__ import annotations
 
+import argparse
 import functools
 import random
 import tempfile
 import time
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from recapture.pairs.evaluate import Shared, aligned_texts, measured_pairs
 from recapture.pairs.metrics.infolm import METRIC
 from recapture.representations.batches import GPU_TOKENS
 from recapture.representations.masked import MaskedStore
-from recapture.representations.masked_device import _batches
+from recapture.representations.masked_device import batches
 
 from .timing import ratio, seconds
 
@@ -105,36 +106,35 @@ class Bench:
 
         store = self.store()
         references, candidates = self.sentences(seed)
-        pieces = store._by_key([*references, *candidates])
-        new = {key: store._windowed_rows(piece) for key, piece in pieces.items()}
-        ends = np.cumsum([0, *(len(piece.own) for piece in pieces.values())]).tolist()
-        rows = {key: slice(*place) for key, place in zip(pieces, pairwise(ends), strict=True)}
+        pieces = store._cut([*references, *candidates])
+        nowhere = np.zeros(len(pieces), np.int64)  # vectors are not kept
         tokens = GPU_TOKENS if self.device != "cpu" else 2048
-        batches = []
-        for ids, owner, place, _ in _batches(new, rows, tokens, torch.device(self.device)):
+        ready = []
+        parts = store.as_windows(pieces.values())
+        for ids, owner, place, _ in batches(parts, nowhere, tokens, torch.device(self.device)):
             masked = ids[owner]
             masked.scatter_(1, place[:, None], int(store.model.tokenizer.mask or 0))
-            batches.append((masked, place))
-        return batches
+            ready.append((masked, place))
+        return ready
 
-    def forward(self, batches: list[tuple[Any, Any]], dtype: str | None = None) -> Callable[[], Any]:
+    def forward(self, ready: list[tuple[Any, Any]], dtype: str | None = None) -> Callable[[], Any]:
         model = self.store(dtype).model
 
         def run() -> None:
             with model.computing():
-                made = [model.head_tensor(ids, None, place) for ids, place in batches]
+                made = [model.head_tensor(ids, None, place) for ids, place in ready]
             for vectors in made:
                 model.logits_there(vectors)
 
         return run
 
-    def plain_forward(self, batches: list[tuple[Any, Any]]) -> Callable[[], Any]:
+    def plain_forward(self, ready: list[tuple[Any, Any]]) -> Callable[[], Any]:
         model = self.store().model
         whole = model._load().float().eval().to(self.device)
 
         def run() -> None:
             with model.computing():
-                for ids, _ in batches:
+                for ids, _ in ready:
                     whole(input_ids=ids)
 
         return run
@@ -153,20 +153,25 @@ class Bench:
             torch.cuda.synchronize()
 
 
-def turns(bench: Bench, jobs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    best = dict.fromkeys(jobs, float("inf"))
-    for _ in range(rounds):
-        for name, job in jobs.items():
-            best[name] = min(best[name], bench.timed(job))
-            print(f"    {name}: {best[name]:.3f} s so far", flush=True)
+def turns(bench: Bench, jobs: dict[str, Callable[[], Any]], rounds: int) -> list[float]:
+    """Least seconds of each job, which are printed; jobs take turns."""
+    taken = [[bench.timed(job) for job in jobs.values()] for _ in range(rounds)]
+    best = [min(each) for each in zip(*taken, strict=True)]
+    for name, value in zip(jobs, best, strict=True):
+        seconds(name, value)
     return best
 
 
-def main(pairs: int = 0, rounds: int = 3) -> None:
+def main(rounds: int = 2) -> None:
     import torch
 
+    parser = argparse.ArgumentParser("python -m benchmarks infolm_device")
+    parser.add_argument("benchmark", nargs="*")
+    parser.add_argument("--pairs", type=int, help="by default 3000 on CUDA, 8 on the processor")
+    parser.add_argument("--profile", action="store_true", help="also where the time goes")
+    options = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    pairs = pairs or (6000 if device == "cuda" else 8)
+    pairs = options.pairs or (3000 if device == "cuda" else 8)
     with tempfile.TemporaryDirectory() as folder:
         model: str | None = None
         try:
@@ -175,35 +180,61 @@ def main(pairs: int = 0, rounds: int = 3) -> None:
             print(f"  {error}\n  so a model of its shape with random weights is used", flush=True)
             model = made_model(Path(folder))
         bench = Bench(model, device, pairs)
-        throughput(bench, rounds)
-        for dtype in ("bfloat16", "float16"):
-            precision(bench, dtype)
+        ready = bench.ready(1)
+        throughput(bench, ready, rounds)
         lists(bench, rounds)
+        precision(bench, ready)
+        if options.profile:
+            profiled(bench)
 
 
-def throughput(bench: Bench, rounds: int) -> None:
-    batches = bench.ready(1)
-    tokens = sum(ids.numel() for ids, _ in batches)
-    rows = sum(len(ids) for ids, _ in batches)
+def throughput(bench: Bench, ready: list[tuple[Any, Any]], rounds: int) -> None:
+    tokens = sum(ids.numel() for ids, _ in ready)
+    rows = sum(len(ids) for ids, _ in ready)
     print(f"InfoLM on {bench.device}, {bench.pairs:,} pairs, {rows:,} masked rows, {tokens:,} tokens", flush=True)
     seconds("the first call, in which libraries load", bench.timed(lambda: bench.score(0)))
-    if bench.device != "cpu":
-        profiled(bench)
     texts = [text for side in bench.sentences(1) for text in side]
     jobs = {
         "cutting texts into pieces": lambda: bench.store().pieces(texts),
-        "the model's forward, ready tensors, masked place alone": bench.forward(batches),
-        "the model's whole forward, ready tensors": bench.plain_forward(batches),
+        "the model's forward, ready tensors, masked place alone": bench.forward(ready),
+        "the model's whole forward, ready tensors": bench.plain_forward(ready),
         "InfoLM from texts to scores": lambda: bench.score(1),
     }
-    best = turns(bench, jobs, rounds)
-    for name, value in best.items():
-        seconds(name, value)
-    _, forward, plain, ours = best.values()
-    seconds("for each pair", ours / bench.pairs)
+    _, forward, plain, ours = turns(bench, jobs, rounds)
     ratio("share of the forward's throughput", forward / ours, "at least 0.80")
     ratio("share of the whole forward's throughput", plain / ours, "at least 0.80")
     print(f"  {'tokens a second through InfoLM':<66} {tokens / ours:12,.0f}", flush=True)
+
+
+def lists(bench: Bench, rounds: int) -> None:
+    print("alpha and beta lists", flush=True)
+    measures: dict[str, Any] = {"measure": ["renyi", "ab"], "beta": [0.5, 1.0]}
+    jobs = {
+        "renyi and ab at one alpha, one beta": lambda: bench.score(1, **{**measures, "alpha": 0.5, "beta": 0.5}),
+        f"renyi and ab at {len(LISTED)} alphas, 2 betas: 15 numbers": lambda: bench.score(1, **measures, alpha=LISTED),
+    }
+    one, several = turns(bench, jobs, rounds)
+    ratio("15 numbers / 2 numbers", several / one, "none; 7.5x would be one pass each")
+
+
+def precision(bench: Bench, ready: list[tuple[Any, Any]]) -> None:
+    """What half precision does to scores, and to the time of the forward: each once, float32 takes longest."""
+    exact = bench.score(1, "float32")
+    print(f"beside float32, scores of {bench.pairs:,} pairs from {exact.scores.min():.3f} to {exact.scores.max():.3f}",
+          flush=True)  # fmt: skip
+    for dtype in ("bfloat16", "float16"):
+        half = bench.score(1, dtype)
+        apart = np.abs(half.scores - exact.scores)
+        places = [np.argsort(np.argsort(each.scores)) for each in (exact, half)]
+        for what, value in (
+            ("difference of the mean", f"{half.value - exact.value:12.2e}"),
+            ("mean difference of a score", f"{apart.mean():12.2e}"),
+            ("largest difference of a score", f"{apart.max():12.2e}"),
+            ("largest, of the scores' standard deviation", f"{apart.max() / exact.scores.std():12.2e}"),
+            ("correlation of ranks", f"{np.corrcoef(*places)[0, 1]:12.6f}"),
+        ):
+            print(f"  {dtype + ': ' + what:<66} {value}", flush=True)
+    turns(bench, {f"forward, {name}": bench.forward(ready, name) for name in ("float32", "bfloat16")}, 1)
 
 
 def profiled(bench: Bench) -> None:
@@ -212,13 +243,13 @@ def profiled(bench: Bench) -> None:
     import io
     import pstats
 
-    bench.sentences(4)
     profile = cProfile.Profile()
-    profile.runcall(bench.score, 4)
+    profile.runcall(bench.score, 1)
     written = io.StringIO()
     pstats.Stats(profile, stream=written).sort_stats("tottime").print_stats(14)
     print("\n".join(line[:110] for line in written.getvalue().splitlines() if line.strip()), flush=True)
-    kernels(bench)
+    if bench.device != "cpu":
+        kernels(bench)
 
 
 def kernels(bench: Bench) -> None:
@@ -226,42 +257,7 @@ def kernels(bench: Bench) -> None:
     from torch.profiler import ProfilerActivity, profile
 
     with profile(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as found:
-        bench.score(4)
+        bench.score(1)
         bench.wait()
     listed = found.key_averages().table(sort_by="self_cuda_time_total", row_limit=14, max_name_column_width=60)
     print("\n".join(line[:150] for line in listed.splitlines()), flush=True)
-
-
-def precision(bench: Bench, dtype: str) -> None:
-    exact = bench.score(2, "float32")
-    half = bench.score(2, dtype)
-    apart = np.abs(half.scores - exact.scores)
-    print(f"{dtype} beside float32, scores of {bench.pairs:,} pairs from {exact.scores.min():.3f} to "
-          f"{exact.scores.max():.3f}", flush=True)  # fmt: skip
-    places = [np.argsort(np.argsort(each.scores)) for each in (exact, half)]
-    ranks = float(np.corrcoef(*places)[0, 1])
-    for what, value in (
-        ("difference of the mean", half.value - exact.value),
-        ("mean difference of a score", apart.mean()),
-        ("largest difference of a score", apart.max()),
-        ("largest, of the scores' standard deviation", apart.max() / exact.scores.std()),
-    ):
-        print(f"  {what:<66} {value:12.2e}", flush=True)
-    print(f"  {'correlation of ranks':<66} {ranks:12.6f}", flush=True)
-    batches = bench.ready(2)
-    for name in ("float32", dtype):
-        seconds(f"forward, {name}", min(turns(bench, {"": bench.forward(batches, name)}, 2).values()))
-
-
-def lists(bench: Bench, rounds: int) -> None:
-    print("alpha and beta lists", flush=True)
-    measures: dict[str, Any] = {"measure": ["renyi", "ab"], "beta": [0.5, 1.0]}
-    jobs = {
-        "renyi and ab at one alpha, one beta": lambda: bench.score(3, **{**measures, "alpha": 0.5, "beta": 0.5}),
-        f"renyi and ab at {len(LISTED)} alphas, 2 betas: 15 numbers": lambda: bench.score(3, **measures, alpha=LISTED),
-    }
-    best = turns(bench, jobs, rounds)
-    for name, value in best.items():
-        seconds(name, value)
-    one, several = best.values()
-    ratio("15 numbers / 2 numbers", several / one, "none; 7.5x would be one pass each")

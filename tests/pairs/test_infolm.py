@@ -20,11 +20,14 @@ from recapture.pairs import evaluate as evaluate_module
 from recapture.pairs import infolm_device
 from recapture.pairs.declaration import METRICS
 from recapture.pairs.evaluate import evaluate_pairs
+from recapture.pairs.idf import Idf
 from recapture.pairs.metrics import infolm as infolm_module
 from recapture.pairs.metrics.infolm import infolm
-from recapture.representations import shipped
+from recapture.representations import masked_device, shipped
+from recapture.representations.masked import MaskedStore
 from recapture.representations.masked_body import MaskedBody
 from recapture.representations.masked_model import MaskedModel
+from recapture.representations.pieces import Tokenizer
 from torch_devices import no_memory, unasked_beside_models
 
 MEASURES = ("kl", "jeffreys", "alpha", "renyi", "ab", "gamma", "l1", "l2", "linf", "fisher_rao")
@@ -634,10 +637,10 @@ def test_a_device_with_little_memory_holds_fewer_distributions(
     expected = scored(references, candidates, "fisher_rao").arrays
     whole, most = infolm_device._distributions, [4]
 
-    def short(model: Any, vectors: Any, weights: Any, counts: Any, chosen: Any, temperatures: Any) -> Any:
+    def short(model: Any, launched: Any, weights: Any, chosen: Any, temperatures: Any) -> Any:
         if len(chosen) > most[0]:
             raise torch.cuda.OutOfMemoryError("CUDA out of memory.")
-        return whole(model, vectors, weights, counts, chosen, temperatures)
+        return whole(model, launched, weights, chosen, temperatures)
 
     monkeypatch.setattr(infolm_device, "_distributions", short)
     found = scored(references, candidates, "fisher_rao").arrays
@@ -782,6 +785,64 @@ def test_the_device_way_masks_each_text_once_and_keeps_it(
     assert made - trials == sum(length * (length + 2) for length in lengths)
     assert trials % 18 == 0  # two rows of nine made-up tokens
     np.testing.assert_allclose(second.scores, first.scores, rtol=1e-12)
+
+
+def test_a_device_begins_before_all_references_are_cut(
+    tiny_bert: Path, scored: Callable[..., Any], device_way: None, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(evaluate_module, "_CHUNK_CHARACTERS", 8)
+    references, candidates = texts(40, 92), texts(40, 93)
+    cut: list[str] = []
+    cut_at_forward: list[int] = []
+    pieces, forward = Tokenizer.pieces, MaskedModel.head_tensor
+    monkeypatch.setattr(Tokenizer, "pieces", lambda own, given: cut.extend(given) or pieces(own, given))
+    monkeypatch.setattr(MaskedModel, "head_tensor", lambda *given: cut_at_forward.append(len(cut)) or forward(*given))
+    scored(references, candidates, "l1")
+    assert cut_at_forward[0] < 10
+    assert sorted(cut) == sorted({*references, *candidates})  # each once
+
+
+def test_a_device_is_at_work_while_earlier_vectors_are_put_away(
+    tiny_bert: Path, scored: Callable[..., Any], device_way: None, monkeypatch: Any
+) -> None:
+    """Each text's vectors are kept once, some of them between two batches of later texts."""
+    monkeypatch.setattr(evaluate_module, "_CHUNK_CHARACTERS", 20)
+    monkeypatch.setattr(masked_device, "_QUEUED", 1)
+    references, candidates = texts(20, 94), texts(20, 95)
+    done: list[str] = []
+    kept: list[tuple[int, ...]] = []
+    taken, forward, land = masked_device.Launched.taken, MaskedModel.head_tensor, MaskedStore.land
+
+    def noted(launched: Any) -> Any:
+        made = taken(launched)
+        kept.extend(made)
+        done.append("kept" if made else "nothing left")
+        return made
+
+    monkeypatch.setattr(masked_device.Launched, "taken", noted)
+    monkeypatch.setattr(MaskedModel, "head_tensor", lambda *given: done.append("batch") or forward(*given))
+    monkeypatch.setattr(MaskedStore, "land", lambda *given: done.append("land") or land(*given))
+    scored(references, candidates, "l1")
+    assert any(done[at - 1 : at + 2] == ["batch", "kept", "batch"] for at in range(1, len(done)))
+    assert sorted(kept) == sorted({tuple(own_ids(tiny_bert, text)) for text in (*references, *candidates)})
+
+
+@pytest.mark.parametrize("count", [0, 1, 9])
+def test_idf_of_many_texts_is_that_of_the_formula(count: int) -> None:
+    """ln((N + 1) / (c + 1)) for a piece that c of N references have, as a share of its text's sum."""
+    rng = random.Random(count)
+    references = [rng.choices(range(12), k=rng.randint(0, 6)) for _ in range(count)]
+    given = [[], [3], [3, 3, 40], *([rng.randrange(15) for _ in range(5)] for _ in range(6)), []]
+    idf = Idf(references)
+    found = idf.shares_of_many(np.array([piece for text in given for piece in text]), np.array([*map(len, given)]))
+    expected: list[float] = []
+    for text in given:
+        weights = [math.log((count + 1) / (1 + sum(piece in own for own in references))) for piece in text]
+        if count < 2 or not sum(weights):
+            weights = [1.0] * len(text)
+        expected += [weight / sum(weights) for weight in weights]
+        np.testing.assert_allclose(idf.shares(text), expected[len(expected) - len(text) :], rtol=1e-14)
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
 def test_the_device_way_gives_way_where_probabilities_are_too_small(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import oracles
@@ -457,14 +458,36 @@ def test_words_that_a_device_cannot_encode_are_encoded_here(tiny_bert, most, mon
 
 
 def test_more_texts_are_scored_together_on_a_device(tiny_bert, monkeypatch):
-    chunks = []
+    """With all scored by the processor one chunk is as large as another."""
+    sizes = []
     chunked = run._chunks
-    monkeypatch.setattr(run, "_chunks", lambda pairs, most: chunks.append(most) or chunked(pairs, most))
+    monkeypatch.setattr(
+        run,
+        "_chunks",
+        lambda pairs, size: sizes.append([size(10**6, begun) for begun in (False, True)]) or chunked(pairs, size),
+    )
     me(tiny_bert, device="cpu")
     with engine(accelerator="cpu"):
         me(tiny_bert, device="cpu")
-    rc.bleu(REFERENCES, CANDIDATES)
-    assert chunks == [60_000, 480_000, 60_000][: len(chunks)] and len(chunks) >= 2
+    # On a device a third of what is left: 480,000 at most.
+    assert sizes == [[60_000, 60_000], [180_000, 333_334]]
+
+
+@pytest.mark.parametrize("count", [1, 30, 100, 101, 150, 400])
+def test_a_device_begins_with_a_small_chunk_and_ends_with_none(count, monkeypatch):
+    """Every pair is in one chunk. At most 3 and 8 times the processor's size; equal parts of what does not fit into one
+    chunk of 8 are larger than 4, and a chunk lacks less than a pair."""
+    monkeypatch.setattr(run, "_CHUNK_CHARACTERS", 1_000)
+    rng = np.random.default_rng(count)
+    pairs = {("r" * int(r) + str(at), "c" * int(c)) for at, (r, c) in enumerate(rng.integers(100, 200, (count, 2)))}
+    shared = run.Shared()
+    monkeypatch.setattr(shared, "_words", {"": SimpleNamespace(accelerator="cpu")})
+    chunks = list(run._chunks(pairs, shared.chunk_characters))
+    assert sorted(pair for chunk in chunks for pair in chunk) == sorted(pairs)
+    sizes = [sum(len(text) for pair in chunk for text in pair) for chunk in chunks]
+    assert sizes[0] <= 3_000
+    assert max(sizes) <= 8_000
+    assert len(sizes) < 3 or min(sizes[1:]) > 4_000 - 2 * 203
 
 
 def test_counts_are_made_once_for_metrics_of_the_same_samples(tiny_bert, monkeypatch):

@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recapture.errors import InputError
 from recapture.representations.encode import CHUNK, encode
+from recapture.representations.text_order import LongestFirst
 from recapture.representations.vector_cache import VectorCache
 
 
@@ -196,3 +199,22 @@ def test_functions_are_not_cached(tmp_path: Path) -> None:
         encode(["a", "bb"], lambda texts: [[len(text), 1] for text in texts]), [[1, 1], [2, 1]]
     )
     assert not (tmp_path / "cache").exists()
+
+
+@given(st.lists(st.text("abcé", max_size=4), max_size=40, unique=True), st.data())
+def test_longest_first_then_by_alphabet(texts: list[str], data: st.DataObject) -> None:
+    chosen = data.draw(st.lists(st.sampled_from(range(len(texts))), unique=True)) if texts else []
+    expected = sorted((texts[at] for at in chosen), key=lambda text: (-len(text), text))
+    ordered = LongestFirst(texts, np.array(chosen, np.int64))
+    some = data.draw(st.integers(0, len(chosen)))
+    assert ordered[:some] == expected[:some]  # though the rest is not yet sorted
+    assert [texts[at] for at in ordered.positions[:some]] == expected[:some]
+    assert list(ordered) == expected and len(ordered) == len(expected)
+    assert [ordered[at] for at in range(-len(chosen), len(chosen))] == expected * 2
+
+
+def test_ties_are_sorted_as_they_are_asked_for() -> None:
+    ordered = LongestFirst(["b", "a", "dd", "cc", "eee"], np.arange(5))
+    assert ordered[0] == "eee" and ordered.positions.tolist() == [4, 2, 3, 0, 1]
+    assert ordered[1:2] == ["cc"] and ordered.positions.tolist() == [4, 3, 2, 0, 1]
+    assert list(ordered) == ["eee", "cc", "dd", "a", "b"]

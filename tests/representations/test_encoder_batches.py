@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import recapture as rc
 from recapture.cli.app import run
@@ -22,6 +24,7 @@ from recapture.representations.encode import encode
 from recapture.representations.encoder import resolve_encoder
 from recapture.representations.encoder_batches import EncoderBatches, made_ahead
 from recapture.representations.encoders import sentence
+from recapture.representations.known_words import KnownWords
 from recapture.representations.long_texts import LongTexts
 from recapture.representations.vector_cache import VectorCache
 
@@ -76,6 +79,13 @@ def test_batches_hold_a_budget_of_tokens(tiny_bert: Path, small_batches: int) ->
     np.testing.assert_allclose(vectors[0], one_at_a_time(tiny_bert, TEXTS), atol=1e-5)
     few = shapes_seen(encoder, lambda: encode(TEXTS, encoder, batch_size=3, cache=False))
     assert max(rows for rows, _ in few) == 3
+
+
+def test_words_are_cut_once(tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder: Any = resolve_encoder(tiny_bert)
+    vectors = encode(TEXTS, encoder, cache=False)
+    monkeypatch.setattr(KnownWords, "_learn", lambda *_: pytest.fail("a known word is cut again"))
+    np.testing.assert_array_equal(encode(TEXTS[::-1], encoder, cache=False), vectors[::-1])
 
 
 def test_neither_order_nor_budget_changes_a_vector(tiny_bert: Path, small_batches: int) -> None:
@@ -214,6 +224,32 @@ def test_token_batches_hold_every_row_once(most: int | None) -> None:
         assert len(batch) == 1 or len(batch) * max(lengths[place] for place in batch) <= 120
 
 
+@given(st.lists(st.integers(0, 40), max_size=60), st.integers(1, 200), st.one_of(st.none(), st.integers(1, 5)))
+def test_token_batches_take_a_row_at_a_time(lengths: list[int], budget: int, most: int | None) -> None:
+    """By hand, one row after another: what goes together decides the last digits of a processor's vectors."""
+    expected: list[list[int]] = []
+    for place in sorted(range(len(lengths)), key=lambda at: (-lengths[at], at)):
+        last = expected[-1] if expected else []
+        fits = last and (len(last) + 1) * lengths[last[0]] <= budget and len(last) != most
+        expected = [*expected[:-1], [*last, place]] if fits else [*expected, [place]]
+    assert [batch.tolist() for batch in token_batches(lengths, budget, most)] == expected
+
+
+def test_portions_grow_and_hold_every_text_once(tiny_bert: Path, small_batches: int) -> None:
+    encoder: Any = resolve_encoder(tiny_bert)
+    encoder.encode_batch(["a"])
+    texts = sorted(TEXTS, key=len, reverse=True)
+    portions = list(encoder._batches._portions(texts))
+    assert [text for portion in portions for text in portion.texts] == texts
+    assert [portion.start for portion in portions] == [0, *np.cumsum([len(each.texts) for each in portions])[:-1]]
+    # Four characters a token, about, and one more a text: a portion ends with the text that makes it full.
+    tokens = [sum(len(text) // 4 + 1 for text in portion.texts) for portion in portions]
+    budgets = [small_batches] + [2 * small_batches] * (len(portions) - 1)
+    for portion, made, budget in zip(portions[:-1], tokens, budgets, strict=False):
+        assert made - (len(portion.texts[-1]) // 4 + 1) < budget <= made
+    assert len(portions) > 2
+
+
 def test_too_little_memory_means_smaller_batches(tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
@@ -350,3 +386,12 @@ def test_a_gpu_gives_the_processors_vectors(dtype: str, tiny_bert: Path, monkeyp
     if dtype == "float32":
         np.testing.assert_allclose(vectors, expected, atol=1e-5)
     assert cosines(vectors, expected).min() > 0.999
+
+
+@pytest.mark.gpu
+def test_a_gpu_cuts_with_any_tokenizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoder_batches, "GPU_TOKENS", 256)
+    folder = byte_model(tmp_path / "bytes")
+    texts = [text[:60] or "a" for text in TEXTS]
+    expected = encode(texts, folder, device="cpu", cache=False)
+    np.testing.assert_allclose(encode(texts, folder, device="cuda", cache=False), expected, atol=1e-5)

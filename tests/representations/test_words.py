@@ -86,7 +86,7 @@ def test_batches_hold_every_row_once_within_the_budget(lengths: list[int], budge
 
 
 def test_oldest_entries_make_room_and_the_newest_stay() -> None:
-    kept: Kept[bytes] = Kept(len, 10)
+    kept: Kept[str, bytes] = Kept(len, 10)
     for name in "abc":
         assert kept.missing([name]) == [name]
         kept.put(name, b"1234")
@@ -102,7 +102,7 @@ def test_oldest_entries_make_room_and_the_newest_stay() -> None:
 
 
 def test_what_is_held_stays_until_it_is_released() -> None:
-    kept: Kept[bytes] = Kept(len, 10)
+    kept: Kept[str, bytes] = Kept(len, 10)
     kept.put("a", b"1234")
     kept.hold(["a", "b"])
     kept.hold(["b"])
@@ -120,7 +120,7 @@ def test_what_is_held_stays_until_it_is_released() -> None:
 
 
 def test_no_more_is_held_than_may_be() -> None:
-    kept: Kept[bytes] = Kept(len, 4, most_held=8)
+    kept: Kept[str, bytes] = Kept(len, 4, most_held=8)
     kept.hold("abcd")
     for name in "abcd":
         kept.put(name, b"1234")

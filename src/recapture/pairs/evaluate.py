@@ -57,6 +57,8 @@ _CHUNK_CHARACTERS = 60_000
 """Texts whose vectors are held at once; some hundred pairs of sentences."""
 _MORE_THERE = 8
 """Times as many where a device compares them: it waits for nothing longer than for the next call."""
+_FIRST_THERE = 3
+"""Times as many of the first ones there, for which it has to wait."""
 
 _MOST_TOKENS = 10_000_000
 """That a model may be given at once."""
@@ -390,11 +392,19 @@ class Shared:
             self._words[name] = WordStore(name or None, **self._options, dtype=self._dtype)
         return self._words[name]
 
-    def chunk_characters(self) -> int:
-        """Of the texts that are scored together."""
+    def chunk_characters(self, left: int, begun: bool) -> int:
+        """Of the texts that are scored together next, where so many are left; begun: they are not the first ones.
+
+        A device begins soon where the first chunk is small, and has no small one at the end, which would be computed
+        before the vectors of the last but one are put away.
+        """
         stores: list[WordStore | MaskedStore] = [*self._words.values(), *self._masked.values()]
-        there = bool(stores) and all(store.accelerator is not None for store in stores)
-        return _CHUNK_CHARACTERS * (_MORE_THERE if there else 1)
+        if not stores or any(store.accelerator is None for store in stores):
+            return _CHUNK_CHARACTERS
+        if not begun:
+            return _CHUNK_CHARACTERS * _FIRST_THERE
+        chunks = max(1, math.ceil(left / (_CHUNK_CHARACTERS * _MORE_THERE)))
+        return math.ceil(left / chunks)
 
     def masked(self, model: ModelName | None = None) -> MaskedStore:
         """Head vectors of masked tokens by one masked language model."""
@@ -510,7 +520,7 @@ def measured_pairs(
         for metric, parameters, rule in checked_parameters(chosen, over)
     ]
     scored = [job for job in jobs if isinstance(job.scorer, TextPairScorer)]
-    singles = _score_pairs(scored, texts, shared.chunk_characters())
+    singles = _score_pairs(scored, texts, shared)
     results = PairResults({name: {} for name in texts.systems})
     results.reference_content = content_digest(texts.groups)
     counted: dict[str, dict[str, Mapping[str, Counted]]] = {name: {} for name in texts.systems}
@@ -527,7 +537,7 @@ def measured_pairs(
 
 
 def _score_pairs(
-    jobs: Sequence[PairJob], texts: Aligned, characters: int
+    jobs: Sequence[PairJob], texts: Aligned, shared: Shared
 ) -> dict[str, dict[TextPair, tuple[float, ...]]]:
     """Every distinct pair once, by metric: chunk by chunk, so that the texts of a chunk are encoded once for all."""
     distinct = {
@@ -541,7 +551,7 @@ def _score_pairs(
     if not jobs:
         return scores
     with Progress("scoring pairs", len(distinct) * len(jobs), "pair") as progress:
-        for chunk, following in _with_next(_chunks(distinct, characters)):
+        for chunk, following in _with_next(_chunks(distinct, shared.chunk_characters)):
             for job in jobs:
                 if following:
                     cast(TextPairScorer, job.scorer).ahead(following)
@@ -562,19 +572,25 @@ def _with_next(chunks: Iterable[list[TextPair]]) -> Iterator[tuple[list[TextPair
     yield previous, []
 
 
-def _chunks(pairs: Iterable[TextPair], characters: int) -> Iterator[list[TextPair]]:
-    """Pairs with one reference stand together; the order in which they came does not matter."""
+def _chunks(pairs: Iterable[TextPair], characters: Callable[[int, bool], int]) -> Iterator[list[TextPair]]:
+    """Pairs with one reference stand together; the order in which they came does not matter.
+
+    characters: as `Shared.chunk_characters`.
+    """
+    ordered = sorted(pairs, key=lambda pair: (len(pair[0]), pair))
+    left = sum(len(reference) + len(candidate) for reference, candidate in ordered)
     chunk: list[TextPair] = []
-    size = 0
+    size, limit = 0, characters(left, False)
     previous = None
-    for reference, candidate in sorted(pairs, key=lambda pair: (len(pair[0]), pair)):
+    for reference, candidate in ordered:
         needed = len(candidate) + (len(reference) if reference != previous else 0)
-        if chunk and size + needed > characters:
+        if chunk and size + needed > limit:
             yield chunk
-            chunk, size = [], 0
+            chunk, size, limit = [], 0, characters(left, True)
             needed = len(candidate) + len(reference)
         chunk.append((reference, candidate))
         size += needed
+        left -= len(reference) + len(candidate)
         previous = reference
     if chunk:
         yield chunk

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,14 +25,14 @@ class Idf:
     """
 
     def __init__(self, references: Iterable[Sequence[int]]) -> None:
-        counts: Counter[int] = Counter()
-        self.count = 0
-        for pieces in references:
-            self.count += 1
-            counts.update(set(pieces))
-        self._unseen = math.log(self.count + 1)
-        self._known = {piece: math.log((self.count + 1) / (count + 1)) for piece, count in counts.items()}
-        self._plain = not any(self._known.values())
+        listed = list(references)
+        self.count = len(listed)
+        # By piece; the last place stands for all pieces beyond, which no reference has.
+        counts = np.append(np.bincount(np.fromiter(chain.from_iterable(map(set, listed)), np.int64)), 0)
+        different, which = np.unique(counts, return_inverse=True)
+        weights = [math.log((self.count + 1) / (count + 1)) for count in different.tolist()]
+        self._weights: np.ndarray = np.array(weights)[which]
+        self._plain = not self._weights[counts > 0].any()
         self._asked = True
 
     @classmethod
@@ -41,18 +41,24 @@ class Idf:
         plain._asked = False
         return plain
 
-    def raw(self, pieces: Sequence[int]) -> np.ndarray:
+    def raw(self, pieces: Sequence[int] | np.ndarray) -> np.ndarray:
         """The weight of each piece."""
         if self._plain:
             return np.ones(len(pieces))
-        known = self._known
-        return np.array([known.get(piece, self._unseen) for piece in pieces], np.float64)
+        return self._weights[np.minimum(np.asarray(pieces, np.int64), len(self._weights) - 1)]
 
     def shares(self, pieces: Sequence[int]) -> np.ndarray:
         """Weights that sum to 1; equal ones where all are 0."""
         weights = self.raw(pieces)
         total = weights.sum()
         return weights / total if total > 0 else np.full(len(pieces), 1 / max(1, len(pieces)))
+
+    def shares_of_many(self, pieces: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """`shares` of texts that stand one after another, but for rounding; counts: how many pieces each has."""
+        weights = self.raw(pieces)
+        owner = np.repeat(np.arange(len(counts)), counts)
+        totals = np.bincount(owner, weights, minlength=len(counts))[owner]
+        return np.where(totals > 0, weights / np.where(totals > 0, totals, 1), 1 / counts[owner])
 
     def warnings(self) -> list[str]:
         if not self._asked or not self._plain:

@@ -9,13 +9,14 @@ low temperature. Such portions are then scored one by one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..divergences.logs import LogPairs
 from ..geometry.devices import within_memory
-from ..representations.masked_device import Launched, marked, on_its_way, there, wait_for
+from ..representations.masked_device import Launched, marked, on_its_way, runs, there, wait_for
 
 if TYPE_CHECKING:
     from ..divergences.measures import Setting
@@ -61,20 +62,20 @@ class Flight(NamedTuple):
 
 def launch(
     store: MaskedStore,
+    launched: Launched,
     pairs: Sequence[tuple[str, str]],
     idf: Idf,
     asked: Sequence[Setting],
     temperatures: Sequence[float],
 ) -> Flight:
-    """All settings at all temperatures of every pair."""
+    """All settings at all temperatures of every pair. launched: the vectors of their texts."""
     import torch
 
-    launched = store.launch([text for pair in pairs for text in pair])
-    device = launched.vectors.device
-    number = {key: at for at, key in enumerate(launched.rows)}
-    sides = np.array([[number[store.key(text)] for text in pair] for pair in pairs], np.int64).reshape(-1, 2)
-    counts = np.array([rows.stop - rows.start for rows in launched.rows.values()], np.int64)
-    shares = np.concatenate([idf.shares(own) for own in launched.own.values()] or [np.empty(0)])
+    device, counts = launched.vectors.device, launched.counts
+    cut = store.pieces([text for pair in pairs for text in pair])
+    sides = np.array([launched.number[piece.own] for piece in cut], np.int64).reshape(-1, 2)
+    pieces = np.fromiter(chain.from_iterable(launched.number), np.int64, int(counts.sum()))
+    shares = idf.shares_of_many(pieces, counts)
     wide = store.model.vocabulary * len(temperatures)
 
     def scored(held: int) -> tuple[Any, Any]:
@@ -83,7 +84,7 @@ def launch(
         lowest = torch.zeros((), dtype=torch.float64, device=device)
         for begin, end in _portions(sides, max(2, held // wide)):
             chosen, local = np.unique(sides[begin:end], return_inverse=True)
-            logs, least = _distributions(store.model, launched.vectors, weights, counts, chosen, temperatures)
+            logs, least = _distributions(store.model, launched, weights, chosen, temperatures)
             lowest = torch.minimum(lowest, least)
             left, right = there(local.reshape(-1, 2).T.astype(np.int64), device)
             at_once = max(1, min(held, _COMPARED) // wide)
@@ -115,9 +116,8 @@ def _portions(sides: np.ndarray, texts: int) -> list[tuple[int, int]]:
 
 def _distributions(
     model: MaskedModel,
-    vectors: Any,
+    launched: Launched,
     weights: Any,
-    counts: np.ndarray,
     chosen: np.ndarray,
     temperatures: Sequence[float],
 ) -> tuple[Any, Any]:
@@ -125,11 +125,9 @@ def _distributions(
     the least logarithm of a token's word, below that of its likeliest, at temperature 1."""
     import torch
 
-    device = vectors.device
-    starts = np.cumsum(counts) - counts
-    rows = np.concatenate([np.arange(starts[at], starts[at] + counts[at]) for at in chosen.tolist()])
-    owner = np.repeat(np.arange(len(chosen)), counts[chosen])
-    rows_there, owner_there = there(np.stack([rows, owner]).astype(np.int64), device)
+    device, counts = launched.vectors.device, launched.counts[chosen]
+    rows, owner = runs(launched.starts[chosen], counts), np.repeat(np.arange(len(chosen)), counts)
+    rows_there, owner_there = there(np.stack([rows, owner]), device)
     totals = torch.zeros((len(temperatures), len(chosen), model.vocabulary), dtype=torch.float64, device=device)
     lowest = torch.zeros((), dtype=torch.float64, device=device)
     at_once = max(1, min(_ROWS // model.vocabulary, _TOKENS))
@@ -137,15 +135,15 @@ def _distributions(
         part = slice(begin, begin + at_once)
         first, last = int(owner[part][0]), int(owner[part][-1]) + 1
         some = rows_there[part]
-        logits = model.logits_there(vectors[some])
+        logits = model.logits_there(launched.vectors[some])
         least, most = torch.aminmax(logits, dim=1)
         lowest = torch.minimum(lowest, (least.double() - most).min())
-        double = logits.double()
+        below = logits - most.double()[:, None]  # float64, without a pass of its own for that
         share = torch.zeros((last - first, len(some)), dtype=torch.float64, device=device)
         share[owner_there[part] - first, torch.arange(len(some), device=device)] = weights[some]
         for at, temperature in enumerate(temperatures):
-            scaled = double if temperature == 1 else double / temperature
-            totals[at, first:last] += share @ torch.softmax(scaled, dim=1)
+            powers = below.exp() if temperature == 1 else (below / temperature).exp_()
+            totals[at, first:last] += (share / powers.sum(dim=1)) @ powers
     # A long sum is rounded: every row is made to sum to 1.
     totals /= totals.sum(dim=2, keepdim=True)
     return totals.log_().transpose(0, 1), lowest

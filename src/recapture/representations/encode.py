@@ -15,6 +15,7 @@ from ..progress import Progress
 from ..texts.objects import checked_entries, may_hold_texts, samples_of
 from .batches import CHARACTERS
 from .encoder import Encoder, EncoderLike, resolve_encoder
+from .text_order import LongestFirst
 from .vector_cache import VectorCache
 
 # Written to the cache together; what an interrupted run has finished of these is not made again.
@@ -149,8 +150,9 @@ def checked_texts(texts: Iterable[str]) -> list[str]:
     listed = checked_entries(list(given), "")
     if not listed:
         raise InputError("there are no texts to encode")
-    for position, text in enumerate(listed):
-        _check_unicode(text, position)
+    if not all(map(str.isascii, listed)):
+        for position, text in enumerate(listed):
+            _check_unicode(text, position)
     return listed
 
 
@@ -172,59 +174,62 @@ class _Encoding:
         self._encoder = encoder
         self._store = store
         self._space = encoder.identity() if store is not None else {}
-        first: dict[str, int] = {}
-        self._source = np.array([first.setdefault(text, position) for position, text in enumerate(texts)])
         self._texts = texts
-        self._first = list(first.values())
+        self._source = np.arange(len(texts))
+        if len(set(texts)) < len(texts):
+            first: dict[str, int] = {}
+            self._source[:] = [first.setdefault(text, position) for position, text in enumerate(texts)]
+        self._first = np.flatnonzero(self._source == np.arange(len(texts)))
         self._vectors = np.empty((len(texts), 0), np.float32)  # as wide as the first vectors, once there are some
 
     def run(self, batch_size: int | None) -> np.ndarray:
-        # Longest first, ties by alphabet: batches are then the same in whatever order the texts came, and a batch
-        # that is too large for the memory fails at once.
-        missing = sorted(self._recall(), key=lambda position: (-len(self._texts[position]), self._texts[position]))
+        missing = self._recall()
+        ordered = LongestFirst(self._texts, missing)
         # By estimated tokens: the longest texts come first, so that counting texts would promise far too long a wait.
         effort: Callable[[str], int] = getattr(self._encoder, "effort", _effort)
-        efforts = [effort(self._texts[position]) for position in missing]
+        efforts = np.zeros(len(self._texts), np.int64)
+        efforts[missing] = np.fromiter(map(effort, self._at(missing)), np.int64, len(missing))
         new: list[int] = []
-        with Progress("encoding", sum(efforts), "token") as progress:
-            for places, vectors in self._batches(self._at(missing), batch_size):
-                batch = [missing[place] for place in places]
-                self._keep(batch, vectors)
-                progress.advance(sum([efforts[place] for place in places]))
-                new += batch
-                if len(new) >= CHUNK:
-                    self._remember(new)
-                    new = []
+        with Progress("encoding", int(efforts.sum()), "token") as progress:
+            for places, vectors in self._batches(ordered, batch_size):
+                positions = ordered.positions[np.asarray(places)]
+                self._keep(positions, vectors)
+                progress.advance(int(efforts[positions].sum()))
+                if self._store is not None:
+                    new += positions.tolist()
+                    if len(new) >= CHUNK:
+                        self._remember(new)
+                        new = []
             self._remember(new)
         return self._with_repeats()
 
-    def _batches(self, texts: list[str], batch_size: int | None) -> Iterator[tuple[Sequence[int], Any]]:
+    def _batches(self, texts: Sequence[str], batch_size: int | None) -> Iterator[tuple[Sequence[int], Any]]:
         own = getattr(self._encoder, "encode_batches", None)
-        if own is not None and texts:  # nothing is loaded for nothing
+        if own is not None and len(texts):  # nothing is loaded for nothing
             yield from own(texts, batch_size)
             return
         size = batch_size or _USUAL_BATCH
         for start in range(0, len(texts), size):
-            batch = texts[start : start + size]
+            batch = list(texts[start : start + size])
             yield range(start, start + len(batch)), self._encoder.encode_batch(batch)
 
-    def _recall(self) -> list[int]:
+    def _recall(self) -> np.ndarray:
         """Take what the cache has; returns the positions of the texts it does not have."""
         if self._store is None:
             return self._first
         vectors, is_known = self._store.get(self._space, self._at(self._first))
         if is_known.any():
-            self._keep([place for place, known in zip(self._first, is_known, strict=True) if known], vectors)
-        return [place for place, known in zip(self._first, is_known, strict=True) if not known]
+            self._keep(self._first[is_known], vectors)
+        return np.asarray(self._first[~is_known])
 
     def _remember(self, positions: list[int]) -> None:
         if self._store is not None and positions:
             self._store.put(self._space, self._at(positions), self._vectors[positions])
 
-    def _at(self, positions: list[int]) -> list[str]:
-        return [self._texts[position] for position in positions]
+    def _at(self, positions: Sequence[int] | np.ndarray) -> list[str]:
+        return [self._texts[position] for position in np.asarray(positions).tolist()]
 
-    def _keep(self, positions: list[int], answer: Any) -> None:
+    def _keep(self, positions: Sequence[int] | np.ndarray, answer: Any) -> None:
         vectors = self._checked(positions, answer)
         if not self._vectors.shape[1]:
             self._vectors = np.empty((len(self._texts), vectors.shape[1]), np.float32)
@@ -235,18 +240,21 @@ class _Encoding:
             )
         self._vectors[positions] = vectors
 
-    def _checked(self, positions: list[int], answer: Any) -> np.ndarray:
+    def _checked(self, positions: Sequence[int] | np.ndarray, answer: Any) -> np.ndarray:
         name = self._encoder.name
-        given = numbers_of(answer, f"what the encoder {name} gives", "an array of numbers")
-        with np.errstate(over="ignore"):
-            vectors = given.astype(np.float32)
+        if type(answer) is np.ndarray and answer.dtype == np.float32:  # as models give them: nothing to convert
+            vectors = answer
+        else:
+            given = numbers_of(answer, f"what the encoder {name} gives", "an array of numbers")
+            with np.errstate(over="ignore"):
+                vectors = given.astype(np.float32)
         if vectors.ndim != 2 or len(vectors) != len(positions) or not vectors.shape[1]:
             raise InputError(
                 f"the encoder {name} must give one vector per text: "
                 f"for {len(positions)} texts it gave an array of shape {vectors.shape}"
             )
-        wrong = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
-        if len(wrong):
+        wrong = np.flatnonzero(~np.isfinite(vectors).all(axis=1)).tolist()
+        if wrong:
             raise InputError(
                 f"the encoder {name} gave infinity or no number for text {min(positions[row] for row in wrong)}"
             )

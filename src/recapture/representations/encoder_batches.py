@@ -8,10 +8,9 @@ last one are fetched.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -20,6 +19,7 @@ from ..errors import InputError
 from ..geometry.devices import within_memory
 from .attention import ready_attention
 from .batches import CHARACTERS, CPU_TOKENS, GPU_TOKENS, token_batches
+from .known_words import TokenRows, cutter_of, token_rows
 from .long_texts import LongTexts
 from .pieces import Pieces, parts, plain_cutter
 
@@ -35,12 +35,19 @@ _IN_FLIGHT = 2
 class TextVectors(NamedTuple):
     """Some of the texts, by place, and a row for each."""
 
-    places: list[int]
+    places: np.ndarray
     vectors: np.ndarray
 
 
+class _Portion(NamedTuple):
+    """Texts that are cut together, and the place of the first one."""
+
+    start: int
+    texts: list[str]
+
+
 class _Batch(NamedTuple):
-    places: list[int]
+    places: np.ndarray
     ids: Any
     """(rows, tokens of the longest), filled up."""
     lengths: Any
@@ -48,14 +55,14 @@ class _Batch(NamedTuple):
 
 class _Cut(NamedTuple):
     batches: list[_Batch]
-    long_places: list[int]
+    long_places: np.ndarray
     long: list[Pieces]
 
 
 class _Pending(NamedTuple):
     """Vectors on their way from the device."""
 
-    places: list[int]
+    places: np.ndarray
     vectors: Any
     ready: Any
     """An event on a GPU, else None."""
@@ -98,7 +105,11 @@ class EncoderBatches:
         self._budget = CPU_TOKENS if self._device.type == "cpu" else GPU_TOKENS
         tokenizer = model.tokenizer
         self._tokenizer = tokenizer
-        self._cutter = plain_cutter(tokenizer)
+        cutter = plain_cutter(tokenizer)
+        self._cutter = cutter_of(cutter)
+        marked = cutter.encode("a")
+        around = parts(marked.ids, marked.special_tokens_mask)
+        self._before, self._behind = len(around.before), len(around.behind)
         self._segments = "token_type_ids" in tokenizer.model_input_names
         self._pad = tokenizer.pad_token_id or 0
         self._left = tokenizer.padding_side == "left"
@@ -121,20 +132,18 @@ class EncoderBatches:
             return False
         return bool((np.abs(vectors - expected).max(axis=1) <= 1e-4 * np.abs(expected).max(axis=1)).all())
 
-    def all(self, texts: Sequence[str]) -> np.ndarray:
+    def all(self, texts: Iterable[str]) -> np.ndarray:
         """One row per text."""
-        made = list(self.run(texts))
-        places = [place for each in made for place in each.places]
-        return np.concatenate([each.vectors for each in made])[np.argsort(places)]
+        return in_order(self.run(texts))
 
-    def run(self, texts: Sequence[str], rows: int | None = None) -> Iterator[TextVectors]:
+    def run(self, texts: Iterable[str], rows: int | None = None) -> Iterator[TextVectors]:
         """Vectors of all texts, in the order in which they are made; texts of like length should stand together.
 
         rows: the most texts, or windows of long texts, that go through the model together.
         """
         waiting: deque[_Pending] = deque()
         in_flight = 0 if self._device.type == "cpu" else _IN_FLIGHT
-        for cut in made_ahead(lambda part: self._cut(texts, part, rows), self._portions(texts)):
+        for cut in made_ahead(lambda part: self._cut(part, rows), self._portions(texts)):
             if self._long is not None and cut.long:
                 windows = rows or max(1, self._budget // (self._limit or self._budget))
                 yield TextVectors(cut.long_places, within_memory(partial(self._long.vectors, cut.long), windows, 1))
@@ -145,53 +154,59 @@ class EncoderBatches:
         while waiting:
             yield _fetched(waiting.popleft())
 
-    def _portions(self, texts: Sequence[str]) -> Iterator[range]:
+    def _portions(self, texts: Iterable[str]) -> Iterator[_Portion]:
+        taken: list[str] = []
         start = tokens = 0
         batches = 1  # few at first, so that the model begins soon
-        for place, text in enumerate(texts):
+        for text in texts:
+            taken.append(text)
             tokens += len(text) // CHARACTERS + 1
             if tokens >= batches * self._budget:
-                yield range(start, place + 1)
-                start, tokens = place + 1, 0
+                yield _Portion(start, taken)
+                start += len(taken)
+                taken, tokens = [], 0
                 batches = min(2 * batches, _BATCHES_AT_ONCE)
-        if start < len(texts):
-            yield range(start, len(texts))
+        if taken:
+            yield _Portion(start, taken)
 
-    def _cut(self, texts: Sequence[str], portion: range, rows: int | None) -> _Cut:
-        given = [self._prompt + texts[place] for place in portion]
-        encodings = self._cutter.encode_batch_fast(given)
-        ids: list[list[int]] = [each.ids for each in encodings]
-        long = [at for at, own in enumerate(ids) if self._limit is not None and len(own) > self._limit]
-        apart = set(long)
-        groups = [[at for at in range(len(ids)) if at not in apart]]
+    def _cut(self, portion: _Portion, most: int | None) -> _Cut:
+        given = [self._prompt + text for text in portion.texts] if self._prompt else portion.texts
+        tokens = self._cutter(given)
+        beyond = tokens.lengths > (self._limit or np.inf)
+        short, long = np.flatnonzero(~beyond), np.flatnonzero(beyond)
+        batches: list[_Batch] = []
         pieces: list[Pieces] = []
-        if long and self._long is None:
+        if len(long) and self._long is None:
             cut = self._tokenizer([given[at] for at in long], truncation=True, max_length=self._limit, verbose=False)
-            for at, own in zip(long, cut["input_ids"], strict=True):
-                ids[at] = own
             # Apart, so that the batches of short texts are the same whatever is done with long ones.
-            groups.insert(0, long)
-        elif long:
-            pieces = [parts(ids[at], encodings[at].special_tokens_mask) for at in long]
-        batches = [
-            self._batch([group[at] for at in batch], ids, portion.start)
-            for group in groups
-            for batch in token_batches([len(ids[at]) for at in group], self._budget, rows)
-        ]
-        return _Cut(batches, [portion.start + at for at in long] if pieces else [], pieces)
+            batches = self._batches(token_rows(cut["input_ids"]), portion.start + long, most)
+        elif len(long):
+            pieces = [self._pieces(tokens.ids_of(at)) for at in long.tolist()]
+        batches += self._batches(tokens.chosen(short), portion.start + short, most)
+        return _Cut(batches, portion.start + long[: len(pieces)], pieces)
 
-    def _batch(self, chosen: list[int], ids: list[list[int]], start: int) -> _Batch:
+    def _pieces(self, ids: list[int]) -> Pieces:
+        behind = len(ids) - self._behind
+        return Pieces(tuple(ids[: self._before]), tuple(ids[self._before : behind]), tuple(ids[behind:]))
+
+    def _batches(self, tokens: TokenRows, places: np.ndarray, most: int | None) -> list[_Batch]:
+        return [
+            self._batch(tokens.chosen(rows), places[rows]) for rows in token_batches(tokens.lengths, self._budget, most)
+        ]
+
+    def _batch(self, tokens: TokenRows, places: np.ndarray) -> _Batch:
         import torch
 
-        lengths = np.array([len(ids[at]) for at in chosen])
-        width = int(lengths.max())
-        filled = np.full((len(chosen), width), self._pad, np.int32)
-        tokens = np.fromiter(chain.from_iterable([ids[at] for at in chosen]), np.int32, int(lengths.sum()))
-        filled[self._real(np.arange(width), lengths[:, None], width)] = tokens
-        tensors = [torch.from_numpy(array) for array in (filled, lengths)]
-        if self._device.type == "cuda":  # memory that the GPU reads by itself, while the processor goes on
-            tensors = [tensor.pin_memory() for tensor in tensors]
-        return _Batch([start + at for at in chosen], *tensors)
+        pinned = self._device.type == "cuda"  # memory that the GPU reads by itself, while the processor goes on
+        width = int(tokens.lengths[0])
+        ids = torch.empty((len(places), width), dtype=torch.int32, pin_memory=pinned)
+        lengths = torch.empty(len(places), dtype=torch.int64, pin_memory=pinned)
+        lengths.numpy()[:] = tokens.lengths
+        columns, own = np.arange(width), tokens.lengths[:, None]
+        real = self._real(columns, own, width)
+        at = tokens.starts[:, None] + columns - (width - own if self._left else 0)
+        ids.numpy()[:] = np.where(real, tokens.ids.take(at, mode="clip"), self._pad)
+        return _Batch(places, ids, lengths)
 
     def _real(self, places: Any, lengths: Any, width: int) -> Any:
         """Which places hold tokens, of arrays and of tensors."""
@@ -243,6 +258,12 @@ class EncoderBatches:
             ready = cuda.Event()
             ready.record(cuda.current_stream(self._device))
             return _Pending(batch.places, there, ready)
+
+
+def in_order(made: Iterable[TextVectors]) -> np.ndarray:
+    """A row per text, in the order of the texts."""
+    places, vectors = zip(*made, strict=True)
+    return np.concatenate(vectors)[np.argsort(np.concatenate(places))]
 
 
 def _fetched(pending: _Pending) -> TextVectors:

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Generic, TypeVar
 
+Text = TypeVar("Text", bound=Hashable)
 Made = TypeVar("Made")
 
 
-class Kept(Generic[Made]):
-    """Entries by text. All that one call asks for is kept, however large it is; only older entries are removed.
+class Kept(Generic[Text, Made]):
+    """Entries by text, or by what a model sees of it. All that one call asks for is kept, however large it is; only
+    older entries are removed.
 
     Texts that will be asked for again can be held: they stay until they were released as often as they were held, so
     that nothing is made twice. most_held: bytes up to which that is so (None: all); what is beyond is kept as the rest.
     """
 
     def __init__(self, size: Callable[[Made], int], limit: int, most_held: int | None = None) -> None:
-        self._entries: OrderedDict[str, Made] = OrderedDict()
-        self._held: dict[str, Made] = {}
-        self._times: Counter[str] = Counter()
+        self._entries: OrderedDict[Text, Made] = OrderedDict()
+        self._held: dict[Text, Made] = {}
+        self._times: Counter[Text] = Counter()
         self._size = size
         self._limit = limit
         self._most_held = most_held
@@ -36,7 +38,7 @@ class Kept(Generic[Made]):
             for text, entry in entries.items():
                 entries[text] = into(entry)
 
-    def missing(self, texts: Sequence[str]) -> list[str]:
+    def missing(self, texts: Sequence[Text]) -> list[Text]:
         """Distinct texts that are not here; those that are here will be removed last."""
         absent = []
         for text in dict.fromkeys(texts):
@@ -46,7 +48,7 @@ class Kept(Generic[Made]):
                 absent.append(text)
         return absent
 
-    def hold(self, texts: Iterable[str]) -> None:
+    def hold(self, texts: Iterable[Text]) -> None:
         """Keep these, whether they are here yet or not, until they are released."""
         for text in texts:
             self._times[text] += 1
@@ -55,7 +57,7 @@ class Kept(Generic[Made]):
                 self._bytes -= self._size(entry)
                 self.put(text, entry)
 
-    def release(self, texts: Iterable[str]) -> None:
+    def release(self, texts: Iterable[Text]) -> None:
         """Undo `hold` once for each of them."""
         for text in texts:
             self._times[text] -= 1
@@ -66,7 +68,7 @@ class Kept(Generic[Made]):
                     self._bytes_held -= self._size(entry)
                     self.put(text, entry)
 
-    def put(self, text: str, entry: Made) -> None:
+    def put(self, text: Text, entry: Made) -> None:
         if text in self._times and self._fits(entry):
             self._held[text] = entry
             self._bytes_held += self._size(entry)
@@ -80,7 +82,7 @@ class Kept(Generic[Made]):
             _, old = self._entries.popitem(last=False)
             self._bytes -= self._size(old)
 
-    def __getitem__(self, text: str) -> Made:
+    def __getitem__(self, text: Text) -> Made:
         return self._held[text] if text in self._held else self._entries[text]
 
     def _fits(self, entry: Made) -> bool:

@@ -19,9 +19,9 @@ from ..geometry.parallel import blocks
 from ..progress import Progress
 from .batches import GPU_TOKENS, token_batches
 from .kept import Kept
-from .masked_device import Launched, WindowRows, launch
+from .masked_device import Launched, Windows, launch
 from .masked_model import PURPOSE, MaskedModel, find_masked_model
-from .pieces import Pieces, room_for
+from .pieces import Own, Pieces, room_for
 from .vector_cache import VectorCache
 from .windows import windows
 
@@ -68,9 +68,8 @@ class MaskedStore:
     ) -> None:
         self.model: MaskedModel = find_masked_model(model, device=device, dtype=dtype, offline=offline)
         self._batch_tokens = batch_tokens
-        self._kept: Kept[Masked] = Kept(lambda made: made.vectors.nbytes + made.ids.nbytes, _KEPT_BYTES)
+        self._kept: Kept[Own, np.ndarray] = Kept(lambda vectors: vectors.nbytes, _KEPT_BYTES)
         self._pieces: dict[str, Pieces] = {}
-        self._keys: dict[str, str] = {}
         self._disk = None
         if cache is not False:
             self._disk = cache if isinstance(cache, VectorCache) else VectorCache(None if cache is True else cache)
@@ -127,25 +126,25 @@ class MaskedStore:
 
     def ensure(self, texts: Sequence[str]) -> None:
         """Make sure that the vectors of all these texts are in memory."""
-        by_key = self._by_key(texts)
-        missing = sorted(self._kept.missing(list(by_key)), key=lambda key: (len(by_key[key].own), key))
+        cut = self._cut(texts)
+        missing = sorted(self._kept.missing(list(cut)), key=lambda own: (len(own), _written(own)))
         if missing:
-            self._make(self._recall({key: by_key[key] for key in missing}))
-            self._kept.make_room(len(by_key))
+            self._make(self._recall({own: cut[own] for own in missing}))
+            self._kept.make_room(len(cut))
 
     def launch(self, texts: Sequence[str]) -> Launched:
         """Vectors of all these texts on the model's device, which may still be at work on them; `land` brings them.
 
         What an earlier launch has not brought yet is taken from there.
         """
-        by_key = self._by_key(texts)
-        missing = self._kept.missing(list(by_key))
-        elsewhere = {key for key in missing if any(key in earlier.rows for earlier in self._flying)}
-        new = self._recall({key: by_key[key] for key in missing if key not in elsewhere})
-        rows = {key: self._windowed_rows(piece) for key, piece in new.items()}
-        known = {key: self._kept[key].vectors for key in by_key if key not in new and key not in elsewhere}
+        cut = self._cut(texts)
+        missing = self._kept.missing(list(cut))
+        flying = {own: earlier for earlier in self._flying for own in missing if own in earlier.number}
+        new = self._recall({own: cut[own] for own in missing if own not in flying})
+        known = {own: self._kept[own] for own in cut if own not in new and own not in flying}
+        parts = self.as_windows(new.values())
         launched = within_memory(
-            lambda tokens: launch(self.model, by_key, rows, known, self._flying, tokens),
+            lambda tokens: launch(self.model, list(new), parts, known, flying, tokens, self._put_away),
             self._batch_tokens or GPU_TOKENS,
             1,
         )
@@ -155,83 +154,92 @@ class MaskedStore:
     def land(self, launched: Launched) -> bool:
         """Wait for a launch and keep its vectors, here and on disk; False: some are no numbers, and none is kept."""
         self._flying.remove(launched)
+        return self._keep(launched)
+
+    def _put_away(self) -> None:
+        """Keep what has arrived, for which nobody has to wait."""
+        for launched in self._flying:
+            if launched.arrived():
+                self._keep(launched)
+
+    def _keep(self, launched: Launched) -> bool:
         fine = launched.wait()
         if fine:
-            made = launched.made()
-            for key, vectors in made.items():
-                if self._kept.missing([key]):
-                    self._kept.put(key, Masked(np.array(launched.own[key], np.int64), vectors))
+            made = launched.taken()
+            for own in self._kept.missing(list(made)):
+                self._kept.put(own, made[own])
             if self._disk is not None and made:
-                self._disk.put_arrays(self.model.identity(), list(made), list(made.values()))
-            self._kept.make_room(len(launched.rows))
+                self._disk.put_arrays(self.model.identity(), [*map(_written, made)], [*made.values()])
+            self._kept.make_room(len(launched.number))
         return fine
 
-    def _by_key(self, texts: Sequence[str]) -> dict[str, Pieces]:
-        by_key: dict[str, Pieces] = {}
+    def _cut(self, texts: Sequence[str]) -> dict[Own, Pieces]:
+        """The pieces of these texts, by those that are their own."""
+        cut: dict[Own, Pieces] = {}
         for text, piece in zip(texts, self.pieces(texts), strict=True):
-            by_key.setdefault(self.key(text), piece)
-            if len(piece.own) > self._room(piece):
+            cut.setdefault(piece.own, piece)
+            if self._is_long(piece):
                 self.windowed.add(text)
-        return by_key
+        return cut
 
-    def key(self, text: str) -> str:
-        """What a text that was cut goes by: its pieces, which are all that the model sees of it."""
-        if text not in self._keys:
-            self._keys[text] = _key(self._pieces[text])
-        return self._keys[text]
+    def as_windows(self, texts: Iterable[Pieces]) -> Windows:
+        """How these texts go through the model: long ones in several windows, others as they are."""
+        pieces, places = [], []
+        for text, piece in enumerate(texts):
+            if self._is_long(piece):
+                for window in windows(len(piece.own), self._room(piece)):
+                    pieces.append(piece._replace(own=piece.own[window.start : window.stop]))
+                    places.append((text, window.start, window.first, window.last))
+            else:
+                pieces.append(piece)
+                places.append((text, 0, 0, len(piece.own)))
+        return Windows(pieces, *np.array(places, np.int64).reshape(-1, 4).T)
 
-    def _windowed_rows(self, piece: Pieces) -> list[WindowRows]:
-        return [
-            WindowRows(
-                (*piece.before, *piece.own[window.start : window.stop], *piece.behind),
-                window.first,
-                window.last,
-                len(piece.before) - window.start,
-            )
-            for window in windows(len(piece.own), self._room(piece))
-        ]
+    def _is_long(self, piece: Pieces) -> bool:
+        return len(piece.before) + len(piece.own) + len(piece.behind) > self.model.room
 
     def hold(self, texts: Sequence[str]) -> None:
         """Keep the vectors of these texts, made already or not, until they are released: nothing is masked twice."""
-        self._kept.hold(map(_key, self.pieces(texts)))
+        self._kept.hold(piece.own for piece in self.pieces(texts))
 
     def release(self, texts: Sequence[str]) -> None:
         """Undo `hold` once for each of them."""
-        self._kept.release(map(_key, self.pieces(texts)))
+        self._kept.release(piece.own for piece in self.pieces(texts))
 
     def __getitem__(self, text: str) -> Masked:
-        return self._kept[_key(self._pieces[text])]
+        own = self._pieces[text].own
+        return Masked(np.array(own, np.int64), self._kept[own])
 
     def _room(self, piece: Pieces) -> int:
         return room_for(piece, self.model.room, f"{PURPOSE} {self.model.name}")
 
-    def _recall(self, wanted: dict[str, Pieces]) -> dict[str, Pieces]:
+    def _recall(self, wanted: dict[Own, Pieces]) -> dict[Own, Pieces]:
         """Take what the disk has; returns what it does not have."""
         if self._disk is None:
             return wanted
         absent = {}
-        on_disk = self._disk.get_arrays(self.model.identity(), list(wanted))
-        for (key, piece), vectors in zip(wanted.items(), on_disk, strict=True):
-            if vectors is None or len(vectors) != len(piece.own):
-                absent[key] = piece
+        on_disk = self._disk.get_arrays(self.model.identity(), [*map(_written, wanted)])
+        for (own, piece), vectors in zip(wanted.items(), on_disk, strict=True):
+            if vectors is None or len(vectors) != len(own):
+                absent[own] = piece
             else:
-                self._kept.put(key, Masked(np.array(piece.own, np.int64), vectors))
+                self._kept.put(own, vectors)
         return absent
 
-    def _make(self, wanted: dict[str, Pieces]) -> None:
-        total = sum(len(piece.own) for piece in wanted.values())
+    def _make(self, wanted: dict[Own, Pieces]) -> None:
+        total = sum(map(len, wanted))
         with Progress(f"masking with {self.model.name}", total, "token") as progress:
-            for keys in _portions(wanted):
-                rows = [row for at, key in enumerate(keys) for row in self._rows(at, wanted[key])]
-                arrays = [np.empty((len(wanted[key].own), self.model.width), np.float32) for key in keys]
+            for texts in _portions(wanted):
+                rows = [row for at, own in enumerate(texts) for row in self._rows(at, wanted[own])]
+                arrays = [np.empty((len(own), self.model.width), np.float32) for own in texts]
                 for chosen in self._batches(rows):
                     for row, vector in zip(chosen, self.computed(partial(self._head_vectors, chosen)), strict=True):
                         arrays[row.text][row.piece] = vector
                     progress.advance(len(chosen))
-                for key, vectors in zip(keys, arrays, strict=True):
-                    self._kept.put(key, Masked(np.array(wanted[key].own, np.int64), vectors))
+                for own, vectors in zip(texts, arrays, strict=True):
+                    self._kept.put(own, vectors)
                 if self._disk is not None:
-                    self._disk.put_arrays(self.model.identity(), keys, arrays)
+                    self._disk.put_arrays(self.model.identity(), [*map(_written, texts)], arrays)
 
     def _head_vectors(self, rows: list[_Row]) -> np.ndarray:
         """(rows, width), fewer rows at a time where a device's memory does not suffice."""
@@ -265,23 +273,24 @@ class MaskedStore:
         return rows
 
 
-def _key(piece: Pieces) -> str:
-    return " ".join(map(str, piece.own))
+def _written(own: Own) -> str:
+    """What a text goes by on disk."""
+    return " ".join(map(str, own))
 
 
 def _length(row: _Row) -> int:
     return len(row.ids)
 
 
-def _portions(wanted: dict[str, Pieces]) -> Iterator[list[str]]:
+def _portions(wanted: Iterable[Own]) -> Iterator[list[Own]]:
     """Texts that are made, and written to disk, together: what an interrupted run has done is not lost."""
-    portion: list[str] = []
+    portion: list[Own] = []
     count = 0
-    for key, piece in wanted.items():
+    for own in wanted:
         if portion and count > _ROWS_AT_ONCE:
             yield portion
             portion, count = [], 0
-        portion.append(key)
-        count += len(piece.own)
+        portion.append(own)
+        count += len(own)
     if portion:
         yield portion

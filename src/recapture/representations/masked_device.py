@@ -6,43 +6,52 @@ through the model together, so that none is filled up. What comes back is copied
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
     from .masked_model import MaskedModel
-    from .pieces import Pieces
+    from .pieces import Own, Pieces
 
 
-class WindowRows(NamedTuple):
-    """Pieces that go through the model together, and which of them are masked in turn."""
+_QUEUED = 8
+"""Batches of which a device's queue is full, or nearly: the next calls would wait for it."""
 
-    ids: tuple[int, ...]
-    first: int
-    last: int
+
+class Windows(NamedTuple):
+    """Pieces that go through the model together, and which of their text's own pieces are masked there in turn."""
+
+    pieces: list[Pieces]
+    text: np.ndarray
+    """The how-manyth text each is of."""
+    start: np.ndarray
+    """The own piece of the text with which it begins."""
+    first: np.ndarray
+    last: np.ndarray
     """The text's own pieces from first up to last are masked here."""
-    shift: int
-    """From a text's own piece to its place in the row."""
 
 
 class Launched:
-    """Vectors of texts, by key, on a device that may still be at work on them."""
+    """Vectors of texts, one text after another, on a device that may still be at work on them."""
 
-    def __init__(self, rows: dict[str, slice], own: dict[str, tuple[int, ...]], new: list[str], vectors: Any) -> None:
+    def __init__(self, number: dict[Own, int], counts: np.ndarray, new: int, vectors: Any) -> None:
         import torch
 
-        self.rows = rows
-        """Where each text's vectors are."""
-        self.own = own
+        self.number = number
+        """By its own pieces the how-manyth each text is."""
+        self.counts = counts
+        """How many pieces each text has."""
+        self.starts = np.cumsum(counts) - counts
+        """Where each text's vectors begin."""
         self.vectors = vectors
         """(tokens, width) tensor there"""
         self._new = new
-        count = sum(rows[key].stop - rows[key].start for key in new)
         self._finite = on_its_way(torch.isfinite(vectors).all())
         # Texts that are new come first.
-        self._here = on_its_way(vectors[:count])
+        self._here: Any = on_its_way(vectors[: counts[:new].sum()])
         self._event = marked(vectors)
 
     def wait(self) -> bool:
@@ -50,81 +59,99 @@ class Launched:
         wait_for(self._event)
         return bool(self._finite)
 
-    def made(self) -> dict[str, np.ndarray]:
-        """The vectors that the model made of texts that were new."""
-        here: np.ndarray = self._here.numpy()
+    def arrived(self) -> bool:
+        """Whether nobody would have to wait for the vectors."""
+        return self._event is None or bool(self._event.query())
+
+    def taken(self) -> dict[Own, np.ndarray]:
+        """The vectors that the model made of texts that were new; nothing the second time."""
+        if self._here is None:
+            return {}
+        here, self._here = self._here.numpy(), None
+        starts, ends = self.starts.tolist(), (self.starts + self.counts).tolist()
+        new = islice(zip(self.number, starts, ends, strict=True), self._new)
         # Copies: what the device wrote to is soon wanted for other vectors.
-        return {key: here[self.rows[key]].copy() for key in self._new}
+        return {own: here[start:end].copy() for own, start, end in new}
 
 
 def launch(
     model: MaskedModel,
-    texts: Mapping[str, Pieces],
-    new: Mapping[str, Sequence[WindowRows]],
-    known: Mapping[str, np.ndarray],
-    flying: Sequence[Launched],
+    new: Sequence[Own],
+    windows: Windows,
+    known: Mapping[Own, np.ndarray],
+    flying: Mapping[Own, Launched],
     batch_tokens: int,
+    meanwhile: Callable[[], None],
 ) -> Launched:
-    """Vectors of all texts on the model's device. new: those that go through the model; known: vectors of others; the
-    rest is in `flying`."""
+    """Vectors of all these texts on the model's device. new: those that go through the model, in these windows; known:
+    vectors of others; flying: where the rest is; meanwhile: what to do once the device has work for a while."""
     import torch
 
-    order = [*new, *known, *(key for key in texts if key not in new and key not in known)]
-    ends = np.cumsum([0, *(len(texts[key].own) for key in order)]).tolist()
-    rows = {key: slice(start, end) for key, start, end in zip(order, ends, ends[1:], strict=False)}
+    order = [*new, *known, *flying]
+    number = {own: at for at, own in enumerate(order)}
+    counts = np.array([len(own) for own in order], np.int64)
+    starts = np.cumsum(counts) - counts
     device = torch.device(model.device)
     with model.computing():
-        vectors = torch.empty((ends[-1], model.width), dtype=torch.float32, device=device)
+        vectors = torch.empty((int(counts.sum()), model.width), dtype=torch.float32, device=device)
         mask = int(model.tokenizer.mask or 0)
-        for ids, owner, place, target in _batches(new, rows, batch_tokens, device):
+        for at, (ids, owner, place, target) in enumerate(batches(windows, starts, batch_tokens, device)):
+            if at == _QUEUED:
+                meanwhile()
             masked = ids[owner]
             masked.scatter_(1, place[:, None], mask)
             vectors.index_copy_(0, target, model.head_tensor(masked, None, place))
         if known:
             values = there(np.concatenate([*known.values()]), device)
-            first = ends[len(new)]
+            first = int(counts[: len(new)].sum())
             vectors[first : first + len(values)] = values
-        for key in order[len(new) + len(known) :]:
-            source = next(earlier for earlier in flying if key in earlier.rows)
-            vectors[rows[key]] = source.vectors[source.rows[key]]
-        return Launched(rows, {key: texts[key].own for key in order}, list(new), vectors)
+        for earlier in dict.fromkeys(flying.values()):
+            taken = [own for own in flying if flying[own] is earlier]
+            to, source = (np.array([numbers[own] for own in taken]) for numbers in (number, earlier.number))
+            places = np.stack([runs(starts[to], counts[to]), runs(earlier.starts[source], counts[to])])
+            to_there, source_there = there(places, device)
+            vectors.index_copy_(0, to_there, earlier.vectors[source_there])
+        return Launched(number, counts, len(new), vectors)
 
 
-def _batches(
-    new: Mapping[str, Sequence[WindowRows]], rows: Mapping[str, slice], batch_tokens: int, device: Any
+def batches(
+    windows: Windows, starts: np.ndarray, batch_tokens: int, device: Any
 ) -> Iterator[tuple[Any, Any, Any, Any]]:
-    """Tensors (ids of texts, each row's text, its mask, where its vector goes): rows of one length, longest first."""
-    by_length: dict[int, list[tuple[str, WindowRows]]] = {}
-    for key, parts in new.items():
-        for part in parts:
-            by_length.setdefault(len(part.ids), []).append((key, part))
-    # All of them go there together: memory from which a device can copy by itself is costly to get.
-    arrays = []
-    shapes = []
-    for length in sorted(by_length, reverse=True):
-        listed = by_length[length]
-        first = np.array([part.first for _, part in listed])
-        counts = np.array([part.last for _, part in listed]) - first
-        owner = np.repeat(np.arange(len(listed)), counts)
-        # The how-manyth masked piece of its window each row is.
-        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + first[owner]
-        shift = np.array([part.shift for _, part in listed])
-        start = np.array([rows[key].start for key, _ in listed])
-        arrays.append(np.array([part.ids for _, part in listed], np.int64).ravel())
-        arrays.append(np.stack([owner, within + shift[owner], within + start[owner]]).astype(np.int64).ravel())
-        shapes.append((len(listed), length, len(owner)))
-    if not arrays:
+    """Tensors (ids of windows, each row's window, its mask, where its vector goes): rows of one length, longest first.
+
+    starts: where each text's vectors begin.
+    """
+    if not windows.pieces:
         return
-    flat = there(np.concatenate(arrays), device)
-    done = 0
-    for texts, length, count in shapes:
-        ids = flat[done : done + texts * length].view(texts, length)
-        table = flat[done + texts * length : done + texts * length + 3 * count].view(3, count)
-        done += texts * length + 3 * count
+    lengths = np.array([sum(map(len, piece)) for piece in windows.pieces], np.int64)
+    order = np.argsort(-lengths, kind="stable")
+    lengths, pieces = lengths[order], [windows.pieces[at] for at in order.tolist()]
+    text, start, first, last = (each[order] for each in windows[1:])
+    before = np.array([len(piece.before) for piece in pieces], np.int64)
+    counts = last - first
+    owner = np.repeat(np.arange(len(order)), counts)
+    own = runs(first, counts)
+    leaders = np.flatnonzero(np.diff(lengths, prepend=-1))  # the first window of each length
+    leader = np.repeat(leaders, np.diff(leaders, append=len(order)))
+    ids = np.fromiter(chain.from_iterable(chain.from_iterable(pieces)), np.int64, int(lengths.sum()))
+    rows = [owner - leader[owner], own + (before - start)[owner], own + starts[text][owner]]
+    # All of them go there together: memory from which a device can copy by itself is costly to get.
+    flat = there(np.concatenate([ids, *rows]), device)
+    table = flat[len(ids) :].view(3, -1)
+    token_ends, row_ends = ([0, *np.cumsum(sizes).tolist()] for sizes in (lengths, counts))
+    for begin, end in pairwise([*leaders.tolist(), len(order)]):
+        length = int(lengths[begin])
+        ids_there = flat[token_ends[begin] : token_ends[end]].view(end - begin, length)
         at_once = max(1, batch_tokens // max(1, length))
-        for begin in range(0, count, at_once):
-            owner_there, place, target = table[:, begin : begin + at_once]
-            yield ids, owner_there, place, target
+        for row in range(row_ends[begin], row_ends[end], at_once):
+            window, place, target = table[:, row : min(row + at_once, row_ends[end])]
+            yield ids_there, window, place, target
+
+
+def runs(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Whole numbers in runs, one run after another: so many from each start on."""
+    ends = np.cumsum(counts)
+    return np.repeat(starts - (ends - counts), counts) + np.arange(counts.sum())
 
 
 def there(array: np.ndarray, device: Any) -> Any:

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..progress import Progress
+from .known_words import TokenRows, cutter_of, token_rows
 from .loading import in_one_sentence, load_pretrained, quiet
 from .locate import Weights
 from .weight_files import read_json
 
 _AT_ONCE = 1000
-_Cut = Callable[[list[str]], list[list[int]]]
+_Cut = Callable[[list[str]], TokenRows]
 
 
 class PieceCounts(NamedTuple):
@@ -35,15 +36,18 @@ class PieceCounter:
         fast = weights.folder / "tokenizer.json"
         with in_one_sentence(f"the tokenizer of the encoder {weights.name} in {weights.folder} cannot be used"):
             self._cut, self._special, self._unknown = _light(fast) if fast.is_file() else _loaded(weights)
+            # Some models use one token for unknown pieces and at the end of each text.
+            self._around = 0 if self._unknown is None else int(self._cut([""]).times(self._unknown)[0])
 
     def count(self, texts: Sequence[str]) -> PieceCounts:
         pieces, unknown = np.zeros((2, len(texts)), np.int64)
         with Progress("counting pieces", len(texts), "text") as progress:
             for start in range(0, len(texts), _AT_ONCE):
                 part = [text.lower() if self._lower_case else text for text in texts[start : start + _AT_ONCE]]
-                for place, ids in enumerate(self._cut(part), start):
-                    pieces[place] = len(ids)
-                    unknown[place] = 0 if self._unknown is None else ids.count(self._unknown)
+                rows = self._cut(part)
+                pieces[start : start + len(part)] = rows.lengths - self._special
+                if self._unknown is not None:
+                    unknown[start : start + len(part)] = rows.times(self._unknown) - self._around
                 progress.advance(len(part))
         return PieceCounts(pieces, unknown, self._special)
 
@@ -56,10 +60,7 @@ def _light(file: Path) -> tuple[_Cut, int, int | None]:
     tokenizer.no_truncation()
     tokenizer.no_padding()
 
-    def cut(texts: list[str]) -> list[list[int]]:
-        return [row.ids for row in tokenizer.encode_batch(texts, add_special_tokens=False)]
-
-    return cut, tokenizer.num_special_tokens_to_add(False), _unknown_piece(read_json(file))
+    return cutter_of(tokenizer), tokenizer.num_special_tokens_to_add(False), _unknown_piece(read_json(file))
 
 
 def _unknown_piece(content: dict[str, Any]) -> int | None:
@@ -79,9 +80,9 @@ def _unknown_piece(content: dict[str, Any]) -> int | None:
 def _loaded(weights: Weights) -> tuple[_Cut, int, int | None]:
     tokenizer, _ = load_pretrained("AutoTokenizer", weights, "the encoder")
 
-    def cut(texts: list[str]) -> list[list[int]]:
+    def cut(texts: list[str]) -> TokenRows:
         with quiet():
-            rows = tokenizer(texts, add_special_tokens=False, padding=False, truncation=False, verbose=False)
-        return list(rows["input_ids"])
+            rows = tokenizer(texts, padding=False, truncation=False, verbose=False)
+        return token_rows(rows["input_ids"])
 
     return cut, int(tokenizer.num_special_tokens_to_add()), tokenizer.unk_token_id

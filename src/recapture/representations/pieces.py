@@ -10,13 +10,15 @@ from .loading import check_vocabulary, in_one_sentence, load_pretrained, quiet
 from .locate import Weights
 
 _AT_ONCE = 10_000
+Own = tuple[int, ...]
+"""A text's own pieces, which are all that a model sees of it."""
 
 
 class Pieces(NamedTuple):
     """One text: special tokens before it, its own pieces, special tokens behind it."""
 
     before: tuple[int, ...]
-    own: tuple[int, ...]
+    own: Own
     behind: tuple[int, ...]
 
 
@@ -85,9 +87,8 @@ def room_for(piece: Pieces, room: int, name: str) -> int:
 
 def parts(ids: list[int], special: list[int]) -> Pieces:
     """Only runs of special tokens at the two ends were put there by the tokenizer."""
-    first = next((at for at, mark in enumerate(special) if not mark), None)
-    if first is None:  # nothing but special tokens: half before, half behind
+    if 0 not in special:  # nothing but special tokens: half before, half behind
         middle = (len(ids) + 1) // 2
         return Pieces(tuple(ids[:middle]), (), tuple(ids[middle:]))
-    last = len(ids) - next(at for at, mark in enumerate(reversed(special)) if not mark)
+    first, last = special.index(0), len(ids) - special[::-1].index(0)
     return Pieces(tuple(ids[:first]), tuple(ids[first:last]), tuple(ids[last:]))

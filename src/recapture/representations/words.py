@@ -99,7 +99,7 @@ class WordStore:
         self._model: Any = None
         self._depth = 0
         self._room = 0
-        self._kept: Kept[TextWords] = _kept()
+        self._kept: Kept[str, TextWords] = _kept()
         self._accelerator: str | None = ""
         self._pieces: dict[str, Pieces] = {}
         self.windowed: set[str] = set()
@@ -251,10 +251,13 @@ class WordStore:
             rows += [(*piece.before, *piece.own[part.start : part.stop], *piece.behind) for part in parts]
         budget = self._batch_tokens or (CPU_TOKENS if self._on_cpu else GPU_TOKENS)
         by_row = within_memory(lambda tokens: self._by_row(rows, tokens), budget, 1)
+        made = {}
         for text, piece, start, parts in cuts:
             vectors = by_row[start] if len(parts) == 1 else _joined(piece, parts, by_row[start : start + len(parts)])
             ids = np.array([*piece.before, *piece.own, *piece.behind], np.int64)
-            self._kept.put(text, TextWords(ids, len(piece.before), len(piece.behind), vectors))
+            made[text] = TextWords(ids, len(piece.before), len(piece.behind), vectors)
+        for text, words in made.items():  # nothing fails any more
+            self._kept.put(text, words)
         return True
 
     def _by_row(self, rows: list[tuple[int, ...]], budget: int) -> list[Any]:
@@ -343,7 +346,7 @@ def _room_there(accelerator: str) -> tuple[int, int | None]:
     return memory // 8, memory // 4
 
 
-def _kept() -> Kept[TextWords]:
+def _kept() -> Kept[str, TextWords]:
     return Kept(lambda words: words.vectors.nbytes + words.ids.nbytes, _KEPT_BYTES)
 
 

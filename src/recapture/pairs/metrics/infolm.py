@@ -11,6 +11,7 @@ temperature, except `alpha` outside (0, 1): its value may be too large for a flo
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Hashable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -127,11 +128,8 @@ class InfoLMScorer(TextPairScorer):
         self._store = shared.masked(model)
         self._asked = asked
         self._temperatures = asked.temperatures
-        self._idf = Idf.none()
-        if idf:
-            flat = [text for group in references for text in group if text.strip()]
-            self._idf = Idf(piece.own for piece in self._store.pieces(flat))
-        self._known: Kept[np.ndarray] = Kept(lambda logs: logs.nbytes, _KEPT_BYTES, _HELD_BYTES)
+        self._weighing = [text for group in references for text in group if text.strip()] if idf else None
+        self._known: Kept[str, np.ndarray] = Kept(lambda logs: logs.nbytes, _KEPT_BYTES, _HELD_BYTES)
         self.symmetric = asked.settings[0].is_symmetric()
         self._flights: list[tuple[Sequence[tuple[str, str]], Flight]] = []
         self._infinite: dict[float, set[tuple[str, str]]] = {}
@@ -144,12 +142,21 @@ class InfoLMScorer(TextPairScorer):
             "model": self._store.model.identity(),
         }
 
+    @functools.cached_property
+    def _idf(self) -> Idf:
+        """Made at first use: a device works on the first texts while all references are cut."""
+        if self._weighing is None:
+            return Idf.none()
+        return Idf(piece.own for piece in self._store.pieces(self._weighing))
+
     def ahead(self, pairs: Sequence[tuple[str, str]]) -> None:
-        flight = self._store.compared_there(
-            lambda: launch(self._store, pairs, self._idf, self._asked.settings, self._temperatures)
-        )
+        flight = self._store.compared_there(lambda: self._launched(pairs))
         if flight is not None:
             self._flights.append((pairs, flight))
+
+    def _launched(self, pairs: Sequence[tuple[str, str]]) -> Flight:
+        vectors = self._store.launch([text for pair in pairs for text in pair])
+        return launch(self._store, vectors, pairs, self._idf, self._asked.settings, self._temperatures)
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
         table = self._landed(pairs)

@@ -15,7 +15,7 @@ from ...errors import InputError, nearest_names, shown
 from ..attention import ready_attention
 from ..batches import CHARACTERS
 from ..encoder import DEFAULT_ENCODER, EncoderKind, EncoderOptions
-from ..encoder_batches import EncoderBatches, TextVectors
+from ..encoder_batches import EncoderBatches, TextVectors, in_order
 from ..facts import MadeFor, TextFacts
 from ..folder import (
     card_languages,
@@ -160,9 +160,7 @@ class SentenceEncoder:
         return self._limit if self._truncate else 2 * tokens
 
     def encode_batch(self, texts: list[str]) -> np.ndarray:
-        made = list(self.encode_batches(texts))
-        places = [place for each in made for place in each.places]
-        return np.concatenate([each.vectors for each in made])[np.argsort(places)]
+        return in_order(self.encode_batches(texts))
 
     def encode_batches(self, texts: Sequence[str], rows: int | None = None) -> Iterator[TextVectors]:
         """Vectors of all texts, in the order in which they are made, in batches by tokens; texts of like length should
@@ -180,7 +178,7 @@ class SentenceEncoder:
         size = rows or _LIBRARY_BATCH
         for start in range(0, len(texts), size):
             batch = list(texts[start : start + size])
-            yield TextVectors(list(range(start, start + len(batch))), self._by_library(batch, size))
+            yield TextVectors(np.arange(start, start + len(batch)), self._by_library(batch, size))
 
     def _by_library(self, texts: list[str], rows: int) -> np.ndarray:
         """Vectors of a batch of texts; at most `rows` windows of long ones go through the model together."""
