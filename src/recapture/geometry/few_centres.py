@@ -72,6 +72,7 @@ class _Together:
     def __init__(self, runs: Sequence[GridClustering]) -> None:
         self._runs = list(runs)
         self._points = runs[0].points
+        # As float32 numbers are: margins have room for that rounding.
         self._margin = (2 * runs[0].grid.margin).astype(np.float32)
         self._label = np.array([run.label for run in runs], np.uint8)
         self._numbers = np.arange(runs[0].clusters, dtype=np.uint8)[:, None]
