@@ -40,3 +40,16 @@ def short_of_memory(monkeypatch, module, most):
 
     monkeypatch.setattr(module, "listed", listed)
     return asked
+
+
+def unasked_beside_models(monkeypatch):
+    """A device that compares what models make, though nobody asked for it."""
+    from recapture.representations import masked, words
+
+    for module in (masked, words):
+        monkeypatch.setattr(module, "accelerator_beside", lambda device: "cpu")
+
+
+def no_memory(*_, **__):
+    torch = pytest.importorskip("torch")
+    raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")

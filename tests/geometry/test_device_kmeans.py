@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import recapture as rc
-from recapture.geometry import device_kmeans, devices, grid_kmeans, half_products
+from recapture.geometry import device_kmeans, devices, few_centres, grid_kmeans, half_products
 from recapture.geometry import kmeans as module
 from recapture.geometry.grid_kmeans import on_grid
 from recapture.geometry.kmeans import kmeans
@@ -89,24 +89,51 @@ def start_with(first):
     return lambda self: self._take(np.asarray(first))
 
 
+@pytest.mark.parametrize("few", [256, 1], ids=["few centres", "many centres"])
 @pytest.mark.parametrize("clusters", [2, 7, 40])
-def test_threads_follow_the_rule(rows, clusters, monkeypatch):
+def test_threads_follow_the_rule(rows, clusters, few, monkeypatch):
+    monkeypatch.setattr(module, "FEW", few)
     first = np.random.default_rng(clusters).choice(len(rows[0]), clusters, replace=False)
     monkeypatch.setattr(Clustering, "start", start_with(first))
     np.testing.assert_array_equal(kmeans(*rows, clusters, [0])[0], lloyd_in_whole_numbers(*rows, first))
 
 
+@pytest.mark.parametrize("few", [256, 1], ids=["few centres", "many centres"])
 @pytest.mark.parametrize("options", [{"threads": 1}, {"threads": 3, "tile": 33}, {"accelerator": "cpu"}], ids=str)
-def test_several_tiles(options, monkeypatch):
+def test_several_tiles(options, few, monkeypatch):
     """960 rows make a tile, and small whole numbers tie in all of them."""
     if "accelerator" in options:
         pytest.importorskip("torch")
+    monkeypatch.setattr(module, "FEW", few)
+    monkeypatch.setattr(few_centres, "_ROWS", 960)
     values, weight = whole(30, 2100, 5, 6).astype(np.float32), np.ones(2100, np.int64)
     first = np.random.default_rng(0).choice(2100, 9, replace=False)
     monkeypatch.setattr(Clustering, "start", start_with(first))
     with engine(**options):
         found = kmeans(values, weight, 9, [0, 1])
     np.testing.assert_array_equal(found, [lloyd_in_whole_numbers(values, weight, first)] * 2)
+
+
+@pytest.mark.parametrize("columns", [512, 60, 1])
+def test_clusterings_with_few_centres_go_together(rows, columns, monkeypatch):
+    """Each from its own first centres, so that some end before others; all, two or one at a time, in small tiles."""
+    drawn = [np.random.default_rng(seed).choice(len(rows[0]), 30, replace=False) for seed in range(5)]
+    following = iter(drawn)
+    monkeypatch.setattr(Clustering, "start", lambda self: self._take(next(following)))
+    monkeypatch.setattr(few_centres, "_ROWS", 37)
+    monkeypatch.setattr(few_centres, "_COLUMNS", columns)
+    with engine(threads=1):
+        found = kmeans(*rows, 30, range(5))
+    np.testing.assert_array_equal(found, [lloyd_in_whole_numbers(*rows, first) for first in drawn])
+
+
+def test_as_many_centres_as_a_byte_tells_apart(monkeypatch):
+    """256 centres that tie, and a row that is near to all of them."""
+    values = np.vstack([np.eye(256), -np.eye(256), np.zeros((1, 256))]).astype(np.float32)
+    weight = np.ones(len(values), np.int64)
+    monkeypatch.setattr(Clustering, "start", start_with(np.arange(256)))
+    found = kmeans(values, weight, 256, [0])[0]
+    np.testing.assert_array_equal(found, lloyd_in_whole_numbers(values, weight, np.arange(256)))
 
 
 @pytest.mark.parametrize("accelerator", ACCELERATORS)

@@ -105,6 +105,25 @@ def test_whatever_finds_no_memory_is_one_sentence_or_the_processors():
             devices.tried_on("cpu", work)
 
 
+@pytest.mark.parametrize(
+    "said", ["CUDA error: out of memory", "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"]
+)
+def test_libraries_that_find_no_memory_say_so_in_their_own_way(said):
+    """As they do on a device that other programs have filled."""
+    pytest.importorskip("torch")
+
+    def work(size):
+        if size > 2:
+            raise RuntimeError(said)
+        return size
+
+    assert devices.within_memory(work, 8, 1) == 2
+    with pytest.raises(rc.InputError, match="memory does not suffice"):
+        devices.within_memory(work, 8, 3)
+    with pytest.raises(RuntimeError, match="sizes do not match"):
+        devices.within_memory(lambda _: (_ for _ in ()).throw(RuntimeError("sizes do not match")), 8, 1)
+
+
 def test_word_vectors_that_find_no_memory_are_one_sentence():
     torch = pytest.importorskip("torch")
 

@@ -15,6 +15,7 @@ from recapture.errors import InputError
 from recapture.geometry import device_small, small
 from recapture.geometry.device_small import DeviceSets, small_counts_on
 from recapture.geometry.parallel import engine
+from recapture.geometry.scratch import Scratch
 from recapture.geometry.small import small_counts, small_counts_at
 from recapture.population import mark_evaluate_scores
 
@@ -233,7 +234,7 @@ def test_bounds_hold(dimensions):
     values = rng.standard_normal((24, dimensions)) * 10.0 ** rng.integers(-9, 9, (24, 1))
     values[12:18] = values[6:12] * (1 + 1e-13)  # nearly the same place, far out
     values[18:] = 1e-160 * values[:6]
-    rows = small._Rows([values])
+    rows = small._Rows([values], Scratch())
     whole = rows.padded(np.array([0]))
     low = -2 * rows.near(whole, slice(0, 24), whole)[0]
     high = low + (rows.margin[:, None] + rows.margin)
@@ -244,7 +245,7 @@ def test_bounds_hold(dimensions):
         true = sum((Fraction(a) - Fraction(b)) ** 2 for a, b in pairs)
         assert Fraction(float(low[i, j])) <= true <= Fraction(float(high[i, j]))
     # Bounds that say nothing would hold, too: of ordinary rows they are tight.
-    ordinary = small._Rows([rng.standard_normal((5, dimensions))])
+    ordinary = small._Rows([rng.standard_normal((5, dimensions))], Scratch())
     assert ordinary.margin.max() < 1e-11 * dimensions
 
 

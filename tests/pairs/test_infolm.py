@@ -28,6 +28,7 @@ from recapture.representations.masked import MaskedStore
 from recapture.representations.masked_body import MaskedBody
 from recapture.representations.masked_model import MaskedModel
 from recapture.representations.pieces import Tokenizer
+from torch_devices import no_memory, unasked_beside_models
 
 MEASURES = ("kl", "jeffreys", "alpha", "renyi", "ab", "gamma", "l1", "l2", "linf", "fisher_rao")
 SYMMETRIC = ("jeffreys", "l1", "l2", "linf", "fisher_rao")
@@ -700,6 +701,75 @@ def test_where_memory_does_not_suffice_fewer_rows_go_through_the_model(
     monkeypatch.setattr(MaskedModel, "head_tensor", limited)
     np.testing.assert_allclose(scored(references, candidates).arrays["scores"], expected.arrays["scores"], rtol=1e-5)
     assert refused
+
+
+@pytest.mark.parametrize("chunk", [60_000, 20])
+def test_distributions_that_find_no_memory_are_compared_here(tiny_bert: Path, monkeypatch: Any, chunk: int) -> None:
+    """Without a device the same call takes the same way. chunk: as above; the first portions have landed by then."""
+    monkeypatch.setattr(evaluate_module, "_CHUNK_CHARACTERS", chunk)
+    references, candidates = texts(30, 82), texts(30, 83)
+    ask = functools.partial(infolm, references, candidates, model=tiny_bert, cache=False)
+    expected = ask(device="cpu")
+    unasked_beside_models(monkeypatch)
+    whole, launched = infolm_device._distributions, []
+
+    def full_later(*given: Any) -> Any:
+        launched.append(1)
+        return whole(*given) if chunk == 20 and len(launched) < 3 else no_memory()
+
+    monkeypatch.setattr(infolm_device, "_distributions", full_later)
+    found = ask()
+    np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-5, atol=1e-7)
+    assert found.warnings == expected.warnings
+    assert found.signature == expected.signature
+    launched.clear()
+    with pytest.raises(InputError, match=r"memory does not suffice .* allocate 2.00 GiB"):
+        ask(device="cpu")
+
+
+@pytest.mark.parametrize("most", [3, 0])
+def test_masked_texts_that_a_device_has_no_room_for_are_computed_here(
+    tiny_bert: Path, monkeypatch: Any, most: int
+) -> None:
+    """most: how many rows go through the model while it is there."""
+    references, candidates = texts(6, 84), texts(6, 85)
+    ask = functools.partial(infolm, references, candidates, model=tiny_bert, cache=False)
+    expected = ask(device="cpu").scores
+    unasked_beside_models(monkeypatch)
+    own, there = MaskedModel.head_tensor, []
+
+    def limited(self: Any, ids: Any, mask: Any, places: Any) -> Any:
+        if self.wanted_device is None and (len(ids) > most or not there):
+            there.append(len(ids))
+            no_memory()
+        return own(self, ids, mask, places)
+
+    monkeypatch.setattr(MaskedModel, "head_tensor", limited)
+    monkeypatch.setattr(infolm_device, "_distributions", no_memory)
+    np.testing.assert_allclose(ask().scores, expected, rtol=1e-5, atol=1e-7)
+    monkeypatch.setattr(MaskedModel, "logits", no_memory)
+    with pytest.raises(InputError, match=r"memory does not suffice .* allocate 2.00 GiB"):
+        ask(device="cpu")
+
+
+def test_a_masked_model_that_a_device_has_no_room_for_is_loaded_here(tiny_bert: Path, monkeypatch: Any) -> None:
+    import torch
+
+    expected = infolm(["a cat sat"], ["the dog ran"], model=tiny_bert, cache=False, device="cpu")
+    own, asked = torch.nn.Module.to, []
+
+    def full(self: Any, *given: Any, **more: Any) -> Any:
+        if not asked:
+            asked.append(given)
+            no_memory()
+        return own(self, *given, **more)
+
+    monkeypatch.setattr(torch.nn.Module, "to", full)
+    assert infolm(["a cat sat"], ["the dog ran"], model=tiny_bert, cache=False).scores == expected.scores
+    assert asked
+    asked.clear()
+    with pytest.raises(InputError, match=r"memory does not suffice .* allocate 2.00 GiB"):
+        infolm(["a cat sat"], ["the dog ran"], model=tiny_bert, cache=False, device="cpu")
 
 
 def test_the_device_way_masks_each_text_once_and_keeps_it(

@@ -18,9 +18,12 @@ from recapture.geometry.parallel import engine
 from recapture.pairs import evaluate as run
 from recapture.pairs import word_sets
 from recapture.pairs.declaration import METRICS
+from recapture.pairs.metrics import bertscore, moverscore
 from recapture.pairs.metrics.mark_evaluate_words import mark_evaluate_words
 from recapture.pairs.metrics.prd_words import prd_words
 from recapture.pairs.metrics.precision_recall_words import precision_recall_words
+from recapture.representations.words import WordStore
+from torch_devices import no_memory, unasked_beside_models
 
 PAIRS = list(zip(REFERENCES, CANDIDATES, strict=True))
 ME = ("capture", "petersen", "quality", "diversity")
@@ -393,6 +396,65 @@ def test_a_device_that_is_asked_for_scores_the_same(tiny_bert, device, monkeypat
             for column, scores in expected[name].arrays.items():
                 np.testing.assert_allclose(found[name].arrays[column], scores, rtol=0, atol=1e-6)
             assert found[name].warnings == expected[name].warnings
+
+
+WORD_METRICS = ["me-words", "pr-words", "prd-words", "bertscore", "moverscore"]
+
+
+def scored_by_words(encoder, device=None):
+    """By metric the scores of all pairs, and its warnings."""
+    options = {name: {"layers": 3} for name in WORD_METRICS if name != "bertscore"}
+    given = {"options": options, "encoder": encoder, "device": device}
+    found = rc.evaluate_pairs(REFERENCES, CANDIDATES, WORD_METRICS, **given)["candidate"]
+    return {name: (result.arrays, result.warnings) for name, result in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [(word_sets, "small_counts_on"), (bertscore, "token_table_on"), (moverscore, "mover_costs_on")],
+    ids=lambda each: getattr(each, "__name__", each),
+)
+def test_words_of_a_device_without_memory_are_compared_here(tiny_bert, module, name, monkeypatch):
+    """The processor's scores are those of the same call without a device."""
+    expected = scored_by_words(tiny_bert, "cpu")
+    unasked_beside_models(monkeypatch)
+    asked = []
+    monkeypatch.setattr(module, name, lambda *given: asked.append(1) or no_memory())
+    found = scored_by_words(tiny_bert)
+    assert asked == [1]  # it is not tried again
+    for metric, (arrays, warnings) in expected.items():
+        for column, scores in arrays.items():
+            np.testing.assert_allclose(found[metric][0][column], scores, rtol=0, atol=1e-6)
+        assert found[metric][1] == warnings
+    # Somebody asked for it.
+    with pytest.raises(InputError, match=r"memory does not suffice .* allocate 2.00 GiB"):
+        scored_by_words(tiny_bert, "cpu")
+
+
+@pytest.mark.parametrize("most", [40, 3, 0])
+def test_words_that_a_device_cannot_encode_are_encoded_here(tiny_bert, most, monkeypatch):
+    """most: how many tokens go through the model at once while it is there; 0: not even the model has room."""
+    expected = scored_by_words(tiny_bert, "cpu")
+    unasked_beside_models(monkeypatch)
+    own, refused, stores = WordStore._states, [], []
+
+    def limited(self, rows):
+        stores.append(self)
+        if self._device != "cpu" and len(rows) * max(map(len, rows)) > most:
+            refused.append(self.accelerator)
+            no_memory()
+        return own(self, rows)
+
+    monkeypatch.setattr(WordStore, "_states", limited)
+    found = scored_by_words(tiny_bert)
+    assert set(refused) == ({"cpu"} if most == 40 else {"cpu", None})
+    assert (stores[-1].accelerator, stores[-1]._device) == (("cpu", None) if most == 40 else (None, "cpu"))
+    for metric, (arrays, _) in expected.items():
+        for column, scores in arrays.items():
+            np.testing.assert_allclose(found[metric][0][column], scores, rtol=0, atol=1e-5)
+    monkeypatch.setattr(WordStore, "_states", no_memory)
+    with pytest.raises(InputError, match=r"memory does not suffice .* allocate 2.00 GiB"):
+        scored_by_words(tiny_bert, "cpu")
 
 
 def test_more_texts_are_scored_together_on_a_device(tiny_bert, monkeypatch):

@@ -147,11 +147,6 @@ class DeviceClustering(Clustering):
         if self.drawing:
             self.score = self._scores.cpu().numpy()
 
-    @property
-    def drawing(self) -> bool:
-        """Whether the next centres will be drawn, by the processor alone; else they will be moved."""
-        return self._there < self.clusters
-
     def labels(self) -> np.ndarray:
         return np.asarray(self._labels.cpu().numpy())
 

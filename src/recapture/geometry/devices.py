@@ -27,6 +27,9 @@ _CUDA = re.compile(r"cuda(?::\d{1,3})?")
 KNOWN = re.compile(r"auto|(?:cpu|cuda|mps|xpu|hpu|npu|mlu|xla)(?::\d{1,3})?")
 """torch's names; only CUDA's looks for neighbours, others encode."""
 
+_NO_MEMORY = ("CUDA error: out of memory", "ALLOC_FAILED")
+"""What torch says where a library of CUDA finds none, such as on a device that others have filled."""
+
 
 def on_device(function: Function) -> Function:
     """A public function whose `device` also says where neighbours are looked for."""
@@ -65,7 +68,9 @@ def within_memory(work: Callable[[int], Found], size: int, least: int) -> Found:
     while True:
         try:
             return work(size)
-        except cuda.OutOfMemoryError as error:
+        except RuntimeError as error:
+            if not (isinstance(error, cuda.OutOfMemoryError) or any(said in str(error) for said in _NO_MEMORY)):
+                raise
             if size // 2 < least:
                 raise DeviceMemoryError(
                     "the device's memory does not suffice for these sets, even in small tiles: use the processor "
@@ -118,6 +123,12 @@ def tried_on(device: str | None, work: Callable[[str], Found]) -> Found | None:
         if options.accelerator is not None or options.device != "auto":  # somebody asked for it
             raise
     return None
+
+
+def tried_with(wanted: str | None, work: Callable[[], Found]) -> Found | None:
+    """The same for what is done where a model computes. wanted: the device that was asked for, if any."""
+    with engine(device=wanted or engine_options().device):
+        return tried_on(wanted or "auto", lambda _: work())
 
 
 def meanwhile(device: str | None, work: Callable[[], Found]) -> Callable[[], Found]:

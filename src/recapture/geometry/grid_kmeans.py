@@ -19,12 +19,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .lloyd import ROWS, Clustering, Points, Some
+from .lloyd import ROWS, Clustering, Points, Some, wide_centres
 from .parallel import blocks, run_tiles
 from .products import finite_products, power_of_two_below
+from .scratch import Scratch, ScratchPool
 
 _CELLS = 1 << 22
 """Products in float64 held at once."""
+_FEW_FRESH, _LONGER = 256, 4
+"""Rows meet so few centres in longer tiles: on the grid their size decides nothing."""
 _BITS = 24
 _LONGEST = 1 + 2.0**-10
 """No row and no centre is longer, though rounded."""
@@ -41,7 +44,9 @@ class GridPoints(Points):
 
     def squared_distances(self, chosen: np.ndarray) -> np.ndarray:
         rows = self.wide[:][:, :-1]
-        squared: np.ndarray = self.norm[:, None] + self.norm[chosen] - 2 * (rows @ rows[chosen].T)
+        # Row by row in memory, as `totals` needs it. Few columns are multiplied faster from the left.
+        squared: np.ndarray = self.norm[:, None] + self.norm[chosen]
+        squared -= 2 * (rows[chosen] @ rows.T).T
         return squared
 
     def totals(self, left: np.ndarray) -> np.ndarray:
@@ -64,6 +69,8 @@ class Grid(NamedTuple):
     """All numbers are multiples of 1 / scale."""
     margin: np.ndarray
     """Of each row: by how much a float32 product with a centre may miss."""
+    pool: ScratchPool[Scratch]
+    """For products."""
 
 
 def on_grid(rows: np.ndarray, weight: np.ndarray) -> Grid:
@@ -88,7 +95,7 @@ def on_grid(rows: np.ndarray, weight: np.ndarray) -> Grid:
     run_tiles(fill, tiles, "clustering")
     errors = (rows.shape[1] + 8) * _ROUNDING
     points = GridPoints(wide, norm, weight.astype(np.float64))
-    return Grid(points, scale, errors * (np.sqrt(norm) * _LONGEST + _LONGEST**2 / 2))
+    return Grid(points, scale, errors * (np.sqrt(norm) * _LONGEST + _LONGEST**2 / 2), ScratchPool(Scratch))
 
 
 def to_grid(values: np.ndarray, scale: float) -> np.ndarray:
@@ -110,7 +117,12 @@ class GridClustering(Clustering):
         self._unclear = np.zeros(len(self.label), bool)
         # Labels before the last centres were drawn.
         self._drawn_before = self.label
-        self._exact_centres = np.empty((0, 0))
+        self.exact_centres = np.empty((0, 0))
+
+    @property
+    def rows_at_once(self) -> int:
+        # Threads wait for each other where calls take longer than products.
+        return ROWS if len(self._fresh.number) > _FEW_FRESH else _LONGER * ROWS
 
     def compare(self, part: slice, rows: np.ndarray) -> None:
         label, score, margin = self.label[part], self.score[part], 2 * self.grid.margin[part]
@@ -119,7 +131,7 @@ class GridClustering(Clustering):
             self._meet(self._fresh, part, rows, np.arange(len(rows)), margin)
             # Exact distances decide what is drawn; at first nobody has one.
             new = np.flatnonzero((label != before) | (len(self._fresh.number) == len(self.centres)))
-            score[new] = np.einsum("ij,ij->i", rows[new], self._exact_centres[label[new]], dtype=np.float64)
+            score[new] = np.einsum("ij,ij->i", rows[new], self.exact_centres[label[new]], dtype=np.float64)
             return
         if len(self._rest.number):
             stale = np.flatnonzero(self._moved[label])
@@ -134,9 +146,16 @@ class GridClustering(Clustering):
         """Chosen rows of a part meet some centres. margin: twice that of each row."""
         if not (len(chosen) and len(some.number)):
             return
+        with self.grid.pool.one() as scratch:
+            self._meet_in(scratch, some, part, rows, chosen, margin)
+
+    def _meet_in(
+        self, scratch: Scratch, some: Some, part: slice, rows: np.ndarray, chosen: np.ndarray, margin: np.ndarray
+    ) -> None:
         label, score = self.label[part], self.score[part]
+        product = scratch.array("product", (len(chosen), len(some.number)), np.float32)
         with finite_products():
-            product = (rows if len(chosen) == len(rows) else rows[chosen]) @ some.centres.T
+            np.matmul(rows if len(chosen) == len(rows) else scratch.taken(rows, chosen), some.centres.T, out=product)
         every = np.arange(len(chosen))
         if self._settled is not None and len(some.number) == self.clusters:  # the own one is among them
             score[:] = product[every, label]
@@ -161,12 +180,20 @@ class GridClustering(Clustering):
         own = self._drawn_before if self._settled is None else self._settled
         for part in blocks(len(rows), max(1, _CELLS // len(self.centres))):
             chosen = rows[part]
-            scores = self.points.wide[chosen].astype(np.float64) @ self._exact_centres.T
+            scores = self.points.wide[chosen].astype(np.float64) @ self.exact_centres.T
             every, nearest = np.arange(len(chosen)), scores.argmax(axis=1)
             best = scores[every, nearest]
             stays = scores[every, own[chosen]] == best
             self.label[chosen], self.score[chosen] = np.where(stays, own[chosen], nearest), best
         self._unclear[rows] = False
+
+    def move_by(self, gains: np.ndarray) -> None:
+        """Centres become the means of their rows, whose sums have gained so much."""
+        self._sums += gains[:, :-1]
+        self._mass += gains[:, -1]
+        filled = np.flatnonzero(self._mass)  # other centres stay where they are
+        self.centres[filled] = wide_centres(self._means(filled))
+        self._prepare()
 
     def _take(self, rows: np.ndarray) -> None:
         super()._take(rows)
@@ -178,9 +205,9 @@ class GridClustering(Clustering):
         self._prepare()
 
     def _prepare(self) -> None:
-        self._exact_centres = self.centres.astype(np.float64)
-        halved = np.einsum("ij,ij->i", self._exact_centres[:, :-1], self._exact_centres[:, :-1])
-        self._exact_centres[:, -1] = -0.5 * halved
+        self.exact_centres = self.centres.astype(np.float64)
+        halved = np.einsum("ij,ij->i", self.exact_centres[:, :-1], self.exact_centres[:, :-1])
+        self.exact_centres[:, -1] = -0.5 * halved
 
     def _means(self, clusters: np.ndarray) -> np.ndarray:
         return to_grid(super()._means(clusters).astype(np.float32), self.grid.scale)

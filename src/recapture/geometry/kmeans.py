@@ -7,12 +7,13 @@ products and sums have no rounding errors (`grid_kmeans`), so that the processor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from .device_kmeans import cluster_on
 from .devices import accelerator_for, tried_on
+from .few_centres import FEW, move_together
 from .grid_kmeans import GridClustering, on_grid
 from .lloyd import ROWS, STEPS, Clustering, Points
 from .parallel import blocks, one_blas_thread, run_tiles
@@ -24,9 +25,6 @@ DESCRIPTION = f"k-means++ start, at most {STEPS} steps"
 _LITTLE = 2**20
 _MANY = 2**15
 """Rows from which on clusters are found on a grid: it depends on the rows alone, never on the device."""
-_FEW, _LONG = 256, 4
-"""Threads that compare rows with few centres wait for each other less where tiles are longer; on the grid their size
-decides nothing."""
 _MORE = 256
 """What a row takes beside its products, in centres: where these are few, all of them move in every step."""
 
@@ -51,10 +49,15 @@ def kmeans(rows: Rows | CentredTiles, weight: np.ndarray, clusters: int, seeds: 
         if found is not None:
             return found
         runs = [GridClustering(grid, clusters, seed) for seed in seeds]
-    tiles = blocks(len(rows), _LONG * ROWS if isinstance(runs[0], GridClustering) and clusters <= _FEW else ROWS)
+    grids = [run for run in runs if isinstance(run, GridClustering)]
     with one_blas_thread:  # several would round differently with their number
-        if len(tiles) > 1:
-            _all_together(runs, tiles)
+        if grids and clusters <= FEW:
+            run_tiles(lambda run: run.start(), grids, "clustering")
+            _all_together([run for run in grids if run.drawing], lambda run: not run.drawing)
+            move_together(grids)
+        elif len(rows) > ROWS:
+            run_tiles(lambda run: run.start(), runs, "clustering")
+            _all_together(runs, lambda run: run.finished)
         elif rows.shape[0] * rows.shape[1] * clusters > _LITTLE:
             run_tiles(lambda run: run.complete(), runs, "clustering")
         else:
@@ -63,15 +66,15 @@ def kmeans(rows: Rows | CentredTiles, weight: np.ndarray, clusters: int, seeds: 
     return np.stack([run.label for run in runs])
 
 
-def _all_together(runs: Sequence[Clustering], tiles: list[slice]) -> None:
+def _all_together(runs: Sequence[Clustering], done: Callable[[Clustering], bool]) -> None:
     def compare(part: slice) -> None:
         # The rows of a tile stay in the core's cache while all clusterings use them.
         rows = runs[0].points.wide[part]
         for run in runs:
             run.compare(part, rows)
 
-    run_tiles(lambda run: run.start(), runs, "clustering")
     while runs:
+        tiles = blocks(len(runs[0].label), min(run.rows_at_once for run in runs))
         run_tiles(compare, tiles, "clustering")
         run_tiles(lambda run: run.advance(), runs, "clustering")
-        runs = [run for run in runs if not run.finished]
+        runs = [run for run in runs if not done(run)]

@@ -158,6 +158,11 @@ class Clustering:
             taken = np.append(taken, drawn[best])
         self._take(judges[taken])
 
+    @property
+    def rows_at_once(self) -> int:
+        """Rows of a tile."""
+        return ROWS
+
     def compare(self, part: slice, rows: np.ndarray) -> None:
         """Rows of one tile, with the column of ones, meet the fresh centres."""
         label, score = self.label[part], self.score[part]
@@ -172,10 +177,15 @@ class Clustering:
 
     def advance(self) -> None:
         present = self._present()
-        if present < self.clusters:
+        if self.drawing:
             self._take(self._batch(min(self.clusters - present, max(1, present // 2), _BATCH)))
         else:
             self._move()
+
+    @property
+    def drawing(self) -> bool:
+        """Whether the next centres will be drawn; else they will be moved."""
+        return self._present() < self.clusters
 
     def _present(self) -> int:
         return len(self.centres)

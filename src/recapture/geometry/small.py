@@ -19,8 +19,6 @@ own and the set's largest margin.
 
 from __future__ import annotations
 
-import math
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -31,6 +29,7 @@ from ..checks import check_count
 from .overlap import SLACK
 from .parallel import blocks, run_tiles
 from .products import exact
+from .scratch import Scratch, ScratchPool
 from .small_sets import SmallSets, similar_sizes
 
 # Numbers of rows, and distances, held at once by each thread: enough pairs that Python's part costs little, since
@@ -39,6 +38,8 @@ _NUMBERS = 1 << 20
 _CELLS = 1 << 18
 # One product takes microseconds. Pairs of sentences on 16 cores: by 1 thread 1.6 ms each, by 4 .8, by 16 1.7.
 _THREADS = 4
+# Kept from call to call, as threads are not.
+_pool = ScratchPool(Scratch)
 # Sizes that count as similar.
 _SIMILAR = 20
 # A product that underflows is wrong by at most the smallest normal float64; doubled for good measure.
@@ -99,9 +100,10 @@ def _counted(small: SmallSets, ks: np.ndarray) -> np.ndarray:
 
     def count(batch: np.ndarray) -> None:
         different, place = np.unique(small.pairs[batch], return_inverse=True)
-        rows = _Rows([small.values[each] for each in different])
         limits = np.concatenate([reach[each] for each in different.tolist()], axis=2)
-        counts[:, batch] = _memberships(rows, place.reshape(-1, 2), limits, ks[batch])
+        with _pool.one() as scratch:
+            rows = _Rows([small.values[each] for each in different], scratch)
+            counts[:, batch] = _memberships(rows, place.reshape(-1, 2), limits, ks[batch])
 
     run_tiles(count, list(_batches(small.pair_sizes, answerable, small.width)), "small pairs", _THREADS)
     return counts
@@ -121,14 +123,12 @@ def bound_terms(norms: Any, dimensions: int) -> tuple[Any, Any]:
 
 
 class _Rows:
-    """Rows of several sets, one set below the other, ready for products that bound distances.
+    """Rows of several sets, one set below the other, ready for products that bound distances."""
 
-    They are in memory that the thread's next object uses again.
-    """
-
-    def __init__(self, sets: Sequence[np.ndarray]) -> None:
+    def __init__(self, sets: Sequence[np.ndarray], scratch: Scratch) -> None:
+        self._scratch = scratch
         self.start = np.cumsum([0, *map(len, sets)])
-        self.values = _room("rows", (int(self.start[-1]), sets[0].shape[1]))
+        self.values = scratch.array("rows", (int(self.start[-1]), sets[0].shape[1]))
         np.concatenate(sets, out=self.values)
         norms = np.einsum("ij,ij->i", self.values, self.values)
         self.term, self.margin = bound_terms(norms, self.values.shape[1])
@@ -143,11 +143,10 @@ class _Rows:
     def near(self, left: _FilledUp, part: slice, right: _FilledUp) -> np.ndarray:
         """(pairs, rows of the part, rows): h of every two rows, minus infinity for what fills up.
 
-        In memory that the thread's next call uses again. Every pair is one product, without what fills it up.
+        In memory that the next call uses again. Every pair is one product, without what fills it up.
         """
         tall, wide = left.term[:, part].shape[1], right.term.shape[1]
-        tile = _room("tile", (len(left.sizes), tall, wide))
-        tile.fill(0)
+        tile = self._scratch.zeros("tile", (len(left.sizes), tall, wide))
         firsts, seconds = self._slices(left, part), self._slices(right, slice(0, wide))
         for room, first, second in zip(tile, firsts, seconds, strict=True):
             np.matmul(
@@ -178,18 +177,6 @@ class _FilledUp(NamedTuple):
     """Infinite where it is filled up."""
 
 
-_kept = threading.local()
-
-
-def _room(name: str, shape: tuple[int, ...]) -> np.ndarray:
-    """This thread's memory of that name: getting new memory takes longer than filling it."""
-    size = math.prod(shape)
-    if getattr(_kept, name, np.empty(0)).size < size:
-        setattr(_kept, name, np.empty(size))
-    room: np.ndarray = getattr(_kept, name)[:size].reshape(shape)
-    return room
-
-
 def _slabs(pairs: int, tall: int, wide: int) -> list[slice]:
     """Rows in parts with at most _CELLS distances: small sets are one part."""
     return blocks(tall, max(1, _CELLS // (pairs * wide)))
@@ -209,20 +196,21 @@ def _reaches(small: SmallSets, most: np.ndarray) -> dict[int, np.ndarray]:
     ]
 
     def fill(batch: np.ndarray) -> None:
-        rows = _Rows([small.values[which_set] for which_set in batch])
-        found = np.full((2, 1 + int(most.max()), len(rows.values)), np.inf)
-        found[:, 0] = -np.inf
-        sets = rows.padded(np.arange(len(batch)))
-        wanted = int(most[batch[0]])
-        for part in _slabs(len(batch), sets.term.shape[1], sets.term.shape[1]):
-            real = sets.real[:, part]
-            low = -2 * _nearest(_others(rows, sets, part), wanted)[real].T
-            found[0, 1 : 1 + wanted, sets.number[:, part][real]] = low.T * (1 + SLACK)
-            # The k rows with the least `low` are all within this.
-            high = low + _apart(rows, sets, part)[real]
-            found[1, 1 : 1 + wanted, sets.number[:, part][real]] = high.T * (1 + SLACK)
-        for which_set, first, last in zip(batch.tolist(), rows.start[:-1], rows.start[1:], strict=True):
-            reach[which_set] = found[..., first:last]
+        with _pool.one() as scratch:
+            rows = _Rows([small.values[which_set] for which_set in batch], scratch)
+            found = np.full((2, 1 + int(most.max()), len(rows.values)), np.inf)
+            found[:, 0] = -np.inf
+            sets = rows.padded(np.arange(len(batch)))
+            wanted = int(most[batch[0]])
+            for part in _slabs(len(batch), sets.term.shape[1], sets.term.shape[1]):
+                real = sets.real[:, part]
+                low = -2 * _nearest(_others(rows, sets, part), wanted)[real].T
+                found[0, 1 : 1 + wanted, sets.number[:, part][real]] = low.T * (1 + SLACK)
+                # The k rows with the least `low` are all within this.
+                high = low + _apart(rows, sets, part)[real]
+                found[1, 1 : 1 + wanted, sets.number[:, part][real]] = high.T * (1 + SLACK)
+            for which_set, first, last in zip(batch.tolist(), rows.start[:-1], rows.start[1:], strict=True):
+                reach[which_set] = found[..., first:last]
 
     run_tiles(fill, batches, "small radii", _THREADS)
     return reach

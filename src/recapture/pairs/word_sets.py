@@ -84,8 +84,11 @@ class WordSetScorer(TextPairScorer):
     def sets(self, pairs: Sequence[tuple[str, str]]) -> tuple[list[np.ndarray], np.ndarray]:
         """The samples of each different text (layers x pieces, width), and the numbers (pairs, 2) of those compared."""
         chosen, sides = self._spelt(pairs)
-        stacked = [self._store.stacked(text, self._layers) for text in chosen]
-        return [each.reshape(-1, each.shape[-1]) for each in stacked], sides
+        return self._samples(chosen), sides
+
+    def _samples(self, texts: Sequence[str]) -> list[np.ndarray]:
+        stacked = [self._store.stacked(text, self._layers) for text in texts]
+        return [each.reshape(-1, each.shape[-1]) for each in stacked]
 
     def _spelt(self, pairs: Sequence[tuple[str, str]]) -> tuple[list[str], np.ndarray]:
         """One text for all of the same pieces, with its vectors made, and the numbers (pairs, 2) of those compared.
@@ -137,20 +140,26 @@ class WordSetScorer(TextPairScorer):
         return counts
 
     def _counted(self, pairs: Sequence[tuple[str, str]], ks: Sequence[int]) -> list[WordCounts]:
-        """For each k: by the threads, or on the device where the vectors are."""
-        if self._store.accelerator is None:
-            sets, sides = self.sets(pairs)
-            sizes = np.array([len(samples) for samples in sets], np.int64)
-            reached = _reached(sizes[sides], ks)
-            table = small_counts_at(sets, sides, reached)
-        else:
-            chosen, sides = self._spelt(pairs)
-            words, layers = self._store.table(chosen, self._layers), len(self._layers)
-            sizes = words.own * layers
-            reached = _reached(sizes[sides], ks)
-            there = DeviceSets(words.vectors.flatten(0, 1), (words.first + words.before) * layers, sizes)
-            table = small_counts_on(there, sides, reached)
-        return [WordCounts(reached[:, at], *sizes[sides].T, *table[:4, :, at]) for at in range(len(ks))]
+        """For each k: on the device where the vectors are, or by the threads."""
+        chosen, sides = self._spelt(pairs)
+        made = self._store.compared_there(lambda: self._counted_there(chosen, sides, ks))
+        if made is None:
+            sets = self._samples(chosen)
+            sizes = np.array([len(samples) for samples in sets], np.int64)[sides]
+            reached = _reached(sizes, ks)
+            made = sizes, reached, small_counts_at(sets, sides, reached)
+        sizes, reached, table = made
+        return [WordCounts(reached[:, at], *sizes.T, *table[:4, :, at]) for at in range(len(ks))]
+
+    def _counted_there(
+        self, texts: Sequence[str], sides: np.ndarray, ks: Sequence[int]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(pairs, 2) sizes, (pairs, ks) each pair's own k, and counts."""
+        words, layers = self._store.table(texts, self._layers), len(self._layers)
+        sizes = words.own * layers
+        reached = _reached(sizes[sides], ks)
+        there = DeviceSets(words.vectors.flatten(0, 1), (words.first + words.before) * layers, sizes)
+        return sizes[sides], reached, small_counts_on(there, sides, reached)
 
 
 def _reached(sizes: np.ndarray, ks: Sequence[int]) -> np.ndarray:

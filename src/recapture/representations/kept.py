@@ -32,6 +32,12 @@ class Kept(Generic[Text, Made]):
         """From now on keep and hold up to so many bytes."""
         self._limit, self._most_held = limit, most_held
 
+    def change(self, into: Callable[[Made], Made]) -> None:
+        """Replace every entry by what is made of it, which is as large."""
+        for entries in (self._entries, self._held):
+            for text, entry in entries.items():
+                entries[text] = into(entry)
+
     def missing(self, texts: Sequence[Text]) -> list[Text]:
         """Distinct texts that are not here; those that are here will be removed last."""
         absent = []

@@ -7,13 +7,15 @@ is the head's vector before the vocabulary projection: every temperature and wei
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..geometry.devices import accelerator_beside, within_memory
+from ..geometry.devices import accelerator_beside, tried_with, within_memory
+from ..geometry.parallel import blocks
 from ..progress import Progress
 from .batches import GPU_TOKENS, token_batches
 from .kept import Kept
@@ -22,6 +24,8 @@ from .masked_model import PURPOSE, MaskedModel, find_masked_model
 from .pieces import Own, Pieces, room_for
 from .vector_cache import VectorCache
 from .windows import windows
+
+Found = TypeVar("Found")
 
 _KEPT_BYTES = 256 << 20
 _CPU_TOKENS = 2048
@@ -70,6 +74,7 @@ class MaskedStore:
         if cache is not False:
             self._disk = cache if isinstance(cache, VectorCache) else VectorCache(None if cache is True else cache)
         self._flying: list[Launched] = []
+        self._given_up = False
         self.windowed: set[str] = set()
         """Texts longer than the model takes, which went through it in overlapping windows."""
 
@@ -82,9 +87,28 @@ class MaskedStore:
     @property
     def accelerator(self) -> str | None:
         """torch's name of the device that masks and compares many texts at once; None: the processor, one by one."""
-        if importlib.util.find_spec("torch") is None:  # then nothing can be made, and whoever loads says so
+        if self._given_up or importlib.util.find_spec("torch") is None:  # without it whoever loads says so
             return None
         return accelerator_beside(self.model.device)
+
+    def compared_there(self, work: Callable[[], Found]) -> Found | None:
+        """work(), which launches texts on the accelerator. None, so that texts are compared one by one: there is none,
+        or nobody asked for one whose memory does not suffice; then it is not tried again.
+        """
+        if self.accelerator is None:
+            return None
+        before = len(self._flying)
+        found = tried_with(self.model.wanted_device, work)
+        if found is None:
+            self._given_up = True
+            del self._flying[before:]
+        return found
+
+    def computed(self, work: Callable[[], Found]) -> Found:
+        """work() by the model, on the processor where nobody asked for a device whose memory does not suffice."""
+        while (found := tried_with(self.model.wanted_device, work)) is None:
+            self.model.leave_device()
+        return found
 
     @property
     def name(self) -> str:
@@ -209,14 +233,24 @@ class MaskedStore:
                 rows = [row for at, own in enumerate(texts) for row in self._rows(at, wanted[own])]
                 arrays = [np.empty((len(own), self.model.width), np.float32) for own in texts]
                 for chosen in self._batches(rows):
-                    vectors = self.model.head_vectors([row.ids for row in chosen], [row.place for row in chosen])
-                    for row, vector in zip(chosen, vectors, strict=True):
+                    for row, vector in zip(chosen, self.computed(partial(self._head_vectors, chosen)), strict=True):
                         arrays[row.text][row.piece] = vector
                     progress.advance(len(chosen))
                 for own, vectors in zip(texts, arrays, strict=True):
                     self._kept.put(own, vectors)
                 if self._disk is not None:
                     self._disk.put_arrays(self.model.identity(), [*map(_written, texts)], arrays)
+
+    def _head_vectors(self, rows: list[_Row]) -> np.ndarray:
+        """(rows, width), fewer rows at a time where a device's memory does not suffice."""
+
+        def made(at_once: int) -> np.ndarray:
+            parts = [rows[part] for part in blocks(len(rows), at_once)]
+            return np.concatenate(
+                [self.model.head_vectors([row.ids for row in part], [row.place for row in part]) for part in parts]
+            )
+
+        return within_memory(made, len(rows), 1)
 
     def _batches(self, rows: list[_Row]) -> Iterator[list[_Row]]:
         """Rows that go through the model together: on a CPU only rows of one length, so that none needs padding

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..declarations import installed_version
 from ..errors import InputError
+from ..geometry.devices import tried_with
 from .attention import ready_attention
 from .encoder import DEFAULT_ENCODER
 from .loading import check_device, in_one_sentence, load_pretrained, room_of, transformer_folder, usable_device
@@ -73,6 +74,18 @@ class MaskedModel:
         return self._device
 
     @property
+    def wanted_device(self) -> str | None:
+        """What was asked for; None: nothing."""
+        return self._wanted_device
+
+    def leave_device(self) -> None:
+        """From now on the processor computes, in the same number type; weights are loaded again at the next text."""
+        self._wanted_dtype = self._dtype_name
+        self._wanted_device = "cpu"
+        for made in ("_device", "_parts", "_projection"):
+            self.__dict__.pop(made, None)
+
+    @property
     def _dtype_name(self) -> str:
         usual = "float16" if self._device.startswith("cuda") else "float32"
         return self._wanted_dtype or usual
@@ -97,7 +110,10 @@ class MaskedModel:
         model = self._load()
         self.tokenizer.check_fits(model, f"{PURPOSE} {self.name}")
         with in_one_sentence(f"{PURPOSE} {self.name} in {self._weights.folder} cannot be used"):
-            model.float().eval().to(self._device)
+            model.float().eval()
+            if tried_with(self._wanted_device, lambda: model.to(self._device)) is None:
+                self.leave_device()
+                model.to(self._device)
             projection = model.get_output_embeddings()
             body = model.base_model
             if projection is None or body is model:

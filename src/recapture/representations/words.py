@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from ..checks import is_whole
 from ..declarations import installed_version
 from ..errors import InputError, shown
-from ..geometry.devices import accelerator_beside, within_memory
+from ..geometry.devices import accelerator_beside, tried_with, within_memory
 from ..progress import Progress
 from .attention import ready_attention
 from .batches import CPU_TOKENS, GPU_TOKENS, token_batches
@@ -23,6 +23,8 @@ from .pieces import Pieces, Tokenizer, room_for
 from .precision import checked_dtype
 from .weight_files import read_settings
 from .windows import windows
+
+Found = TypeVar("Found")
 
 PURPOSE = "the encoder"
 _WANTED = Wanted("encoder", (DEFAULT_ENCODER,))
@@ -125,6 +127,26 @@ class WordStore:
             self._accelerator = None if here else accelerator_beside(usable_device(self._device))
         return self._accelerator
 
+    def compared_there(self, work: Callable[[], Found]) -> Found | None:
+        """work() on the accelerator. None, so that the processor does it: there is none, or nobody asked for one whose
+        memory does not suffice; from then on all vectors are arrays.
+        """
+        if self.accelerator is None:
+            return None
+        found = tried_with(self._device, work)
+        if found is None:
+            self._leave_device()
+        return found
+
+    def _leave_device(self) -> None:
+        """Vectors come here. Where they are here already, the model comes, too."""
+        if self.accelerator is None:
+            self._model, self._device = None, "cpu"
+            return
+        self._accelerator = None
+        self._kept.change(lambda words: words._replace(vectors=words.vectors.cpu().numpy()))
+        self._kept.allow(_KEPT_BYTES, None)
+
     @property
     def layers(self) -> list[int]:
         """The layers kept, in order; 0 is the embedding layer, `layer_count` the last."""
@@ -211,6 +233,11 @@ class WordStore:
         return DeviceWords(vectors, np.cumsum(sizes) - sizes, sizes, before, sizes - before - behind)
 
     def _encode(self, texts: list[str]) -> None:
+        # Nobody asked for a device whose memory does not suffice: less is done there, at last nothing.
+        while tried_with(self._device, lambda: self._encoded(texts)) is None:
+            self._leave_device()
+
+    def _encoded(self, texts: list[str]) -> bool:
         self._load()
         if self.accelerator is not None:
             self._kept.allow(*_room_there(self.accelerator))
@@ -224,10 +251,14 @@ class WordStore:
             rows += [(*piece.before, *piece.own[part.start : part.stop], *piece.behind) for part in parts]
         budget = self._batch_tokens or (CPU_TOKENS if self._on_cpu else GPU_TOKENS)
         by_row = within_memory(lambda tokens: self._by_row(rows, tokens), budget, 1)
+        made = {}
         for text, piece, start, parts in cuts:
             vectors = by_row[start] if len(parts) == 1 else _joined(piece, parts, by_row[start : start + len(parts)])
             ids = np.array([*piece.before, *piece.own, *piece.behind], np.int64)
-            self._kept.put(text, TextWords(ids, len(piece.before), len(piece.behind), vectors))
+            made[text] = TextWords(ids, len(piece.before), len(piece.behind), vectors)
+        for text, words in made.items():  # nothing fails any more
+            self._kept.put(text, words)
+        return True
 
     def _by_row(self, rows: list[tuple[int, ...]], budget: int) -> list[Any]:
         by_row: list[Any] = [np.empty(0)] * len(rows)
@@ -294,11 +325,15 @@ class WordStore:
             self._tokenizer.check_fits(model, name)
         with in_one_sentence(f"{name} in {self._weights.folder} cannot encode a text"):
             self._depth = _shorten(model, depth, self.layer_count)
-            self._model = model.float().eval().to(device, getattr(torch, self._dtype))
-            self._on_cpu = device == "cpu"
             self._room = room_of(model)
             row = (*piece.before, *piece.own, *piece.behind) or (0,)
-            self._parted(self._states([row]), [len(row)])
+
+            def tried(_: int) -> None:
+                self._model = model.float().eval().to(device, getattr(torch, self._dtype))
+                self._on_cpu = device == "cpu"
+                self._parted(self._states([row]), [len(row)])
+
+            within_memory(tried, 1, 1)
 
 
 def _room_there(accelerator: str) -> tuple[int, int | None]:

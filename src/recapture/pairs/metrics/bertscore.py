@@ -158,16 +158,18 @@ class BERTScorer(TextPairScorer):
     def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         self._store.ensure(texts)
-        words = [self._store[text] for text in texts]
         weights = [self._weights(piece) for piece in self._store.pieces(texts)]
-        if self._store.accelerator is None:
-            place = self._store.layers.index(self._layer)
-            table = token_table([(text.vectors[place], own) for text, own in zip(words, weights, strict=True)])
-        else:
-            table = token_table_on(self._store.table(texts, [self._layer]), weights)
         number = {text: at for at, text in enumerate(texts)}
         sides = np.array([(number[reference], number[candidate]) for reference, candidate in pairs])
-        recall, precision = greedy(table, sides)
+        means = self._store.compared_there(
+            lambda: greedy(token_table_on(self._store.table(texts, [self._layer]), weights), sides)
+        )
+        words = [self._store[text] for text in texts]
+        if means is None:
+            place = self._store.layers.index(self._layer)
+            table = token_table([(text.vectors[place], own) for text, own in zip(words, weights, strict=True)])
+            means = greedy(table, sides)
+        recall, precision = means
         bare = np.array([len(text.ids) == text.before + text.behind for text in words])[sides].any(axis=1)
         recall[bare] = precision[bare] = math.nan
         total = precision + recall

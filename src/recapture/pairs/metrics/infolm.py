@@ -150,24 +150,29 @@ class InfoLMScorer(TextPairScorer):
         return Idf(piece.own for piece in self._store.pieces(self._weighing))
 
     def ahead(self, pairs: Sequence[tuple[str, str]]) -> None:
-        if self._store.accelerator is not None:
-            vectors = self._store.launch([text for pair in pairs for text in pair])
-            flight = launch(self._store, vectors, pairs, self._idf, self._asked.settings, self._temperatures)
+        flight = self._store.compared_there(lambda: self._launched(pairs))
+        if flight is not None:
             self._flights.append((pairs, flight))
 
+    def _launched(self, pairs: Sequence[tuple[str, str]]) -> Flight:
+        vectors = self._store.launch([text for pair in pairs for text in pair])
+        return launch(self._store, vectors, pairs, self._idf, self._asked.settings, self._temperatures)
+
     def score(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
-        if self._store.accelerator is not None:
-            table = self._landed(pairs)
-            if table is not None:
-                return self._columns(pairs, table)
-        return self._one_by_one(pairs)
+        table = self._landed(pairs)
+        return self._one_by_one(pairs) if table is None else self._columns(pairs, table)
 
     def _landed(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray | None:
-        """What the device has made of these pairs; None where numbers are too large or too small for its way."""
+        """What the device has made of these pairs; None where there is none, its memory does not suffice, or numbers
+        are too large or too small for its way.
+        """
         if not any(listed is pairs for listed, _ in self._flights):
             self.ahead(pairs)
-        place = next(at for at, (listed, _) in enumerate(self._flights) if listed is pairs)
-        return self._flights.pop(place)[1].land()
+        for place, (listed, flight) in enumerate(self._flights):
+            if listed is pairs:
+                del self._flights[place]
+                return flight.land()
+        return None
 
     def _one_by_one(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, np.ndarray]:
         self._store.ensure([text for pair in pairs for text in pair])
@@ -216,7 +221,8 @@ class InfoLMScorer(TextPairScorer):
         if not self._known.missing([text]):
             return self._known[text]
         masked = self._store[text]
-        logs = log_distributions(self._store.model, masked, self._idf.shares(masked.ids.tolist()), self._temperatures)
+        shares = self._idf.shares(masked.ids.tolist())
+        logs = self._store.computed(lambda: log_distributions(self._store.model, masked, shares, self._temperatures))
         self._known.put(text, logs)
         self._known.make_room(2)
         return logs

@@ -145,12 +145,16 @@ class MoverScorer(TextPairScorer):
         places = {text: place for place, text in enumerate(dict.fromkeys(t for at in asked for t in pairs[at]))}
         compared = [(places[pairs[at][0]], places[pairs[at][1]]) for at in asked]
         weights = [self._idf.shares(pieces[text].own) for text in places]
-        if self._store.accelerator is None or not places:
+        if not asked:
+            return {"value": 1 - costs}
+        found = self._store.compared_there(
+            lambda: mover_costs_on(self._store.table(list(places), self._layers), weights, compared, self._ngram)
+        )
+        if found is None:
             vectors = (self._store.stacked(text, self._layers) for text in places)
             tables = [PieceTable(*table) for table in zip(vectors, weights, strict=True)]
-            costs[asked] = mover_costs(tables, compared, self._ngram)
-        else:
-            costs[asked] = mover_costs_on(self._store.table(list(places), self._layers), weights, compared, self._ngram)
+            found = mover_costs(tables, compared, self._ngram)
+        costs[asked] = found
         return {"value": 1 - costs}
 
     def looks(self, texts: Sequence[str]) -> list[Hashable]:
