@@ -139,6 +139,41 @@ def test_threads_may_share_what_is_known(cutter: Any) -> None:
         list(threads.map(lambda texts: agree(known, cutter, texts), sets))
 
 
+@pytest.mark.parametrize("taken", [(), ("lstrip",), ("rstrip",), ("lstrip", "rstrip")], ids=str)
+@pytest.mark.parametrize("single_word", [False, True])
+@pytest.mark.parametrize("normalized", [False, True])
+def test_added_tokens_may_take_blanks_or_stand_alone(
+    taken: tuple[str, ...], single_word: bool, normalized: bool
+) -> None:
+    flags: dict[str, bool] = {**dict.fromkeys(taken, True), "single_word": single_word, "normalized": normalized}
+    rng = random.Random(7)
+    made = made_tokenizer()
+    made.add_tokens([tokenizers.AddedToken(text, **flags) for text in ("[X]", "Ab", "0")])
+    made.add_special_tokens([tokenizers.AddedToken("[MASK]", **flags)])
+    assert cuts_at_blanks(made)
+    parts = [*"abAB0é\n\x00\x85 ", " ", " ", "[X]", "[x]", "Ab", "ab", "[MASK]", "\u0301"]
+    agree(KnownWords(made), made, ["".join(rng.choices(parts, k=12)) for _ in range(200)])
+
+
+def test_what_was_interrupted_leads_to_no_other_pieces(cutter: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C where the table holds the places of new words, but not yet how many pieces they have."""
+    known = KnownWords(cutter)
+    agree(known, cutter, ["a b"])
+
+    class Halfway:
+        starts = np.zeros(1, np.int64)
+
+        @property
+        def lengths(self) -> np.ndarray:
+            raise KeyboardInterrupt
+
+    coming = [Halfway()]
+    monkeypatch.setattr(known_words, "token_rows", lambda ids: coming.pop() if coming else token_rows(ids))
+    with pytest.raises(KeyboardInterrupt):
+        known.rows(["ab c"])
+    agree(known, cutter, ["ab, c", "a b", "", "c ab"])
+
+
 def changed(**settings: Any) -> Any:
     content = json.loads(made_tokenizer().to_str())
     return tokenizers.Tokenizer.from_str(json.dumps({**content, **settings}))
@@ -156,6 +191,17 @@ TWICE = [{"Sequence": {"id": "A", "type_id": 0}}] * 2
 @pytest.mark.parametrize(
     "other",
     [
+        lambda: changed(truncation={"direction": "Right", "max_length": 3, "strategy": "LongestFirst", "stride": 0}),
+        lambda: changed(
+            padding={
+                "strategy": {"Fixed": 9},
+                "direction": "Right",
+                "pad_to_multiple_of": None,
+                "pad_id": 0,
+                "pad_type_id": 0,
+                "pad_token": "[PAD]",
+            }
+        ),
         lambda: with_token("a b", False),
         lambda: with_token("日", True),  # blanks are put around it
         lambda: changed(normalizer={"type": "Replace", "pattern": {"String": "a b"}, "content": "c"}),

@@ -75,8 +75,9 @@ def cuts_at_blanks(cutter: Any) -> bool:
     after = settings.get("post_processor") or {}
     once = sum("Sequence" in part for part in after.get("single") or ()) == 1
     return (
+        not any(settings.get(name) for name in ("truncation", "padding"))
         # A token that is looked for in the text as it stands, or in small letters, must not reach over a blank.
-        all(content.isascii() and content.split() == [content] for content in added)
+        and all(content.isascii() and content.split() == [content] for content in added)
         and (after.get("type") == "BertProcessing" or (after.get("type") == "TemplateProcessing" and once))
     )
 
@@ -111,7 +112,11 @@ class KnownWords:
         made = []
         for start, stop in pairwise([*starts.tolist(), len(texts)]):
             with self._lock:
-                made.append(self._rows(texts[start:stop]))
+                try:
+                    made.append(self._rows(texts[start:stop]))
+                except BaseException:
+                    self._forget()  # Ctrl-C may come while words are written down: half of them would lead to others
+                    raise
         ids, lengths = (np.concatenate(arrays) for arrays in zip(*made, strict=True))
         return TokenRows(ids, np.cumsum(lengths) - lengths, lengths)
 
