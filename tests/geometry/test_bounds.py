@@ -79,6 +79,11 @@ def test_distinct_rows_fold_and_unfold():
     assert rows.weight.sum() == 200
 
 
+def test_rows_without_numbers_are_all_the_same():
+    rows = distinct_rows(np.empty((3, 0)))
+    assert rows.weight.tolist() == [3] and rows.inverse.tolist() == [0, 0, 0]
+
+
 def test_distinct_rows_survive_hash_collisions(monkeypatch):
     from recapture.geometry import distinct
 

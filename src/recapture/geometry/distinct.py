@@ -102,7 +102,8 @@ def row_hashes(values: Rows, dtype: np.dtype | None = None) -> np.ndarray:
     if isinstance(values, SparseRows):
         return values.hashes(factors)
     hashes = np.empty(len(values), np.uint64)
-    together = max(1, _TOGETHER // values.shape[1])
+    width = max(1, values.shape[1])
+    together = max(1, _TOGETHER // width)
 
     def fill(part: slice) -> None:
         # One small room for all rows of a part: cores that ask the system for memory wait for each other.
@@ -114,7 +115,7 @@ def row_hashes(values: Rows, dtype: np.dtype | None = None) -> np.ndarray:
             hashes[rows] = np.einsum("ij,j->i", block.view(bits), factors)
 
     # Few calls a thread would not be worth starting it.
-    run_tiles(fill, blocks(len(values), max(1, _NUMBERS // values.shape[1])), "finding repeats")
+    run_tiles(fill, blocks(len(values), max(1, _NUMBERS // width)), "finding repeats")
     return hashes
 
 
