@@ -157,6 +157,18 @@ def test_kernels_that_cannot_be_compiled_are_left_to_torch(problem, monkeypatch)
     assert near_pairs._triton.__wrapped__("cpu") is (kernels if problem is None else None)
 
 
+def test_kernels_that_find_no_memory_are_tried_again(monkeypatch):
+    """What is decided once must not depend on what else is on the device."""
+    pytest.importorskip("torch")
+
+    def exact_squared(*_):
+        raise RuntimeError("CUDA error: out of memory")
+
+    monkeypatch.setitem(sys.modules, "recapture.geometry.triton_pairs", SimpleNamespace(exact_squared=exact_squared))
+    with pytest.raises(RuntimeError, match="out of memory"):
+        near_pairs._triton.__wrapped__("cpu")
+
+
 def test_tensors_say_where(monkeypatch):
     class Tensor:
         device = "cuda:1"

@@ -250,7 +250,9 @@ def test_portions_grow_and_hold_every_text_once(tiny_bert: Path, small_batches: 
     assert len(portions) > 2
 
 
-def test_too_little_memory_means_smaller_batches(tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("said", ["", "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"])
+def test_too_little_memory_means_smaller_batches(said: str, tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """said: by a library of CUDA, on a device that other programs have filled."""
     import torch
 
     encoder: Any = resolve_encoder(tiny_bert)
@@ -261,7 +263,7 @@ def test_too_little_memory_means_smaller_batches(tiny_bert: Path, monkeypatch: p
     def limited(self: Any, batch: Any) -> Any:
         if batch.ids.numel() > most:
             refused.append(batch.ids.numel())
-            raise torch.cuda.OutOfMemoryError("no memory")
+            raise RuntimeError(said) if said else torch.cuda.OutOfMemoryError("no memory")
         return own(self, batch)
 
     monkeypatch.setattr(EncoderBatches, "_forward", limited)

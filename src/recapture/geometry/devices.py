@@ -69,7 +69,7 @@ def within_memory(work: Callable[[int], Found], size: int, least: int) -> Found:
         try:
             return work(size)
         except RuntimeError as error:
-            if not (isinstance(error, cuda.OutOfMemoryError) or any(said in str(error) for said in _NO_MEMORY)):
+            if not lacks_memory(error):
                 raise
             if size // 2 < least:
                 raise DeviceMemoryError(
@@ -79,6 +79,15 @@ def within_memory(work: Callable[[int], Found], size: int, least: int) -> Found:
         # Outside: what an exception knows of the failed work keeps its tensors alive.
         size //= 2
         cuda.empty_cache()
+
+
+def lacks_memory(error: Exception) -> bool:
+    """Whether this says that a device's memory does not suffice."""
+    from torch import cuda
+
+    return isinstance(error, cuda.OutOfMemoryError) or (
+        isinstance(error, RuntimeError) and any(said in str(error) for said in _NO_MEMORY)
+    )
 
 
 class DeviceMemoryError(InputError):

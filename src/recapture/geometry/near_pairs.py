@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from .devices import lacks_memory
 from .half_products import half_product
 from .half_rows import HalfRows
 
@@ -117,8 +118,10 @@ def _triton(device: str) -> Any:
 
         row, place = torch.zeros((1, 64), device=device), torch.zeros(1, dtype=torch.int64, device=device)
         triton_pairs.exact_squared(row, place, row, place)
-    except torch.cuda.OutOfMemoryError:
-        raise
-    except Exception:  # not installed, no C compiler, a device too old for it: torch's own products count the same
+    except (
+        Exception
+    ) as error:  # not installed, no C compiler, a device too old for it: torch's own products count the same
+        if lacks_memory(error):
+            raise
         return None
     return triton_pairs

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..errors import InputError
-from ..geometry.devices import within_memory
+from ..geometry.devices import lacks_memory, within_memory
 from .attention import ready_attention
 from .batches import CHARACTERS, CPU_TOKENS, GPU_TOKENS, token_batches
 from .known_words import TokenRows, cutter_of, token_rows
@@ -218,8 +218,9 @@ class EncoderBatches:
 
         try:
             return [self._forward(batch)]
-        except torch.cuda.OutOfMemoryError:
-            pass
+        except RuntimeError as error:
+            if not lacks_memory(error):
+                raise
         count = len(batch.places)
         if count == 1:
             raise InputError(
