@@ -192,7 +192,7 @@ class _Encoding:
         new: list[int] = []
         with Progress("encoding", int(efforts.sum()), "token") as progress:
             for places, vectors in self._batches(ordered, batch_size):
-                positions = ordered.positions[np.asarray(places)]
+                positions = ordered.positions[np.asarray(places, np.intp)]
                 self._keep(positions, vectors)
                 progress.advance(int(efforts[positions].sum()))
                 if self._store is not None:

@@ -26,7 +26,8 @@ class Encoder(Protocol):
 
     An encoder may also have `facts(texts)`, which gives `TextFacts`; `made_for`, a `MadeFor`; `notes(texts, name)`,
     which gives sentences about a set's texts; `encode_batches(texts, rows)`, which chooses batches itself (of at most
-    so many rows; None: any number) and gives the places of some texts and their vectors until all are done;
+    so many rows; None: any number) from a sequence of texts, longest first, which need not be a list, and gives the
+    places of some texts and their vectors until all are done;
     `encode_counts(texts)`, all rows as `SparseRows`; and `effort(text)`, an estimate of the work in tokens.
     """
 
