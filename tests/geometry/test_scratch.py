@@ -4,6 +4,7 @@ import contextlib
 
 import numpy as np
 
+from recapture.geometry import scratch
 from recapture.geometry.scratch import Scratch, ScratchPool
 
 
@@ -36,3 +37,10 @@ def test_no_two_share_it():
         raise KeyError
     with pool.one(), pool.one():
         assert len(pool.made) == 2
+
+
+def test_very_much_is_not_kept(monkeypatch):
+    monkeypatch.setattr(scratch, "_MOST", 10)
+    own = Scratch()
+    assert own.array("rows", (2, 5)).base is not None  # a view of what is kept
+    assert own.array("rows", (2, 6)).base is None and own._kept["rows"].size == 10

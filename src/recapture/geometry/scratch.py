@@ -11,6 +11,9 @@ import numpy as np
 
 Made = TypeVar("Made")
 
+_MOST = 1 << 24
+"""Numbers of one name. More are not kept: one very long text must not take memory for good."""
+
 
 class Scratch:
     """Memory by name, for one thread at a time."""
@@ -21,6 +24,8 @@ class Scratch:
     def array(self, name: str, shape: tuple[int, ...], kind: Any = np.float64) -> np.ndarray:
         """Of any numbers, where the last one of this name was, which had the same kind."""
         size = math.prod(shape)
+        if size > _MOST:
+            return np.empty(shape, kind)
         if name not in self._kept or self._kept[name].size < size:
             self._kept[name] = np.empty(size, kind)
         found: np.ndarray = self._kept[name][:size].reshape(shape)
