@@ -62,7 +62,6 @@ def prd(device: str, rows: int = 200_000) -> None:
     prepared, spent = timed(lambda: ClusterRows.of(a, b).centred())
     print(f"PRD's clusterings of {rows:,} v {rows:,}: 20 clusters, 384 dimensions, 10 seeds")
     seconds("order, centre (processor)", spent)
-    pieces(device, prepared, 20)
     beside("k-means", lambda: kmeans(prepared.values, prepared.weight, 20, range(10)), device, np.array_equal)
     with engine(accelerator=device):
         seconds(f"whole score: {device}", timed(lambda: rc.prd(a, b))[1])
@@ -72,7 +71,8 @@ def pieces(device: str, rows: ClusterRows, clusters: int) -> None:
     """Where one clustering spends its time."""
     import torch
 
-    from recapture.geometry.device_kmeans import DeviceClustering, DeviceRows
+    from recapture.geometry.device_kmeans import DeviceClustering
+    from recapture.geometry.device_rows import DeviceRows
     from recapture.geometry.grid_kmeans import on_grid
 
     assert isinstance(rows.values, np.ndarray)

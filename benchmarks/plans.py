@@ -1,6 +1,6 @@
 """One plan driven by plain processes: how the time falls with their number.
 
-    python -m benchmarks plans
+    [RECAPTURE_ROWS=100000] python -m benchmarks plans
 
 Every process computes on one thread, and is a program of its own (`recapture run FOLDER i/N --wait 1h`), so its start
 counts, too. The merged numbers are compared with each other. What the machine itself gives is measured apart: the rate
@@ -21,7 +21,7 @@ import numpy as np
 
 import recapture as rc
 
-ROWS, DIMENSIONS = 60_000, 384
+ROWS, DIMENSIONS = int(os.environ.get("RECAPTURE_ROWS", "60000")), 384
 PARTS = 16
 """Of each kind: every number of processes has equal shares."""
 PROCESSES = (1, 2, 4, 8, 16)

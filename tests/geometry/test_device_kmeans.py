@@ -4,13 +4,22 @@ import numpy as np
 import pytest
 
 import recapture as rc
-from recapture.geometry import device_kmeans, devices, few_centres, grid_kmeans, half_products
+from recapture.geometry import (
+    device_few_centres,
+    device_kmeans,
+    device_rows,
+    devices,
+    few_centres,
+    grid_kmeans,
+    half_products,
+)
 from recapture.geometry import kmeans as module
 from recapture.geometry.grid_kmeans import on_grid
 from recapture.geometry.kmeans import kmeans
 from recapture.geometry.lloyd import Clustering
 from recapture.geometry.parallel import engine
 
+FEW = pytest.mark.parametrize("few", [256, 1], ids=["few centres", "many centres"])
 ACCELERATORS = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 
 
@@ -89,22 +98,28 @@ def start_with(first):
     return lambda self: self._take(np.asarray(first))
 
 
-@pytest.mark.parametrize("few", [256, 1], ids=["few centres", "many centres"])
+def take_as_few(few, monkeypatch):
+    """So many centres are few, for threads and for devices."""
+    for each in (module, device_kmeans):
+        monkeypatch.setattr(each, "FEW", few)
+
+
+@FEW
 @pytest.mark.parametrize("clusters", [2, 7, 40])
 def test_threads_follow_the_rule(rows, clusters, few, monkeypatch):
-    monkeypatch.setattr(module, "FEW", few)
+    take_as_few(few, monkeypatch)
     first = np.random.default_rng(clusters).choice(len(rows[0]), clusters, replace=False)
     monkeypatch.setattr(Clustering, "start", start_with(first))
     np.testing.assert_array_equal(kmeans(*rows, clusters, [0])[0], lloyd_in_whole_numbers(*rows, first))
 
 
-@pytest.mark.parametrize("few", [256, 1], ids=["few centres", "many centres"])
+@FEW
 @pytest.mark.parametrize("options", [{"threads": 1}, {"threads": 3, "tile": 33}, {"accelerator": "cpu"}], ids=str)
 def test_several_tiles(options, few, monkeypatch):
     """960 rows make a tile, and small whole numbers tie in all of them."""
     if "accelerator" in options:
         pytest.importorskip("torch")
-    monkeypatch.setattr(module, "FEW", few)
+    take_as_few(few, monkeypatch)
     monkeypatch.setattr(few_centres, "_ROWS", 960)
     values, weight = whole(30, 2100, 5, 6).astype(np.float32), np.ones(2100, np.int64)
     first = np.random.default_rng(0).choice(2100, 9, replace=False)
@@ -116,13 +131,26 @@ def test_several_tiles(options, few, monkeypatch):
 
 @pytest.mark.parametrize("columns", [512, 60, 1])
 def test_clusterings_with_few_centres_go_together(rows, columns, monkeypatch):
-    """Each from its own first centres, so that some end before others; all, two or one at a time, in small tiles."""
+    """All, two or one at a time, in small tiles."""
+    monkeypatch.setattr(few_centres, "_ROWS", 37)
+    monkeypatch.setattr(few_centres, "_COLUMNS", columns)
+    check_several(rows, monkeypatch, threads=1)
+
+
+@pytest.mark.parametrize("accelerator", ACCELERATORS)
+@pytest.mark.parametrize("tile", [1 << 27, 1 << 10])
+def test_clusterings_with_few_centres_go_together_on_devices(rows, tile, accelerator, monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.setattr(device_few_centres, "TILES", tile)
+    check_several(rows, monkeypatch, threads=1, accelerator=accelerator)
+
+
+def check_several(rows, monkeypatch, **options):
+    """Each from its own first centres, so that some end before others."""
     drawn = [np.random.default_rng(seed).choice(len(rows[0]), 30, replace=False) for seed in range(5)]
     following = iter(drawn)
     monkeypatch.setattr(Clustering, "start", lambda self: self._take(next(following)))
-    monkeypatch.setattr(few_centres, "_ROWS", 37)
-    monkeypatch.setattr(few_centres, "_COLUMNS", columns)
-    with engine(threads=1):
+    with engine(**options):
         found = kmeans(*rows, 30, range(5))
     np.testing.assert_array_equal(found, [lloyd_in_whole_numbers(*rows, first) for first in drawn])
 
@@ -136,12 +164,15 @@ def test_as_many_centres_as_a_byte_tells_apart(monkeypatch):
     np.testing.assert_array_equal(found, lloyd_in_whole_numbers(values, weight, np.arange(256)))
 
 
+@FEW
 @pytest.mark.parametrize("accelerator", ACCELERATORS)
 @pytest.mark.parametrize("tile", [1 << 27, 1 << 10])
 @pytest.mark.parametrize("clusters", [2, 40])
-def test_devices_follow_the_rule(rows, clusters, tile, accelerator, monkeypatch):
+def test_devices_follow_the_rule(rows, clusters, tile, accelerator, few, monkeypatch):
     pytest.importorskip("torch")
-    monkeypatch.setattr(device_kmeans, "_TILES", tile)
+    take_as_few(few, monkeypatch)
+    for each in (device_kmeans, device_few_centres):
+        monkeypatch.setattr(each, "TILES", tile)
     first = np.random.default_rng(clusters).choice(len(rows[0]), clusters, replace=False)
     monkeypatch.setattr(Clustering, "start", start_with(first))
     with engine(accelerator=accelerator):
@@ -187,17 +218,23 @@ def test_first_draws_see_exact_distances(rows):
     assert points.take(judges).totals(left).tolist() == expected
 
 
+def missed_at_most_its_margin(rows, centres, margin):
+    """That of each row, by products in half precision and exact ones."""
+    terms = device_rows.halved_squares(centres)
+    exact = rows.values.double() @ centres.double().T - terms
+    missed = half_products.half_product(rows.half, device_rows.half_centres(centres, terms)) - exact
+    return bool((missed.abs().amax(1) <= margin).all())
+
+
 def test_half_precision_leaves_little_to_decide_and_misses_no_more_than_its_margin(monkeypatch):
     """Else all rows would meet all centres in float64, or some would go astray."""
-    torch = pytest.importorskip("torch")
-    decided, product = [], half_products.half_product
+    pytest.importorskip("torch")
+    take_as_few(1, monkeypatch)
+    decided = []
     decide, meet = device_kmeans.DeviceClustering._decide, device_kmeans.DeviceClustering._meet_some
 
     def meeting(self, chosen, numbers, *rest, **more):
-        everyone = torch.arange(len(self._labels)) if chosen is None else chosen
-        exact = self.rows.values[everyone].double() @ self._places[numbers].double().T - self._terms[numbers]
-        missed = (product(self.rows.half[everyone], self._half_centres(numbers)) - exact).abs().amax(1)
-        assert (missed <= self._margin[everyone]).all()
+        assert missed_at_most_its_margin(self.rows, self._places[numbers], self._margin)
         return meet(self, chosen, numbers, *rest, **more)
 
     def deciding(self, chosen, cells):
@@ -210,6 +247,35 @@ def test_half_precision_leaves_little_to_decide_and_misses_no_more_than_its_marg
     with engine(accelerator="cpu"):
         kmeans(values, np.ones(1000), 50, [0])
     assert 0 < sum(decided) < 0.02 * 1000 * len(decided)
+
+
+def test_so_it_does_where_clusterings_go_together(monkeypatch):
+    pytest.importorskip("torch")
+    decided, centres = [], []
+    decide, margin = device_few_centres._SideBySide._decide, device_rows.DeviceRows.margin
+
+    def measuring(self, *lengths):
+        found = margin(self, *lengths)
+        if centres:  # of all clusterings, once they go together
+            assert missed_at_most_its_margin(self, centres[0]._centres.flatten(0, 1), found)
+        return found
+
+    def meeting(self, cells):
+        centres[:] = [self]
+        return met(self, cells)
+
+    def deciding(self, labels, unclear, *rest):
+        decided.append(len(unclear))
+        return decide(self, labels, unclear, *rest)
+
+    met = device_few_centres._SideBySide._met
+    monkeypatch.setattr(device_few_centres._SideBySide, "_met", meeting)
+    monkeypatch.setattr(device_few_centres._SideBySide, "_decide", deciding)
+    monkeypatch.setattr(device_rows.DeviceRows, "margin", measuring)
+    values = normal(0, 1000, 30).astype(np.float32)
+    with engine(accelerator="cpu"):
+        kmeans(values, np.ones(1000), 50, range(4))
+    assert 0 < sum(decided) < 0.02 * 4000 * len(decided)
 
 
 @pytest.mark.parametrize("accelerator", ACCELERATORS)
@@ -250,9 +316,12 @@ def test_a_gpu_is_taken_where_there_is_much_to_do(monkeypatch):
     assert asked == ["cuda", "threads", "threads"]
 
 
-def test_little_memory(monkeypatch):
+@FEW
+def test_little_memory(few, monkeypatch):
     torch = pytest.importorskip("torch")
-    monkeypatch.setattr(device_kmeans, "_LEAST", 64)
+    take_as_few(few, monkeypatch)
+    for each in (device_kmeans, device_few_centres):
+        monkeypatch.setattr(each, "LEAST", 64)
     values, weight = normal(0, 500).astype(np.float32), np.ones(500)
     expected = kmeans(values, weight, 30, [0, 1])
     product, room = half_products.half_product, [4000]
@@ -262,7 +331,8 @@ def test_little_memory(monkeypatch):
             raise torch.cuda.OutOfMemoryError("too much")
         return product(left, right)
 
-    monkeypatch.setattr(device_kmeans, "half_product", limited)
+    for each in (device_kmeans, device_few_centres):
+        monkeypatch.setattr(each, "half_product", limited)
     with engine(accelerator="cpu"):
         np.testing.assert_array_equal(kmeans(values, weight, 30, [0, 1]), expected)
         room[0] = 1

@@ -72,7 +72,6 @@ def test_score_reads_urls_where_parts_are_kept(sets, tmp_path, capsys):
         (["--storage", "kept", "--sample", "9"], "--sample cannot be had from parts"),
         (["--storage", "kept", "--dry-run"], "--dry-run cannot be had from parts"),
         (["--storage", "kept", "--budget", "9s"], "--budget cannot be had from parts"),
-        (["--storage", "kept", "--offline"], "--offline is not handed on to parts: set RECAPTURE_OFFLINE=1"),
         (["--storage", "kept", "--dtype", "bfloat16"], "an encoder was named, but the sets are vectors already"),
         (["--storage", "kept", "--reference-format", "npz"], "parts are of files that are read alike"),
         (["--engine", "ray"], "--engine and --address are for work in parts: say --storage where they are kept"),

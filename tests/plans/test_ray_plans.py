@@ -131,7 +131,7 @@ def test_an_actor_that_is_lost_with_its_node_begins_elsewhere(cluster, sets):
 
     rc.make_plan("human.npy", "model.npy", "planned", parts=6)
     plan = TilePlan.opened(Path("planned").absolute())
-    shared = ray_engine._Shared(str(plan.folder), plan.digest, "run")
+    shared = ray_engine._Shared(str(plan.folder), plan.digest, "run", None)
     parts = [*plan.parts["radii-reference"], *plan.parts["radii-candidate"]]
     made = ray_engine._by_actors(ray, shared, parts, 3, {"num_cpus": 1}, ray_engine._How(1, None))
     names = [next(made)]

@@ -606,3 +606,43 @@ def test_texts_and_plan_behind_a_url(here):
     damaged.pipe_file("/texts-planned/candidate.npy", b"")
     assert rc.run_plan("memory://texts-planned").made == ["vectors-reference-0002", "rows-candidate-0001"]
     assert rc.merge_plan("memory://texts-planned").to_json() == merged.to_json()
+
+
+@pytest.fixture
+def asked(here, monkeypatch):
+    """What encoders are found with, one after the other."""
+    found, resolve = [], planned_texts.resolve_encoder
+
+    def noted(name, *, offline, **options):
+        found.append(offline)
+        return resolve(name, offline=offline, **options)
+
+    monkeypatch.setattr(planned_texts, "resolve_encoder", noted)
+    return found
+
+
+PLAN = ["plan", "-r", "human.txt", "-c", "model.txt", "-o", "planned", "--encoder", "words.txt"]
+SCORE = ["score", "-r", "human.txt", "-c", "model.txt", "--storage", "kept", "--encoder", "words.txt"]
+
+
+@pytest.mark.parametrize("commands", [[PLAN, ["run", "planned"]], [SCORE]], ids=["plan and run", "score"])
+@pytest.mark.parametrize(("flag", "expected"), [([], None), (["--offline"], True)])
+def test_offline_holds_for_plans_and_their_parts(commands, flag, expected, asked, capsys):
+    """Where nothing is said surroundings decide, on each machine."""
+    for command in commands:
+        assert run([*command, *flag]) == 0
+    assert asked == [expected, expected]
+
+
+def test_offline_holds_on_nodes_of_a_cluster(asked):
+    rc.make_plan("human.txt", "model.txt", "planned", encoder="words.txt", parts=1, offline=False)
+    plan = TilePlan.opened(Path("planned"))
+    shared = ray_engine._Shared("planned", plan.digest, "run", True)
+    assert ray_engine.make_part(shared, plan.parts[VECTORS[0]][0].name, ray_engine._How(1, None)) is None
+    assert asked == [False, True]
+
+
+def test_offline_asks_no_hub(here, capsys):
+    assert run(["plan", *PLAN[1:-1], "nobody/has-this", "--offline"]) == 2
+    assert "the Hugging Face hub was not asked (offline)" in capsys.readouterr().err
+    assert not Path("planned").exists()

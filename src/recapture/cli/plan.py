@@ -23,6 +23,7 @@ from .options import candidate_names, dry_run_option, foretell, input_options, s
 @click.option("--truncate", is_flag=True, help="Cut texts too long for the encoder (default: windows).")
 @click.option("--batch-size", type=click.IntRange(1), help="Most texts encoded at once (default: by tokens).")
 @click.option("--dtype", metavar="NAME", help="Of the encoder: float32, float16, bfloat16, int8 (default: float32).")
+@click.option("--offline", is_flag=True, help="Never touch the network for an encoder.")
 @input_options
 @dry_run_option
 def plan(
@@ -38,6 +39,7 @@ def plan(
     truncate: bool,
     batch_size: int | None,
     dtype: str | None,
+    offline: bool,
     field: str | None,
     input_format: str | None,
     dry_run: bool,
@@ -64,6 +66,7 @@ def plan(
         "truncate": truncate,
         "batch_size": batch_size,
         "dtype": dtype,
+        "offline": offline or None,  # else as its surroundings say
     }
     if dry_run:
         from ..plans.plan_ahead import plan_ahead

@@ -29,13 +29,20 @@ def _seconds(_: click.Context, __: click.Parameter, text: str | None) -> float:
 @click.argument("folder", metavar="FOLDER")
 @click.argument("share", metavar="[i/N]", default="1/1", callback=_share)
 @click.option("--device", metavar="NAME", help="auto, cpu, cuda, cuda:1 (default: auto).")
+@click.option("--offline", is_flag=True, help="Never touch the network for an encoder.")
 @click.option(
     "--wait", metavar="TIME", callback=_seconds, help="For parts of others, such as 90s, 10min or 2h (default: 0)."
 )
 @click.option("--engine", default="local", metavar="local|ray", help="Who does them: this process (default), or Ray.")
 @click.option("--address", metavar="ADDRESS", help="Of Ray: host:port, ray://host:port, auto (default: its own).")
 def run_share(
-    folder: str, share: tuple[int, int], device: str | None, wait: float, engine: str, address: str | None
+    folder: str,
+    share: tuple[int, int],
+    device: str | None,
+    offline: bool,
+    wait: float,
+    engine: str,
+    address: str | None,
 ) -> None:
     """Do share i of N of a plan's parts; all of them where no share is named.
 
@@ -53,7 +60,9 @@ def run_share(
     from ..plans.planned_work import listed, run_plan
 
     try:
-        did = run_plan(folder, *share, device=device, wait=wait, engine=engine, address=address)
+        did = run_plan(
+            folder, *share, device=device, offline=offline or None, wait=wait, engine=engine, address=address
+        )
     except KeyboardInterrupt:
         raise KeyboardInterrupt("finished parts are kept: run it again to go on") from None
     many = len(did.made)

@@ -306,8 +306,6 @@ def _by_plans(
     for flag, value in refused.items():
         if value not in (None, False):
             raise InputError(f"{flag} cannot be had from parts: leave out {flag} or --storage")
-    if encoding.get("offline"):  # said to this process alone, it would not bind those that do the parts
-        raise InputError("--offline is not handed on to parts: set RECAPTURE_OFFLINE=1 wherever they are done")
     if any(reading[name] not in (None, other) for name, other in
            (("reference_field", reading["field"]), ("reference_format", reading["input_format"]))):  # fmt: skip
         raise InputError("parts are of files that are read alike: leave out --reference-field and --reference-format")
@@ -320,7 +318,7 @@ def _by_plans(
     return results
 
 
-_PLANNED = ("encoder", "pooling", "truncate", "batch_size", "dtype")
+_PLANNED = ("encoder", "pooling", "truncate", "batch_size", "dtype", "offline")
 
 
 def check_kind(metrics: str | None, elsewhere: str) -> None:

@@ -1,104 +1,54 @@
 """k-means on a device: clusters of `grid_kmeans`, by products in half precision and, where they cannot tell, float64.
 
-Write x^ and c^ for a row and a centre in float16, r_x and r_c for the lengths of what is lost. Then
-
-    |x.c - x^.c^| <= r_x |c| + |x^| r_c,
-
-and sums of n products of such numbers in float32, in any order and with truncation, are wrong by at most
-n 2^-22 |x^| |c^| (`half_products`). -|c|^2 / 2 stands in three more columns, which miss less than 2^-24 of it, as
-|c| <= 1. All of that together is a row's margin. A centre ahead of all others by two margins is the nearest. Rows for
-which that does not tell meet all centres in float64, where sums and products on the grid are exact: what comes out
-depends neither on the device nor on tiles.
+A centre ahead of all others by two margins (`device_rows`) is the nearest. Rows for which that does not tell meet all
+centres in float64, where sums and products on the grid are exact: what comes out depends neither on the device nor on
+tiles.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
+from .device_few_centres import labels_together
+from .device_rows import LEAST, TILES, Change, DeviceRows, half_centres, halved_squares, means, most_lost, nearest
 from .devices import within_memory
+from .few_centres import FEW
 from .grid_kmeans import Grid
-from .half_products import SUMS, half_kind, half_product
-from .half_rows import WIDTH
+from .half_products import half_product
 from .lloyd import STEPS, Clustering
 from .parallel import one_blas_thread, run_tiles
-
-_TILES, _LEAST = 1 << 29, 1 << 20
-"""Products held at once, and how few at least."""
-_ROWS = 1 << 16
-_TERMS = 3
-"""Columns that hold -|c|^2 / 2."""
-_LAST = 2.0**-24
-"""More than they may miss."""
-_SPREAD = 1 << 12
-"""Sums that rows of few clusters are spread over, so that additions do not wait for each other."""
 
 
 def cluster_on(device: str, grid: Grid, clusters: int, seeds: Sequence[int]) -> np.ndarray:
     """(seeds, rows) labels."""
+    import torch
+
     rows = DeviceRows.of(grid, device)
     runs = [DeviceClustering(grid, rows, clusters, seed) for seed in seeds]
     with one_blas_thread:  # as the threads do: centres are drawn by the processor's products
         run_tiles(lambda run: run.start(), runs, "clustering")
-        going = runs
-        while going:
-            # One thread alone talks to the device: several would wait for each other at every word.
-            for run in going:
-                run.meet()
-            drawing, moving = [run for run in going if run.drawing], [run for run in going if not run.drawing]
-            run_tiles(lambda run: run.advance(), drawing, "clustering")
-            for run in moving:
-                run.advance()
-            going = [run for run in going if not run.finished]
-    return np.stack([run.labels() for run in runs])
+        if clusters > FEW:
+            _go_on(runs, lambda run: run.finished)
+            return np.stack([run.labels() for run in runs])
+        _go_on([run for run in runs if run.drawing], lambda run: not run.drawing)
+    centres, before = (torch.stack(each) for each in zip(*(run.drawn() for run in runs), strict=True))
+    del runs  # and what they hold there
+    return np.asarray(labels_together(rows, grid.scale, centres, before).cpu().numpy())
 
 
-class DeviceRows(NamedTuple):
-    """Rows of a grid on a device."""
-
-    values: Any
-    """(rows, dimensions) float32"""
-    half: Any
-    """(rows, padded dimensions) what float16 keeps of them, then ones for -|c|^2 / 2"""
-    length: Any
-    """(rows,) float64: of what is kept"""
-    lost: Any
-    """(rows,) float64: the length of what is lost"""
-    weight: Any
-
-    @classmethod
-    def of(cls, grid: Grid, device: str) -> DeviceRows:
-        import torch
-
-        wide = grid.points.wide
-        assert isinstance(wide, np.ndarray)
-        count, dimensions = len(wide), wide.shape[1] - 1
-        values = torch.empty((count, dimensions), dtype=torch.float32, device=device)
-        half = _empty_half(count, dimensions, device)
-        length, lost = (torch.empty(count, dtype=torch.float64, device=device) for _ in range(2))
-        for start in range(0, count, _ROWS):
-            part = slice(start, start + _ROWS)
-            values[part] = torch.as_tensor(wide[part]).to(device)[:, :-1]
-            length[part], lost[part] = _fill(half[part], values[part])
-        half[:, dimensions : dimensions + _TERMS] = 1
-        return cls(values, half, length, lost, torch.as_tensor(grid.points.weight).to(device))
-
-
-def _empty_half(count: int, dimensions: int, device: Any) -> Any:
-    import torch
-
-    width = -(-(dimensions + _TERMS) // WIDTH) * WIDTH
-    return torch.zeros((count, width), dtype=half_kind(device), device=device)
-
-
-def _fill(half: Any, values: Any) -> tuple[Any, Any]:
-    """Write what float16 keeps of values into half; (length of it, length of what is lost)."""
-    kept = values.half()
-    half[:, : values.shape[1]] = kept
-    exact = kept.double()
-    return exact.square().sum(1).sqrt(), (values.double() - exact).square_().sum(1).sqrt()
+def _go_on(runs: Sequence[DeviceClustering], done: Callable[[DeviceClustering], bool]) -> None:
+    while runs:
+        # One thread alone talks to the device: several would wait for each other at every word.
+        for run in runs:
+            run.meet()
+        drawing, moving = [run for run in runs if run.drawing], [run for run in runs if not run.drawing]
+        run_tiles(lambda run: run.advance(), drawing, "clustering")
+        for run in moving:
+            run.advance()
+        runs = [run for run in runs if not done(run)]
 
 
 class DeviceClustering(Clustering):
@@ -132,23 +82,32 @@ class DeviceClustering(Clustering):
         """Of all that were drawn, or of all since they began to be moved: lengths, and what float16 loses of them."""
         self._margin = self._scores
         """Of each row: by how much its products with centres may miss."""
-        self._cells = _TILES
+        self._cells = TILES
         """Products held at once: what there was memory for the last time."""
 
     def meet(self) -> None:
         """Rows meet the centres that were drawn or moved."""
+        self._settle()
+        within_memory(self._bring_up_to_date, self._cells, LEAST)
+        if self.drawing:
+            self.score = self._scores.cpu().numpy()
+
+    def labels(self) -> np.ndarray:
+        return np.asarray(self._labels.cpu().numpy())
+
+    def drawn(self) -> tuple[Any, Any]:
+        """All centres, and labels before rows met the last ones."""
+        self._settle()
+        return self._places, self._labels
+
+    def _settle(self) -> None:
+        """What was drawn takes its place."""
         import torch
 
         if self._taken is not None:
             self._changed = torch.arange(self._there - len(self._taken), self._there, device=self._places.device)
             self._place(self._changed, torch.as_tensor(self._taken).to(self._places.device))
             self._before, self._taken = self._labels.clone(), None
-        within_memory(self._bring_up_to_date, self._cells, _LEAST)
-        if self.drawing:
-            self.score = self._scores.cpu().numpy()
-
-    def labels(self) -> np.ndarray:
-        return np.asarray(self._labels.cpu().numpy())
 
     def _bring_up_to_date(self, cells: int) -> None:
         """Labels and scores of all rows. To begin again in the midst of it changes nothing."""
@@ -181,7 +140,7 @@ class DeviceClustering(Clustering):
         count = len(self._labels) if rows is None else len(rows)
         if not (count and len(numbers)):
             return
-        columns = self._half_centres(numbers)
+        columns = half_centres(self._places[numbers], self._terms[numbers])
         step = max(1, cells // len(numbers))
         unclear = []
         for start in range(0, count, step):
@@ -208,23 +167,15 @@ class DeviceClustering(Clustering):
 
     def _decide(self, chosen: Any, cells: int) -> None:
         """The own centre where none is nearer, else the first of the nearest, of all centres."""
-        import torch
-
         if not len(chosen):
             return
         centres = self._places[: self._there].double()
-        every = torch.arange(self._there, device=chosen.device)
         step = max(1, cells // (2 * self._there))
         for start in range(0, len(chosen), step):
             rows = chosen[start : start + step]
             exact = self.rows.values[rows].double() @ centres.T
             exact -= self._terms[: self._there]
-            best = exact.amax(dim=1)
-            own = self._before[rows]
-            stays = exact.gather(1, own[:, None])[:, 0] == best
-            first = torch.where(exact == best[:, None], every, self._there).amin(dim=1)
-            self._labels[rows] = torch.where(stays, own, first)
-            self._scores[rows] = best
+            self._labels[rows], self._scores[rows] = nearest(exact, self._before[rows])
 
     def _rescore(self, chosen: Any, cells: int) -> None:
         """Exact scores of some rows (None: all)."""
@@ -236,17 +187,6 @@ class DeviceClustering(Clustering):
             label = self._labels[rows]
             product = self.rows.values[rows].double().mul_(self._places[label]).sum(1)
             self._scores[rows] = product - self._terms[label]
-
-    def _half_centres(self, numbers: Any) -> Any:
-        dimensions = self._places.shape[1]
-        half = _empty_half(len(numbers), dimensions, self._places.device)
-        _fill(half, self._places[numbers])
-        left = -self._terms[numbers]
-        for column in range(dimensions, dimensions + _TERMS):
-            kept = left.half()
-            half[:, column] = kept
-            left = left - kept.double()
-        return half
 
     def _take(self, rows: np.ndarray) -> None:
         self._free[rows] = False
@@ -261,15 +201,10 @@ class DeviceClustering(Clustering):
         import torch
 
         self._places[numbers] = centres
-        self._terms[numbers] = centres.double().square().sum(1) / 2
-        every = self._places[: self._there]
-        lost = (every - every.half().float()).double().square().sum(1)
+        self._terms[numbers] = halved_squares(centres)
         self._longest = torch.maximum(self._longest, (2 * self._terms.max()).sqrt())
-        self._most_lost = torch.maximum(self._most_lost, lost.max().sqrt())
-        longest = self._longest * (1 + 2.0**-10)
-        sums = (self.rows.half.shape[1] + 16) * SUMS * (self.rows.length * longest + longest**2)
-        missed = self.rows.lost * longest + self.rows.length * self._most_lost
-        self._margin = 1.001 * (missed + sums + _LAST)
+        self._most_lost = torch.maximum(self._most_lost, most_lost(self._places[: self._there]))
+        self._margin = self.rows.margin(self._longest, self._most_lost)
 
     def _move(self) -> None:
         import torch
@@ -279,36 +214,17 @@ class DeviceClustering(Clustering):
             # Scores are exact; centres will be shorter from now on.
             self._longest, self._most_lost = torch.zeros_like(self._longest), torch.zeros_like(self._longest)
             rows = torch.arange(len(self._labels), device=self._labels.device)
-            changes = [(self._labels, 1)]
+            changes = [Change(rows, self._labels, 1)]
         else:
             rows = (self._before != self._labels).nonzero()[:, 0]
-            changes = [(self._labels[rows], 1), (self._before[rows], -1)]
-        totals, masses = within_memory(lambda cells: self._gains(rows, changes, cells), self._cells, _LEAST)
+            changes = [Change(rows, self._labels[rows], 1), Change(rows, self._before[rows], -1)]
+        totals, masses = within_memory(lambda cells: self.rows.gains(changes, self.clusters, cells), self._cells, LEAST)
         self._totals += totals
         self._masses += masses
         # The centre of an empty cluster stays where it is: rows may come back to it.
-        changed = torch.unique(torch.cat([label for label, _ in changes]))
+        changed = torch.unique(torch.cat([change.clusters for change in changes]))
         changed = changed[self._masses[changed] > 0]
-        means = (self._totals[changed] / self._masses[changed, None]).float()
-        self._place(changed, torch.round(means * self.grid.scale) / self.grid.scale)
+        self._place(changed, means(self._totals[changed], self._masses[changed], self.grid.scale))
         self._before, self._changed = self._labels.clone(), changed
         self._steps += 1
         self.finished = not len(changed) or self._steps > STEPS
-
-    def _gains(self, rows: Any, changes: Sequence[tuple[Any, int]], cells: int) -> tuple[Any, Any]:
-        """What clusters gain by these rows: sums of rows and of their weights, exact in whatever order."""
-        import torch
-
-        spread = max(1, _SPREAD // self.clusters)
-        dimensions = self._totals.shape[1]
-        totals = self._totals.new_zeros((self.clusters * spread, dimensions))
-        masses = self._masses.new_zeros(self.clusters * spread)
-        step = max(1, cells // (8 * dimensions))
-        for label, sign in changes:
-            for start in range(0, len(rows), step):
-                chosen = rows[start : start + step]
-                place = label[start : start + step] * spread + torch.arange(len(chosen), device=rows.device) % spread
-                weight = sign * self.rows.weight[chosen]
-                totals.index_add_(0, place, self.rows.values[chosen].double().mul_(weight[:, None]))
-                masses.index_add_(0, place, weight)
-        return totals.view(self.clusters, spread, dimensions).sum(1), masses.view(self.clusters, spread).sum(1)

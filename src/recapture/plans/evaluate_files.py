@@ -29,6 +29,7 @@ def evaluate_files(
     engine: str = "local",
     address: str | None = None,
     device: str | None = None,
+    offline: bool | None = None,
     **planning: Any,
 ) -> SetResults:
     """How close sets in files are to a reference set in a file, by metrics of neighbourhoods: plan, run, merge in one.
@@ -46,8 +47,8 @@ def evaluate_files(
         see it.
     metrics, k
         As for `make_plan`.
-    engine, address, device
-        As for `run_plan`.
+    engine, address, device, offline
+        As for `run_plan`; offline also for `make_plan`.
     **planning
         Whatever else `make_plan` takes, such as `parts` and `field`.
 
@@ -88,9 +89,9 @@ def evaluate_files(
     chosen = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else metrics
     folders = {str(name): str(place / _folder_name(str(name))) for name in named}
     for name, path in named.items():  # all are looked through before any work
-        make_plan(reference, path, folders[str(name)], chosen, k, candidate_name=str(name), **planning)
+        make_plan(reference, path, folders[str(name)], chosen, k, candidate_name=str(name), offline=offline, **planning)
     for folder in folders.values():
-        run_plan(folder, engine=engine, address=address, device=device)
+        run_plan(folder, engine=engine, address=address, device=device, offline=offline)
     results = None
     for folder in folders.values():
         merged = merge_plan(folder)

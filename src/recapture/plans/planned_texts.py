@@ -52,12 +52,13 @@ class PlannedEncoding:
         truncate: bool,
         batch_size: int | None,
         dtype: str | None,
+        offline: bool | None,
     ) -> PlannedEncoding:
         """text: to see what it makes of one."""
         path = None
         if encoder is not None and Path(encoder).expanduser().exists():
             path = os.path.abspath(Path(encoder).expanduser())  # noqa: PTH100 - links stay as they are
-        resolved = resolve_encoder(path or encoder, pooling=pooling, truncate=truncate, dtype=dtype)
+        resolved = resolve_encoder(path or encoder, pooling=pooling, truncate=truncate, dtype=dtype, offline=offline)
         if resolved.fit([text or "a"]) is not resolved:
             raise InputError(
                 f"{resolved.name} learns from texts, which parts of a plan cannot: encode both files first, and make "
@@ -91,14 +92,16 @@ class PlannedEncoding:
         """What vectors depend on: not where the encoder lies."""
         return {"identity": self._told(self.identity), "batch size": self.batch_size}
 
-    def resolved(self, folder: Place) -> Encoder:
+    def resolved(self, folder: Place, offline: bool | None) -> Encoder:
         """The encoder, on the device that the work is done on."""
         asked, name = engine_options().device, self.name
         if self.beside is not None:
             places = [seen_from(folder, self.beside), place_of(str(self.name))]
             name = next((str(place) for place in places if Path(str(place)).exists()), self.name)
         device = None if asked == "auto" else asked
-        found = resolve_encoder(name, pooling=self.pooling, truncate=self.truncate, device=device, dtype=self.dtype)
+        found = resolve_encoder(
+            name, pooling=self.pooling, truncate=self.truncate, device=device, dtype=self.dtype, offline=offline
+        )
         other = {key: value for key, value in self._told(found.identity()).items() if value != self.identity.get(key)}
         if other:
             key, value = next(iter(other.items()))

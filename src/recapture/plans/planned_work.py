@@ -62,6 +62,7 @@ def make_plan(
     truncate: bool = False,
     batch_size: int | None = None,
     dtype: str | None = None,
+    offline: bool | None = None,
     reference_name: str | None = None,
     candidate_name: str | None = None,
 ) -> list[str]:
@@ -87,6 +88,8 @@ def make_plan(
         For `read`.
     encoder, pooling, truncate, batch_size, dtype
         Of texts, as for `encode`; the encoder is one that can be named and learns nothing from texts.
+    offline : bool, optional
+        Whether to leave the Hugging Face hub alone now, as for `encode`; `run_plan` is told for itself.
     reference_name, candidate_name : str, optional
         What results call the two (None: the reference's path, the candidate's file name).
 
@@ -118,21 +121,25 @@ def make_plan(
     chosen = planned_metrics(metrics)
     asked = AskedFile.both(paths, field, format)
     parts = None if parts is None else check_count("parts", parts, 1)
+    encoding, lines = None, None
     names = [file.name for file in asked]
     with _folder(folder) as place, ExitStack() as stack:
         before = _before(place)
         fetched = [FetchedFile.of(file) for file in asked]
         if _hold_texts(fetched):
             named = None if encoder is None else path_of(encoder, "the encoder")
-            of_texts = _planned_texts(fetched, place, parts, named, pooling, truncate, batch_size, dtype, stack)
-            files, cuts, encoding, lines = of_texts
+            first = texts_from(fetched[0].texts, (0, 1), 1)
+            encoding = PlannedEncoding.of(
+                named, place, first[0] if first else "", pooling, truncate, batch_size, dtype, offline
+            )
+            files, cuts, lines = _planned_texts(fetched, place, parts, encoding.dimensions, stack)
         else:
             if truncate or any(each is not None for each in (encoder, pooling, batch_size, dtype)):
                 raise InputError("an encoder was named, but the sets are vectors already")
             known = (before.reference, before.candidate) if before else (None, None)
             files = [PlannedFile.of(*each, stack) for each in zip(fetched, (place, place), known, strict=True)]
             _check_together(files, names)
-            cuts, encoding, lines = cuts_of(max(file.different for file in files), parts), None, None
+            cuts = cuts_of(max(file.different for file in files), parts)
         plan = TilePlan(
             place,
             tuple(chosen),
@@ -165,16 +172,10 @@ def _planned_texts(
     files: list[FetchedFile],
     folder: Place,
     parts: int | None,
-    encoder: str | None,
-    pooling: str | None,
-    truncate: bool,
-    batch_size: int | None,
-    dtype: str | None,
+    dimensions: int,
     stack: ExitStack,
-) -> tuple[list[PlannedFile], int, PlannedEncoding, Content]:
+) -> tuple[list[PlannedFile], int, Content]:
     """Read both files once: where parts begin and which texts are equal, which goes into the folder."""
-    first = texts_from(files[0].texts, (0, 1), 1)
-    encoding = PlannedEncoding.of(encoder, folder, first[0] if first else "", pooling, truncate, batch_size, dtype)
     with indexed([file.texts for file in files]) as index:
         for note in index.notes:
             warnings.warn(note, stacklevel=3)
@@ -185,11 +186,11 @@ def _planned_texts(
             there = np.zeros(sum(index.sizes), bool)
             there[index.own(side)] = True
             different = int(there.sum())
-            planned.append(PlannedFile.of_texts(file, folder, index.sizes[side], different, marks, encoding.dimensions))
+            planned.append(PlannedFile.of_texts(file, folder, index.sizes[side], different, marks, dimensions))
         temporary = stack.enter_context(whole(folder / LINES))
         with temporary.open("wb") as stream:
             np.save(stream, index.first_equal, allow_pickle=False)
-    return planned, cuts, encoding, content_of(temporary)
+    return planned, cuts, content_of(temporary)
 
 
 def _before(place: Place) -> TilePlan | None:
@@ -270,6 +271,7 @@ def run_plan(
     workers: int = 1,
     *,
     device: str | None = None,
+    offline: bool | None = None,
     wait: float = 0,
     engine: str = "local",
     address: str | None = None,
@@ -286,6 +288,8 @@ def run_plan(
     device : str, optional
         Where the parts are computed, such as "cpu" or "cuda" (None: a GPU where there is one and parts are large).
         Results do not depend on it; vectors of texts do in their last digits, as `encode` says.
+    offline : bool, optional
+        Whether to leave the Hugging Face hub alone, as for `encode`; on a cluster all nodes do.
     wait : float, default 0
         Seconds to wait at most for parts of others that are needed before it can go on, each time that some are.
     engine : {"local", "ray"}, default "local"
@@ -334,13 +338,13 @@ def run_plan(
     if engine == RAY:
         from .ray_engine import run_on_ray
 
-        return run_on_ray(plan, device, address)
-    return _run_share(plan, worker, workers, check_wait(wait), device=device)
+        return run_on_ray(plan, device, offline, address)
+    return _run_share(PlannedParts(plan, offline), worker, workers, check_wait(wait), device=device)
 
 
 @on_device
-def _run_share(plan: TilePlan, worker: int, workers: int, wait: float, *, device: str | None) -> PlanRun:
-    work = PlannedParts(plan)
+def _run_share(work: PlannedParts, worker: int, workers: int, wait: float, *, device: str | None) -> PlanRun:
+    plan = work.plan
     made: list[str] = []
     found: list[str] = []
     in_order = rounds(plan.parts)
@@ -381,7 +385,7 @@ def _run_share(plan: TilePlan, worker: int, workers: int, wait: float, *, device
 
 def _missing_after(plan: TilePlan, names: list[str], wait: float) -> list[str]:
     """Those of some parts that are not there, after waiting for them. Whoever uses them proves that they are whole."""
-    end, pause = time.monotonic() + wait, 0.2
+    end, pause = time.monotonic() + wait, 0.1
     while names:
         there = plan.look()
         names = [name for name in names if name not in there]
@@ -389,7 +393,7 @@ def _missing_after(plan: TilePlan, names: list[str], wait: float) -> list[str]:
         if not names or left <= 0:
             break
         time.sleep(min(pause, left))
-        pause = min(pause * 1.5, _LONGEST_PAUSE)
+        pause = min(pause * 1.1, _LONGEST_PAUSE)  # so that a tenth of a wait, at most, is for nothing
     return names
 
 
@@ -409,8 +413,8 @@ def check_engine(engine: str, address: str | None, workers: int = 1) -> None:
 class PlannedParts:
     """The parts of a plan as work: for whoever hands them out one by one."""
 
-    def __init__(self, plan: TilePlan) -> None:
-        self.plan = plan
+    def __init__(self, plan: TilePlan, offline: bool | None = None) -> None:
+        self.plan, self._offline = plan, offline
         self._radii: dict[str, np.ndarray] = {}
 
     def make(self, part: Part) -> None:
@@ -445,7 +449,7 @@ class PlannedParts:
     @cached_property
     def _encoder(self) -> Encoder:
         assert self.plan.encoding is not None
-        return self.plan.encoding.resolved(self.plan.folder)
+        return self.plan.encoding.resolved(self.plan.folder, self._offline)
 
     def _joined(self, part: Part) -> dict[str, np.ndarray]:
         """All vectors of one side in one file: a text that stands somewhere before has the vector from there."""

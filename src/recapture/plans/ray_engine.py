@@ -53,7 +53,7 @@ except Exception as error:
 """
 
 
-def run_on_ray(plan: TilePlan, device: str | None, address: str | None) -> PlanRun:
+def run_on_ray(plan: TilePlan, device: str | None, offline: bool | None, address: str | None) -> PlanRun:
     """Do all parts that are missing. address: of a cluster (None: this process's, RAY_ADDRESS, or one of its own)."""
     if device is not None:
         check_kind(device)
@@ -64,7 +64,7 @@ def run_on_ray(plan: TilePlan, device: str | None, address: str | None) -> PlanR
     if not ready(plan.parts, done):
         return PlanRun([], sorted(done), [])
     found, lost = set(done), Counter[str]()
-    shared = _Shared(_whole(plan.folder), plan.digest, secrets.token_hex(8))
+    shared = _Shared(_whole(plan.folder), plan.digest, secrets.token_hex(8), offline)
     how = _How(_threads(), device)
     with _cluster(address) as ray:
         _check_processors(ray, how.threads)
@@ -111,6 +111,8 @@ class _Shared(NamedTuple):
     """Of the plan: the folder of this name could be another one elsewhere."""
     run: str
     """This one: what nodes copy for it is deleted when it is done."""
+    offline: bool | None
+    """Whether nodes leave the Hugging Face hub alone (None: as their surroundings say)."""
 
 
 class _How(NamedTuple):
@@ -133,7 +135,7 @@ def _work(shared: _Shared) -> PlannedParts:
     plan = TilePlan.opened(place_of(shared.folder))
     if plan.digest != shared.digest:
         raise InputError(f"{shared.folder} holds another plan there")
-    return PlannedParts(plan)
+    return PlannedParts(plan, shared.offline)
 
 
 class _Problem(NamedTuple):
@@ -173,12 +175,12 @@ class Worker:
         return make_part(shared, name, how)
 
 
-def unseen(folder: str, digest: str, run: str, token: str) -> str | None:
+def unseen(folder: str, digest: str, run: str, offline: bool | None, token: str) -> str | None:
     """What a node does not see of a plan, and what to do about it; None where it sees all."""
     place, lacking = place_of(folder), folder
     with suppress(OSError):
         if (place / _token_name(token)).read_bytes() == token.encode():
-            plan = _work(_Shared(folder, digest, run)).plan
+            plan = _work(_Shared(folder, digest, run, offline)).plan
             files = plan.reference, plan.candidate
             lacking = next((file.path for file in files if not file.is_there(place)), "")
     return f"{lacking}: a plan needs storage that all nodes share" if lacking else None
@@ -277,7 +279,7 @@ def _unanswered(address: str, why: str) -> InputError:
 def _check_nodes(ray: Any, shared: _Shared, plan: TilePlan) -> None:
     """Before any work: every node that computes has recapture, sees the plan, and sees the files."""
 
-    def look(module: str, *told: str) -> tuple[str, str | None]:  # sent as code: a node may lack recapture
+    def look(module: str, *told: Any) -> tuple[str, str | None]:  # sent as code: a node may lack recapture
         from importlib import import_module
 
         try:

@@ -1,0 +1,109 @@
+"""Steps of several clusterings at once on a device, each with few centres: `few_centres` there.
+
+Rows meet the centres of all clusterings in one product: with few centres to a clustering, calls take longer than work.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .device_rows import LEAST, TILES, Change, DeviceRows, half_centres, halved_squares, means, most_lost, nearest
+from .devices import within_memory
+from .half_products import half_product
+from .lloyd import STEPS
+
+
+def labels_together(rows: DeviceRows, scale: float, centres: Any, labels: Any) -> Any:
+    """(clusterings, rows) labels after Lloyd's steps to their end.
+
+    scale: of the grid. centres: (clusterings, clusters, dimensions) float32; labels: those before rows met them all.
+    """
+    together = _SideBySide(rows, scale, centres, labels)
+    for _ in range(STEPS + 1):
+        if not together.step():
+            break
+    return together.labels.T
+
+
+class _SideBySide:
+    """Clusterings side by side. One that is finished goes on without a change."""
+
+    def __init__(self, rows: DeviceRows, scale: float, centres: Any, labels: Any) -> None:
+        self._rows, self._scale = rows, scale
+        self._centres = centres
+        self.labels = labels.T.contiguous()
+        """(rows, clusterings)"""
+        self._totals = centres.double().zero_()
+        self._masses = self._totals.new_zeros(centres.shape[:2])
+        self._is_first = True
+        self._cells = TILES
+        """Products held at once: what there was memory for the last time."""
+
+    def step(self) -> bool:
+        """Rows go where they belong, centres to the means of their rows; whether anything changed."""
+        import torch
+
+        before, self.labels = self.labels, within_memory(self._met, self._cells, LEAST)
+        changes = self._changes(before)
+        if not any(len(change.rows) for change in changes):
+            return False
+        runs, clusters, _ = self._centres.shape
+        gained = within_memory(lambda cells: self._rows.gains(changes, runs * clusters, cells), self._cells, LEAST)
+        self._totals += gained[0].view_as(self._totals)
+        self._masses += gained[1].view_as(self._masses)
+        # The centre of an empty cluster stays where it is: rows may come back to it.
+        filled = (self._masses > 0)[..., None]
+        self._centres = torch.where(filled, means(self._totals, self._masses, self._scale), self._centres)
+        self._is_first = False
+        return True
+
+    def _met(self, cells: int) -> Any:
+        """Labels of all rows."""
+        import torch
+
+        self._cells = cells
+        runs, clusters, dimensions = self._centres.shape
+        every = self._centres.view(-1, dimensions)
+        terms = halved_squares(every)
+        columns = half_centres(every, terms)
+        margin = 2 * self._rows.margin((2 * terms.max()).sqrt(), most_lost(every))
+        labels = torch.empty_like(self.labels)
+        unclear = []
+        step = max(1, cells // len(every))
+        for start in range(0, len(labels), step):
+            part = slice(start, start + step)
+            product = half_product(self._rows.half[part], columns).view(-1, runs, clusters)
+            best, place = product.max(dim=2)
+            product.scatter_(2, place[..., None], -torch.inf)
+            labels[part] = place
+            ahead = best.double() > product.amax(dim=2).double() + margin[part, None]
+            left = (~ahead).nonzero()
+            left[:, 0] += start
+            unclear.append(left)
+            del product
+        self._decide(labels, torch.cat(unclear), every.double(), terms, cells)
+        return labels
+
+    def _decide(self, labels: Any, unclear: Any, centres: Any, terms: Any, cells: int) -> None:
+        """Exact scores decide. unclear: numbers of rows and of clusterings"""
+        import torch
+
+        runs, clusters, dimensions = self._centres.shape
+        step = max(1, cells // (2 * (len(centres) + dimensions)))
+        for some in unclear.split(step):
+            row, run = some.unbind(1)
+            exact = self._rows.values[row].double() @ centres.T - terms
+            own_run = exact.view(-1, runs, clusters)[torch.arange(len(some), device=some.device), run]
+            labels[row, run] = nearest(own_run, self.labels[row, run])[0]
+
+    def _changes(self, before: Any) -> list[Change]:
+        """Clusters of all clusterings are numbered one after the other."""
+        import torch
+
+        runs, clusters, _ = self._centres.shape
+        if self._is_first:
+            rows = torch.arange(len(before), device=before.device)
+            return [Change(rows, self.labels[:, run] + run * clusters, 1) for run in range(runs)]
+        row, run = (self.labels != before).nonzero().unbind(1)
+        first = run * clusters
+        return [Change(row, first + self.labels[row, run], 1), Change(row, first + before[row, run], -1)]
