@@ -125,3 +125,18 @@ def test_unreadable_file(files, capsys, monkeypatch):
     monkeypatch.setattr(pathlib.Path, "open", refuse)
     assert run(["score", "-r", "human.txt", "-c", "model.txt"]) == 2
     assert "human.txt" in (shown := capsys.readouterr().err) and "Permission denied" in shown
+
+
+@pytest.mark.parametrize(
+    ("command", "flag"),
+    [
+        *(([*names, "-c", "model.txt"], "-r") for names in (["score"], ["compare"], ["compare", "--contexts"])),
+        *(([name, other, "model.txt"], flag) for name in ("inspect", "baseline", "plan", "contexts")
+          for flag, other in (("-r", "-c"), ("-c", "-r"))),
+    ],
+)  # fmt: skip
+def test_a_second_file_is_not_taken_in_the_place_of_the_first(command, flag, capsys):
+    """As programs that take the last word would, and leave a system out unseen."""
+    assert run([*command, flag, "a.txt", flag, "b.txt"]) == 2
+    whole = {"-r": "--reference", "-c": "--candidate"}[flag]
+    assert capsys.readouterr() == ("", f"recapture: {whole} is for one file here, but 2 are given: a.txt, b.txt\n")

@@ -70,7 +70,11 @@ def test_score_reads_urls_where_parts_are_kept(sets, tmp_path, capsys):
         (["--storage", "kept", "--metrics", "mmd"], "plans are for metrics of neighbourhoods ("),
         (["--storage", "kept", "--pvalue"], "--pvalue cannot be had from parts: leave out --pvalue or --storage"),
         (["--storage", "kept", "--sample", "9"], "--sample cannot be had from parts"),
-        (["--storage", "kept", "--dry-run"], "--dry-run cannot be had from parts"),
+        (
+            ["--storage", "kept", "--dry-run"],
+            "--dry-run cannot be had from parts: leave out --dry-run or --storage "
+            "(recapture plan --dry-run foretells parts)",
+        ),
         (["--storage", "kept", "--budget", "9s"], "--budget cannot be had from parts"),
         (["--storage", "kept", "--dtype", "bfloat16"], "an encoder was named, but the sets are vectors already"),
         (["--storage", "kept", "--reference-format", "npz"], "parts are of files that are read alike"),
@@ -84,3 +88,9 @@ def test_what_parts_cannot_say(sets, options, told, capsys):
     printed = capsys.readouterr()
     assert printed.out == "" and printed.err.splitlines()[-1].startswith(f"recapture: {told}")
     assert not list(Path().glob("kept/*"))
+
+
+@pytest.mark.parametrize(("metrics", "left_out"), [([], "other metrics and "), (["--metrics", "precision-recall"], "")])
+def test_score_with_storage_says_what_it_leaves_out(sets, metrics, left_out, capsys):
+    assert run(["score", "-r", "human.npy", "-c", "good.npy", "--storage", "kept", *metrics]) == 0
+    assert f"recapture: {left_out}what human texts score cannot be had from parts: " in capsys.readouterr().err

@@ -17,6 +17,7 @@ import pytest
 
 import recapture as rc
 from geometry.test_exactness import INPUTS
+from recapture import progress
 from recapture.cli.app import run
 from recapture.errors import InputError
 from recapture.geometry.parallel import engine
@@ -663,7 +664,10 @@ def test_merge_prints_what_score_prints(planned, capsys):
         merged = capsys.readouterr()
         score = ["score", "-r", "human.npy", "-c", "model.npy", "--no-ceiling", "--metrics", ",".join(METRICS)]
         assert run([*score, "--format", form]) == 0
-        assert merged == capsys.readouterr()
+        scored = capsys.readouterr()
+        assert merged.out == scored.out
+        hint = "recapture: what human texts score cannot be had from parts: recapture score with a --sample measures it"
+        assert merged.err == f"{hint}\n{scored.err}"
 
 
 @pytest.mark.parametrize("target", ["human.npy", "planned/plan.json", "planned/counts-0001.part", "linked.json"])
@@ -720,3 +724,13 @@ def test_parts_may_be_made_on_a_device_that_is_there(planned, sets, capsys, monk
     rc.run_plan("planned", 2, 2)  # radii and counts of both go together
     rc.run_plan("planned", 1, 2, device="cpu")
     assert everything(rc.merge_plan("planned")) == everything(in_one_process(*sets))
+
+
+def test_whoever_waits_says_so(planned, monkeypatch, capsys):
+    """A line a minute in logs, which is no time at all here."""
+    monkeypatch.setattr(progress, "MINUTE", 0.0)
+    monkeypatch.setattr(progress, "_SHORT", 0.0)
+    missing = rc.run_plan("planned", 1, 2).missing
+    capsys.readouterr()
+    assert rc.run_plan("planned", 1, 2, wait=0.3).missing == missing
+    assert f"waiting for parts of others: 0 of {len(missing)} parts" in capsys.readouterr().err

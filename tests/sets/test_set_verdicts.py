@@ -204,6 +204,10 @@ def test_told_or_not_is_said_as_a_test_only_where_there_was_one():
     banded = rc.evaluate(people, {"like": like, "far": far}, "mark-evaluate,mmd")
     assert banded.verdict[0].startswith("Worse than the human band: far (by ") and "(no test: " in banded.verdict[0]
     assert not any("p 0" in sentence or "Told" in sentence for sentence in banded.verdict)
+    few = rc.evaluate(people, {"far": far}, "mmd").verdict[0]  # more than two numbers are counted alone
+    assert (
+        few.startswith("Worse than the human band: far (by 1 of 1 numbers: mmd)") and ": mmd" not in banded.verdict[0]
+    )
     (nothing,) = rc.evaluate(people, like, "mmd", ceiling=False).verdict
     assert nothing.startswith("How close to people this is cannot be said")
     for results in (tested, banded):

@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from .options import check_targets, read_and_encoded, say, set_options
+from .options import check_targets, one_file, read_and_encoded, say, set_options
 from .score import read_sets
 
 
 @click.command(short_help="Keep a system in one file, for recapture compare --baseline.")
-@click.option("--reference", "-r", required=True, metavar="FILE", help="Human texts or vectors; - for stdin.")
-@click.option("--candidate", "-c", required=True, metavar="FILE", help="Texts or vectors of the system to keep.")
+@one_file("--reference", "-r", required=True, help="Human texts or vectors; - for stdin.")
+@one_file("--candidate", "-c", required=True, help="Texts or vectors of the system to keep.")
 @click.option("--name", metavar="NAME", help="What comparisons call the system (default: baseline).")
 @click.option("--metrics", metavar="NAMES", help="Comma-separated (default: those of recapture compare).")
 @click.option("--k", type=int, help="Neighbourhood size (default: each metric's own).")

@@ -21,6 +21,7 @@ from .options import (
     chosen_form,
     deliver,
     foretell,
+    one_file,
     output_format,
     read_and_encoded,
     report_options,
@@ -56,7 +57,7 @@ KINDS = {"--pairs": compare_pairs, "--contexts": compare_contexts}
 @click.argument("results", nargs=-1)
 @click.option("--pairs", is_flag=True, expose_value=False, help="Text by text, each against its own references.")
 @click.option("--contexts", is_flag=True, expose_value=False, help="Several texts a context against several of people.")
-@click.option("--reference", "-r", metavar="FILE", help="Human texts or vectors; - for stdin.")
+@one_file("--reference", "-r", help="Human texts or vectors; - for stdin.")
 @click.option("--candidate", "-c", multiple=True, metavar="FILE...", help="One a system; files, patterns, folders.")
 @click.option("--name", multiple=True, metavar="NAME", help="What to call each system, in order (default: its file).")
 @click.option(

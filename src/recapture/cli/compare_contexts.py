@@ -20,6 +20,7 @@ from .options import (
     check_targets,
     chosen_form,
     deliver,
+    one_file,
     output_format,
     report_options,
     share_option,
@@ -52,7 +53,7 @@ class ContextFiles(NamedTuple):
 @click.argument("file", required=False)
 @click.option("--candidates-field", multiple=True, metavar="NAME", help="A list of texts; with FILE one a system.")
 @click.option("--candidate", "-c", multiple=True, metavar="FILE...", help="One a system; files, patterns, folders.")
-@click.option("--reference", "-r", metavar="FILE", help="References, where those of -c hold candidates alone.")
+@one_file("--reference", "-r", help="References, where those of -c hold candidates alone.")
 @click.option("--name", multiple=True, metavar="NAME", help="What to call each system, in order.")
 @click.option("--metrics", metavar="NAMES", help="Comma-separated (default: those of recapture contexts).")
 @click.option("--id-field", default="id", show_default=True, metavar="NAME", help="What a context is called by.")

@@ -20,6 +20,7 @@ from .options import (
     deliver,
     encoding_options,
     inference_options,
+    one_file,
     output_format,
     report_options,
     say,
@@ -112,8 +113,8 @@ def metric_arguments(
 @click.option("--id-field", default="id", show_default=True, metavar="NAME", help="What a context is called by.")
 @click.option("--references-field", default="references", show_default=True, metavar="NAME", help="A list of texts.")
 @click.option("--candidates-field", default="candidates", show_default=True, metavar="NAME", help="A list of texts.")
-@click.option("--reference", "-r", metavar="FILE", help="Instead of FILE: single references, with --group.")
-@click.option("--candidate", "-c", metavar="FILE", help="Instead of FILE: single candidates, with --group.")
+@one_file("--reference", "-r", help="Instead of FILE: single references, with --group.")
+@one_file("--candidate", "-c", help="Instead of FILE: single candidates, with --group.")
 @click.option("--group", metavar="NAME", help="The field of those two files that names a text's context.")
 @click.option("--field", metavar="NAME", help="The field of those two files that holds the text (default: text).")
 @inference_options

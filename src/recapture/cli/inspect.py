@@ -12,6 +12,7 @@ from .options import (
     check_targets,
     chosen_form,
     deliver,
+    one_file,
     output_format,
     read_and_encoded,
     report_options,
@@ -22,8 +23,8 @@ from .score import read_sets
 
 
 @click.command(short_help="Say which texts a candidate made up, lost, repeats and copied.")
-@click.option("--reference", "-r", required=True, metavar="FILE", help="Human texts or vectors; - for stdin.")
-@click.option("--candidate", "-c", required=True, metavar="FILE", help="Generated ones.")
+@one_file("--reference", "-r", required=True, help="Human texts or vectors; - for stdin.")
+@one_file("--candidate", "-c", required=True, help="Generated ones.")
 @click.option("--name", multiple=True, metavar="NAME", help="What to call the candidate (default: its file).")
 @set_options
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="N texts, chosen by --seed, of each set with more.")

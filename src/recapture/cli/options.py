@@ -39,6 +39,17 @@ _PAGES = ("md", "latex")
 _ENDINGS = {".json": "json", ".csv": "csv", ".md": "md", ".tex": "latex", ".latex": "latex"}
 
 
+def one_file(*names: str, **said: Any) -> Callable[[Command], Command]:
+    """An option for one file: a second one is refused, not taken in the place of the first."""
+
+    def only(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> str | None:
+        if len(files) > 1:
+            raise InputError(f"{names[0]} is for one file here, but {len(files)} are given: {', '.join(files)}")
+        return files[0] if files else None
+
+    return click.option(*names, multiple=True, metavar="FILE", callback=only, **said)
+
+
 def input_options(command: Command) -> Command:
     """--field and --input-format."""
     formats = ", ".join(format_names())

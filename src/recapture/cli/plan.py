@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from .options import candidate_names, dry_run_option, foretell, input_options, say
+from .options import candidate_names, dry_run_option, foretell, input_options, one_file, say
 
 
 @click.command(short_help="Cut the work on two large files into parts.")
-@click.option("--reference", "-r", required=True, metavar="FILE", help="Human texts, or vectors.")
-@click.option("--candidate", "-c", required=True, metavar="FILE", help="Generated ones.")
+@one_file("--reference", "-r", required=True, help="Human texts, or vectors.")
+@one_file("--candidate", "-c", required=True, help="Generated ones.")
 @click.option("--output", "-o", required=True, metavar="FOLDER", help="Where the plan and its parts are kept.")
 @click.option("--name", metavar="NAME", help="What to call the candidate (default: its file).")
 @click.option("--metrics", metavar="NAMES", help="Comma-separated (default: all metrics of neighbourhoods).")

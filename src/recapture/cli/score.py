@@ -27,6 +27,7 @@ from .options import (
     deliver,
     foretell,
     inference_options,
+    one_file,
     output_format,
     read_and_encoded,
     report_options,
@@ -126,7 +127,7 @@ def hint_at_pairs(sets: SetFiles, tested: bool, **others: Any) -> None:
 
 
 @click.command(cls=WithCandidates)
-@click.option("--reference", "-r", required=True, metavar="FILE", help="Human texts or vectors; - for stdin.")
+@one_file("--reference", "-r", required=True, help="Human texts or vectors; - for stdin.")
 @click.option(
     "--candidate",
     "-c",
@@ -305,7 +306,8 @@ def _by_plans(
         raise InputError("--engine and --address are for work in parts: say --storage where they are kept")
     for flag, value in refused.items():
         if value not in (None, False):
-            raise InputError(f"{flag} cannot be had from parts: leave out {flag} or --storage")
+            instead = " (recapture plan --dry-run foretells parts)" if flag == "--dry-run" else ""
+            raise InputError(f"{flag} cannot be had from parts: leave out {flag} or --storage{instead}")
     if any(reading[name] not in (None, other) for name, other in
            (("reference_field", reading["field"]), ("reference_format", reading["input_format"]))):  # fmt: skip
         raise InputError("parts are of files that are read alike: leave out --reference-field and --reference-format")
@@ -314,7 +316,8 @@ def _by_plans(
         reference, candidates, storage, metrics, k, engine=engine, address=address, device=device,
         field=reading["field"], format=reading["input_format"], **options,
     )  # fmt: skip
-    say("what human texts score is not measured by parts: draw a --sample for that")
+    more = "" if metrics else "other metrics and "
+    say(f"{more}what human texts score cannot be had from parts: leave out --storage and draw a --sample for that")
     return results
 
 

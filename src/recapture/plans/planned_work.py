@@ -385,14 +385,16 @@ def _run_share(work: PlannedParts, worker: int, workers: int, wait: float, *, de
 def _missing_after(plan: TilePlan, names: list[str], wait: float) -> list[str]:
     """Those of some parts that are not there, after waiting for them. Whoever uses them proves that they are whole."""
     end, pause = time.monotonic() + wait, 0.1
-    while names:
-        there = plan.look()
-        names = [name for name in names if name not in there]
-        left = end - time.monotonic()
-        if not names or left <= 0:
-            break
-        time.sleep(min(pause, left))
-        pause = min(pause * 1.1, _LONGEST_PAUSE)  # so that a tenth of a wait, at most, is for nothing
+    with Progress("waiting for parts of others", len(names), "part") as progress:
+        while names:
+            there, before = plan.look(), len(names)
+            names = [name for name in names if name not in there]
+            progress.advance(before - len(names))
+            left = end - time.monotonic()
+            if not names or left <= 0:
+                break
+            time.sleep(min(pause, left))
+            pause = min(pause * 1.1, _LONGEST_PAUSE)  # so that a tenth of a wait, at most, is for nothing
     return names
 
 

@@ -23,6 +23,8 @@ LEVEL = 0.05
 """Of what is said of p-values, where no other level was asked for."""
 LISTED = 4
 """Systems that a sentence names; the rest are counted."""
+_NAMED = 2
+"""Numbers that a list names; more are counted."""
 _LABELLINGS = 1000
 """Looked at to find the smallest damage that would have been found."""
 
@@ -112,8 +114,10 @@ def _by_band(results: SetResults) -> str:
         off = [each for each in _offs(results, system, None) if not declared[each.number.partition(".")[0]].band_note]
         if not off:
             continue
-        below = sum(each.halves < -1 for each in off)
-        (worse if below else others).append(f"{system} (by {below} of {len(off)} numbers)" if below else system)
+        below = [each.number for each in off if each.halves < -1]
+        which = f": {' and '.join(below)}" if len(below) <= _NAMED else ""  # tables may not show them
+        told = f"{system} (by {len(below)} of {len(off)} numbers{which})"
+        (worse if below else others).append(told if below else system)
     if not worse and not others:
         return ""
     parts = [f"worse than the human band: {first_few(worse, LISTED)}"] if worse else []
