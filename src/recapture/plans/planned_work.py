@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 RAY = "ray"
 ENGINES = ("local", RAY)
 _LONGEST_WAIT = 30 * 86_400
-_LONGEST_PAUSE = 15
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.1, 15
 """Seconds between two looks for parts of others."""
 _NAMED = 5
 """Missing parts that a message names."""
@@ -385,15 +385,15 @@ def _run_share(work: PlannedParts, worker: int, workers: int, wait: float, *, de
 
 def _missing_after(plan: TilePlan, names: list[str], wait: float) -> list[str]:
     """Those of some parts that are not there, after waiting for them. Whoever uses them proves that they are whole."""
-    end, pause = time.monotonic() + wait, 0.1
+    begun = time.monotonic()
     while names:
         there = plan.look()
         names = [name for name in names if name not in there]
-        left = end - time.monotonic()
-        if not names or left <= 0:
+        waited = time.monotonic() - begun
+        if not names or waited >= wait:
             break
-        time.sleep(min(pause, left))
-        pause = min(pause * 1.1, _LONGEST_PAUSE)  # so that a tenth of a wait, at most, is for nothing
+        # At most a tenth of a wait, or of a second, is for nothing.
+        time.sleep(min(max(_SHORTEST_PAUSE, waited / 10), _LONGEST_PAUSE, wait - waited))
     return names
 
 
