@@ -22,7 +22,6 @@ from ..geometry.overlap import Overlap, Side
 from ..geometry.streamed import StreamedRows, memberships, squared_radii
 from ..progress import Progress
 from ..sets.declaration import METRICS
-from ..sets.evaluate import evaluate_prepared, prepare_sets
 from ..sets.pair import Pair, check_k, refuse_tiny
 from ..texts.array_files import new_npy
 from ..texts.reading import Source
@@ -542,6 +541,8 @@ def merge_plan(folder: str | os.PathLike[str]) -> SetResults:
     >>> rc.merge_plan("planned")["model.npy"]["precision-recall"].recall
     1.0
     """
+    from ..sets.evaluate import evaluate_prepared, prepare_sets  # workers start the sooner without
+
     plan = TilePlan.opened(place_of(path_of(folder, "the plan's folder")))
     try:
         vectors = opened_vectors(plan)
