@@ -231,25 +231,39 @@ def _ks(names: list[str], k: int | None, sides: list[tuple[str, int]]) -> tuple[
 
 @contextmanager
 def _folder(path: str | os.PathLike[str]) -> Iterator[Place]:
-    """The plan's folder, made where it is not there, and removed again where nothing comes of it."""
+    """The plan's folder."""
     place = place_of(path_of(path, "the plan's folder"))
+    with made_folder(place):
+        try:
+            there = [each.name for each in place.iterdir() if not each.name.startswith(".")]
+        except (OSError, ValueError) as error:
+            raise _not_written(place, error) from None
+        own = (FILE, LINES, *(f"{side}.npy" for side in SIDES))
+        others = sorted(name for name in there if not name.endswith(".part") and name not in own)
+        if others:
+            raise InputError(f"{place} holds other things than a plan, such as {others[0]}: name a folder of its own")
+        yield place
+
+
+@contextmanager
+def made_folder(place: Place) -> Iterator[None]:
+    """A folder is made where it is not there, and removed again where nothing comes of it."""
     new = isinstance(place, Path) and not os.path.lexists(place)
     try:
         place.mkdir(exist_ok=True)
-        there = [each.name for each in place.iterdir() if not each.name.startswith(".")]
     except (OSError, ValueError) as error:
-        raise InputError(f"cannot write {place}: {getattr(error, 'strerror', None) or error}") from None
-    own = (FILE, LINES, *(f"{side}.npy" for side in SIDES))
-    others = sorted(name for name in there if not name.endswith(".part") and name not in own)
-    if others:
-        raise InputError(f"{place} holds other things than a plan, such as {others[0]}: name a folder of its own")
+        raise _not_written(place, error) from None
     try:
-        yield place
+        yield
     except BaseException:
         if new and isinstance(place, Path):
             with suppress(OSError):
                 place.rmdir()
         raise
+
+
+def _not_written(place: Place, error: Exception) -> InputError:
+    return InputError(f"cannot write {place}: {getattr(error, 'strerror', None) or error}")
 
 
 class PlanRun(NamedTuple):
