@@ -275,7 +275,12 @@ def test_so_it_does_where_clusterings_go_together(monkeypatch):
     values = normal(0, 1000, 30).astype(np.float32)
     with engine(accelerator="cpu"):
         kmeans(values, np.ones(1000), 50, range(4))
-    assert 0 < sum(decided) < 0.02 * 4000 * len(decided)
+        assert 0 < sum(decided) < 0.08 * 1000 * len(decided)
+        decided.clear()
+        centres.clear()
+        values[0] = 1e3  # beside it all others are short, and half precision tells nothing
+        kmeans(values, np.ones(1000), 50, range(4))
+    assert 900 < max(decided) <= 1000, "each row once, for all clusterings"
 
 
 @pytest.mark.parametrize("accelerator", ACCELERATORS)

@@ -643,7 +643,8 @@ def test_offline_holds_on_nodes_of_a_cluster(asked):
     assert asked == [False, True]
 
 
-def test_offline_asks_no_hub(here, capsys):
-    assert run(["plan", *PLAN[1:-1], "nobody/has-this", "--offline"]) == 2
+@pytest.mark.parametrize("command", [PLAN, [*PLAN, "--dry-run"], SCORE], ids=["plan", "dry run", "score"])
+def test_offline_asks_no_hub(command, here, capsys):
+    assert run([*("nobody/has-this" if word == "words.txt" else word for word in command), "--offline"]) == 2
     assert "the Hugging Face hub was not asked (offline)" in capsys.readouterr().err
-    assert not Path("planned").exists()
+    assert not Path("planned").exists() and not Path("kept").exists()

@@ -21,7 +21,7 @@ from recapture import progress
 from recapture.cli.app import run
 from recapture.errors import InputError
 from recapture.geometry.parallel import engine
-from recapture.plans import tile_plan
+from recapture.plans import planned_work, tile_plan
 from recapture.plans.phases import COUNTS, RADII, ready
 from recapture.plans.planned_work import PlannedParts
 from recapture.plans.tile_plan import TilePlan
@@ -245,6 +245,26 @@ def test_radii_come_first_and_every_part_is_made_once(planned):
     assert again.made == ["counts-0001", "counts-0003"] and again.found == waiting.made
     for worker in (1, 2):
         assert rc.run_plan("planned", worker, 2).made == []
+
+
+@pytest.mark.parametrize("there_after", [0.05, 0.95, 7, 61, 140, 3000])
+def test_little_of_a_wait_is_for_nothing(there_after, monkeypatch):
+    """At most a tenth of it, a tenth of a second, or 15 seconds, and few looks, of .05 s each."""
+    passed, looks = [0.0], []
+
+    class Plan:
+        def look(self):
+            looks.append(passed[0])
+            passed[0] += 0.05
+            return {"radii"} if looks[-1] >= there_after else set()
+
+    monkeypatch.setattr(planned_work.time, "monotonic", lambda: passed[0])
+    monkeypatch.setattr(planned_work.time, "sleep", lambda pause: passed.append(passed.pop() + pause))
+    assert planned_work._missing_after(Plan(), ["radii"], 7200) == []
+    assert looks[-1] - there_after <= 0.05 + min(max(0.1, there_after / 10), 15)
+    assert len(looks) <= 10 + 20 * np.log10(1 + 10 * there_after) + there_after / 15
+    looks.clear()
+    assert planned_work._missing_after(Plan(), ["radii", "counts"], 9) == ["counts"]
 
 
 def test_who_waits_in_vain_is_told_and_fails(planned, capsys):

@@ -7,7 +7,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from .device_rows import LEAST, TILES, Change, DeviceRows, half_centres, halved_squares, means, most_lost, nearest
+from .device_rows import (
+    LEAST,
+    TILES,
+    Change,
+    DeviceRows,
+    half_centres,
+    halved_squares,
+    means,
+    most_lost,
+    nearest,
+    two_best,
+)
 from .devices import within_memory
 from .half_products import half_product
 from .lloyd import STEPS
@@ -73,28 +84,22 @@ class _SideBySide:
         for start in range(0, len(labels), step):
             part = slice(start, start + step)
             product = half_product(self._rows.half[part], columns).view(-1, runs, clusters)
-            best, place = product.max(dim=2)
-            product.scatter_(2, place[..., None], -torch.inf)
-            labels[part] = place
-            ahead = best.double() > product.amax(dim=2).double() + margin[part, None]
-            left = (~ahead).nonzero()
-            left[:, 0] += start
-            unclear.append(left)
+            best, labels[part], second = two_best(product)
+            ahead = best > second + margin[part, None]
+            unclear.append((~ahead).any(dim=1).nonzero()[:, 0] + start)
             del product
         self._decide(labels, torch.cat(unclear), every.double(), terms, cells)
         return labels
 
     def _decide(self, labels: Any, unclear: Any, centres: Any, terms: Any, cells: int) -> None:
-        """Exact scores decide. unclear: numbers of rows and of clusterings"""
-        import torch
-
+        """Exact scores decide. unclear: rows, each of them once: where one wild row makes all others short, all are
+        unclear in all clusterings.
+        """
         runs, clusters, dimensions = self._centres.shape
-        step = max(1, cells // (2 * (len(centres) + dimensions)))
-        for some in unclear.split(step):
-            row, run = some.unbind(1)
-            exact = self._rows.values[row].double() @ centres.T - terms
-            own_run = exact.view(-1, runs, clusters)[torch.arange(len(some), device=some.device), run]
-            labels[row, run] = nearest(own_run, self.labels[row, run])[0]
+        for rows in unclear.split(max(1, cells // (4 * (len(centres) + dimensions)))):
+            exact = self._rows.values[rows].double() @ centres.T
+            exact -= terms
+            labels[rows] = nearest(exact.view(-1, runs, clusters), self.labels[rows])[0]
 
     def _changes(self, before: Any) -> list[Change]:
         """Clusters of all clusterings are numbered one after the other."""

@@ -13,7 +13,18 @@ from typing import Any
 import numpy as np
 
 from .device_few_centres import labels_together
-from .device_rows import LEAST, TILES, Change, DeviceRows, half_centres, halved_squares, means, most_lost, nearest
+from .device_rows import (
+    LEAST,
+    TILES,
+    Change,
+    DeviceRows,
+    half_centres,
+    halved_squares,
+    means,
+    most_lost,
+    nearest,
+    two_best,
+)
 from .devices import within_memory
 from .few_centres import FEW
 from .grid_kmeans import Grid
@@ -151,10 +162,8 @@ class DeviceClustering(Clustering):
             if own_among_them:
                 score = product.gather(1, label[:, None])[:, 0].double()
             margin = 2 * self._margin[chosen]
-            best, place = product.max(dim=1)
-            product.scatter_(1, place[:, None], -torch.inf)
-            second = product.amax(dim=1).double()
-            best, found = best.double(), numbers[place]
+            best, place, second = two_best(product)
+            found = numbers[place]
             same = found == label
             ahead = best > torch.where(same, second, torch.maximum(second, score)) + margin
             changed = ahead & ~same

@@ -5,8 +5,8 @@ Write x^ and c^ for a row and a centre in float16, r_x and r_c for the lengths o
     |x.c - x^.c^| <= r_x |c| + |x^| r_c,
 
 and sums of n products of such numbers in float32, in any order and with truncation, are wrong by at most
-n 2^-22 |x^| |c^| (`half_products`). -|c|^2 / 2 stands in three more columns, which miss less than 2^-24 of it, as
-|c| <= 1. All of that together is a row's margin: a centre ahead of all others by two margins is the nearest.
+n 2^-22 |x^| |c^| (`half_products`). -|c|^2 / 2 stands in three more columns, which miss it by less than 2^-24, as it is
+above -1. All of that together is a row's margin: a centre ahead of all others by two margins is the nearest.
 """
 
 from __future__ import annotations
@@ -122,15 +122,24 @@ def means(totals: Any, masses: Any, scale: float) -> Any:
     return torch.round((totals / masses[..., None]).float() * scale) / scale
 
 
+def two_best(products: Any) -> tuple[Any, Any, Any]:
+    """Of each row: the greatest product, its place, and the greatest of the others. products: lose their greatest"""
+    import torch
+
+    best, place = products.max(dim=-1)
+    products.scatter_(-1, place[..., None], -torch.inf)
+    return best.double(), place, products.amax(dim=-1).double()
+
+
 def nearest(scores: Any, own: Any) -> tuple[Any, Any]:
     """By exact scores of some rows with all centres: the own centre where none is nearer, else the first; its score."""
     import torch
 
-    best = scores.amax(dim=1)
-    stays = scores.gather(1, own[:, None])[:, 0] == best
-    every = torch.arange(scores.shape[1], device=scores.device)
-    first = torch.where(scores == best[:, None], every, scores.shape[1]).amin(dim=1)
-    return torch.where(stays, own, first), best
+    best = scores.amax(dim=-1, keepdim=True)
+    stays = scores.gather(-1, own[..., None]) == best
+    every = torch.arange(scores.shape[-1], device=scores.device)
+    first = torch.where(scores == best, every, scores.shape[-1]).amin(dim=-1)
+    return torch.where(stays[..., 0], own, first), best[..., 0]
 
 
 def _empty_half(count: int, dimensions: int, device: Any) -> Any:

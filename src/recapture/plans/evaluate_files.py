@@ -13,7 +13,7 @@ from ..checks import path_of, plain_arguments
 from ..errors import InputError
 from ..sets.table import SetResults
 from .places import place_of
-from .planned_work import check_engine, make_plan, merge_plan, run_plan
+from .planned_work import check_engine, made_folder, make_plan, merge_plan, run_plan
 
 PathLike = str | os.PathLike[str]
 
@@ -82,14 +82,12 @@ def evaluate_files(
         raise InputError("there is no candidate")
     check_engine(engine, address)
     place = place_of(path_of(storage, "the storage"))
-    try:
-        place.mkdir(exist_ok=True)
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot write {place}: {getattr(error, 'strerror', None) or error}") from None
     chosen = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else metrics
     folders = {str(name): str(place / _folder_name(str(name))) for name in named}
-    for name, path in named.items():  # all are looked through before any work
-        make_plan(reference, path, folders[str(name)], chosen, k, candidate_name=str(name), offline=offline, **planning)
+    with made_folder(place):
+        for name, path in named.items():  # all are looked through before any work
+            called = str(name)
+            make_plan(reference, path, folders[called], chosen, k, candidate_name=called, offline=offline, **planning)
     for folder in folders.values():
         run_plan(folder, engine=engine, address=address, device=device, offline=offline)
     results = None

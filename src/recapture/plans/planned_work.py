@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 RAY = "ray"
 ENGINES = ("local", RAY)
 _LONGEST_WAIT = 30 * 86_400
-_LONGEST_PAUSE = 15
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.1, 15
 """Seconds between two looks for parts of others."""
 _NAMED = 5
 """Missing parts that a message names."""
@@ -231,25 +231,39 @@ def _ks(names: list[str], k: int | None, sides: list[tuple[str, int]]) -> tuple[
 
 @contextmanager
 def _folder(path: str | os.PathLike[str]) -> Iterator[Place]:
-    """The plan's folder, made where it is not there, and removed again where nothing comes of it."""
+    """The plan's folder."""
     place = place_of(path_of(path, "the plan's folder"))
+    with made_folder(place):
+        try:
+            there = [each.name for each in place.iterdir() if not each.name.startswith(".")]
+        except (OSError, ValueError) as error:
+            raise _not_written(place, error) from None
+        own = (FILE, LINES, *(f"{side}.npy" for side in SIDES))
+        others = sorted(name for name in there if not name.endswith(".part") and name not in own)
+        if others:
+            raise InputError(f"{place} holds other things than a plan, such as {others[0]}: name a folder of its own")
+        yield place
+
+
+@contextmanager
+def made_folder(place: Place) -> Iterator[None]:
+    """A folder is made where it is not there, and removed again where nothing comes of it."""
     new = isinstance(place, Path) and not os.path.lexists(place)
     try:
         place.mkdir(exist_ok=True)
-        there = [each.name for each in place.iterdir() if not each.name.startswith(".")]
     except (OSError, ValueError) as error:
-        raise InputError(f"cannot write {place}: {getattr(error, 'strerror', None) or error}") from None
-    own = (FILE, LINES, *(f"{side}.npy" for side in SIDES))
-    others = sorted(name for name in there if not name.endswith(".part") and name not in own)
-    if others:
-        raise InputError(f"{place} holds other things than a plan, such as {others[0]}: name a folder of its own")
+        raise _not_written(place, error) from None
     try:
-        yield place
+        yield
     except BaseException:
         if new and isinstance(place, Path):
             with suppress(OSError):
                 place.rmdir()
         raise
+
+
+def _not_written(place: Place, error: Exception) -> InputError:
+    return InputError(f"cannot write {place}: {getattr(error, 'strerror', None) or error}")
 
 
 class PlanRun(NamedTuple):
@@ -384,17 +398,17 @@ def _run_share(work: PlannedParts, worker: int, workers: int, wait: float, *, de
 
 def _missing_after(plan: TilePlan, names: list[str], wait: float) -> list[str]:
     """Those of some parts that are not there, after waiting for them. Whoever uses them proves that they are whole."""
-    end, pause = time.monotonic() + wait, 0.1
+    begun = time.monotonic()
     with Progress("waiting for parts of others", len(names), "part") as progress:
         while names:
             there, before = plan.look(), len(names)
             names = [name for name in names if name not in there]
             progress.advance(before - len(names))
-            left = end - time.monotonic()
-            if not names or left <= 0:
+            waited = time.monotonic() - begun
+            if not names or waited >= wait:
                 break
-            time.sleep(min(pause, left))
-            pause = min(pause * 1.1, _LONGEST_PAUSE)  # so that a tenth of a wait, at most, is for nothing
+            # At most a tenth of a wait, or of a second, is for nothing.
+            time.sleep(min(max(_SHORTEST_PAUSE, waited / 10), _LONGEST_PAUSE, wait - waited))
     return names
 
 
