@@ -9,6 +9,9 @@ import pytest
 import recapture as rc
 from recapture.cli.app import run
 from recapture.errors import InputError
+from recapture.plans import planned_work
+from recapture.plans.planned_work import PlannedParts
+from recapture.plans.tile_plan import TilePlan
 
 METRICS = ["mark-evaluate", "precision-recall", "density-coverage"]
 
@@ -94,3 +97,82 @@ def test_what_parts_cannot_say(sets, options, told, capsys):
 def test_score_with_storage_says_what_it_leaves_out(sets, metrics, left_out, capsys):
     assert run(["score", "-r", "human.npy", "-c", "good.npy", "--storage", "kept", *metrics]) == 0
     assert f"recapture: {left_out}what human texts score cannot be had from parts: " in capsys.readouterr().err
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """Names of parts that were computed, not taken from another plan."""
+    names = []
+    for name in ("_encoded", "_counts"):
+        usual = getattr(PlannedParts, name)
+        monkeypatch.setattr(
+            PlannedParts, name, lambda self, part, usual=usual: names.append(part.name) or usual(self, part)
+        )
+    usual_radii = planned_work.squared_radii
+
+    def radii(rows, part, ks):
+        names.append(f"radii of {len(rows)}")
+        return usual_radii(rows, part, ks)
+
+    monkeypatch.setattr(planned_work, "squared_radii", radii)
+    return names
+
+
+def test_radii_of_the_reference_are_found_once(sets, made):
+    human, candidates = sets
+    files = {"good": "good.npy", "bad: 1/2": "bad.npy"}
+    results = rc.evaluate_files("human.npy", files, "kept", parts=2)
+    assert made == [
+        *["radii of 90"] * 4,
+        "counts-0001",
+        "counts-0002",
+        *["radii of 50"] * 2,
+        "counts-0001",
+        "counts-0002",
+    ]
+    expected = rc.evaluate(human, candidates, METRICS, ceiling=False, reference_name="human.npy")
+    assert results.to_json(arrays=True) == expected.to_json(arrays=True)
+
+
+@pytest.mark.parametrize("other", ["other reference", "other k", "other parts", "damaged"])
+def test_what_another_plan_found_is_taken_only_if_it_is_the_same(sets, made, other):
+    rc.make_plan("human.npy", "good.npy", "first", k=2, parts=2)
+    rc.run_plan("first")
+    if other == "damaged":
+        path = Path("first/radii-reference-0001.part")
+        path.write_bytes(path.read_bytes()[:-1] + b"?")
+    np.save("others.npy", 2 * np.load("human.npy"))
+    reference = "others.npy" if other == "other reference" else "human.npy"
+    rc.make_plan(
+        reference, "bad.npy", "second", k=3 if other == "other k" else 2, parts=3 if other == "other parts" else 2
+    )
+    made.clear()
+    first, second = (TilePlan.opened(Path(name)) for name in ("first", "second"))
+    planned_work.run_whole(second, first, None, None, "local", None)
+    missed = {"other parts": 3, "damaged": 1}.get(other, 2)
+    assert made.count("radii of 90") == missed
+    expected = rc.evaluate(np.load(reference), np.load("bad.npy"), METRICS, k=second.k, ceiling=False)["candidate"]
+    merged = rc.merge_plan("second")["bad.npy"]
+    assert {name: merged[name].values for name in METRICS} == {name: expected[name].values for name in METRICS}
+
+
+def test_texts_of_the_reference_are_encoded_once(tmp_path, made, monkeypatch):
+    """Some of them stand in both candidates, too."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    words = ["a", "cat", "dog", "boat", "net", "map", "rain", "ran", "sat", "sold", "saw", "home"]
+    lines = (" ".join([word, *map(str, rng.standard_normal(6).round(3))]) for word in words)
+    Path("words.txt").write_text("".join(f"{line}\n" for line in lines))
+    texts = [[" ".join(rng.choice(words, rng.integers(1, 6))) for _ in range(90)] for _ in range(3)]
+    for name, own in zip(("human", "one", "two"), texts, strict=True):
+        Path(f"{name}.txt").write_text("".join(f"{text}\n" for text in own))
+    files = {"one": "one.txt", "two": "two.txt"}
+    results = rc.evaluate_files("human.txt", files, "kept", encoder="words.txt", parts=2)
+    assert made.count("vectors-reference-0001") == made.count("vectors-reference-0002") == 1
+    assert made.count("vectors-candidate-0001") == 2 and len([name for name in made if name.startswith("radii")]) == 6
+    expected = rc.evaluate(
+        texts[0], {"one": texts[1], "two": texts[2]}, METRICS, "words.txt", ceiling=False, cache=False
+    )
+    for name in files:
+        for metric in METRICS:
+            assert results[name][metric].values == expected[name][metric].values

@@ -131,7 +131,7 @@ def test_an_actor_that_is_lost_with_its_node_begins_elsewhere(cluster, sets):
 
     rc.make_plan("human.npy", "model.npy", "planned", parts=6)
     plan = TilePlan.opened(Path("planned").absolute())
-    shared = ray_engine._Shared(str(plan.folder), plan.digest, "run", None)
+    shared = ray_engine._Shared(str(plan.folder), plan.digest, "run", None, None)
     parts = [*plan.parts["radii-reference"], *plan.parts["radii-candidate"]]
     made = ray_engine._by_actors(ray, shared, parts, 3, {"num_cpus": 1}, ray_engine._How(1, None))
     names = [next(made)]
@@ -150,16 +150,18 @@ def test_texts_are_encoded_on_the_cluster(cluster, tmp_path, monkeypatch):
     Path("words.txt").write_text(
         "".join(" ".join([word, *map(str, rng.standard_normal(6).round(3))]) + "\n" for word in words)
     )
-    human, model = [[" ".join(rng.choice(words, rng.integers(1, 6))) for _ in range(100)] for _ in range(2)]
-    for name, texts in (("human", human), ("model", model)):
+    human, model, other = [[" ".join(rng.choice(words, rng.integers(1, 6))) for _ in range(100)] for _ in range(3)]
+    for name, texts in (("human", human), ("model", model), ("other", other)):
         Path(f"{name}.txt").write_text("".join(f"{text}\n" for text in texts))
-    results = rc.evaluate_files(
-        "human.txt", {"model": "model.txt"}, f"local://{tmp_path}/kept", engine="ray", encoder="words.txt", parts=3
-    )
-    expected = rc.evaluate(human, {"model": model}, METRICS, "words.txt", ceiling=False, cache=False)
-    for metric in METRICS:
-        assert results["model"][metric].values == expected["model"][metric].values
-    assert results["model"]["mark-evaluate"].counts == expected["model"]["mark-evaluate"].counts
+    files = {"model": "model.txt", "other": "other.txt"}
+    kept = f"local://{tmp_path}/kept"
+    results = rc.evaluate_files("human.txt", files, kept, engine="ray", encoder="words.txt", parts=3)
+    models = {"model": model, "other": other}
+    expected = rc.evaluate(human, models, METRICS, "words.txt", ceiling=False, cache=False)
+    for name in files:
+        for metric in METRICS:
+            assert results[name][metric].values == expected[name][metric].values
+        assert results[name]["mark-evaluate"].counts == expected[name]["mark-evaluate"].counts
 
 
 @pytest.mark.parametrize(("device", "gpus", "asked"), [(None, 2, 2), ("cuda", 2, 2), ("cpu", 2, None), (None, 0, None)])

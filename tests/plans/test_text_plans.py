@@ -638,7 +638,7 @@ def test_offline_holds_for_plans_and_their_parts(commands, flag, expected, asked
 def test_offline_holds_on_nodes_of_a_cluster(asked):
     rc.make_plan("human.txt", "model.txt", "planned", encoder="words.txt", parts=1, offline=False)
     plan = TilePlan.opened(Path("planned"))
-    shared = ray_engine._Shared("planned", plan.digest, "run", True)
+    shared = ray_engine._Shared("planned", plan.digest, "run", True, None)
     assert ray_engine.make_part(shared, plan.parts[VECTORS[0]][0].name, ray_engine._How(1, None)) is None
     assert asked == [False, True]
 

@@ -13,7 +13,8 @@ from ..checks import path_of, plain_arguments
 from ..errors import InputError
 from ..sets.table import SetResults
 from .places import place_of
-from .planned_work import check_engine, made_folder, make_plan, merge_plan, run_plan
+from .planned_work import check_engine, made_folder, make_plan, merge_plan, run_whole
+from .tile_plan import TilePlan
 
 PathLike = str | os.PathLike[str]
 
@@ -34,7 +35,8 @@ def evaluate_files(
 ) -> SetResults:
     """How close sets in files are to a reference set in a file, by metrics of neighbourhoods: plan, run, merge in one.
 
-    What is interrupted goes on where it stopped when it is called again.
+    What is interrupted goes on where it stopped when it is called again. What is found of the reference alone, vectors
+    of texts and radii, is found once for all candidates where it is cut into the same parts.
 
     Parameters
     ----------
@@ -88,8 +90,9 @@ def evaluate_files(
         for name, path in named.items():  # all are looked through before any work
             called = str(name)
             make_plan(reference, path, folders[called], chosen, k, candidate_name=called, offline=offline, **planning)
-    for folder in folders.values():
-        run_plan(folder, engine=engine, address=address, device=device, offline=offline)
+    plans = [TilePlan.opened(place_of(folder)) for folder in folders.values()]
+    for plan in plans:
+        run_whole(plan, None if plan is plans[0] else plans[0], device, offline, engine, address)
     results = None
     for folder in folders.values():
         merged = merge_plan(folder)

@@ -349,10 +349,19 @@ def run_plan(
     check_engine(engine, address, workers)
     plan = TilePlan.opened(place_of(path_of(folder, "the plan's folder")))
     if engine == RAY:
+        return run_whole(plan, None, device, offline, engine, address)
+    return _run_share(PlannedParts(plan, offline), worker, workers, check_wait(wait), device=device)
+
+
+def run_whole(
+    plan: TilePlan, twin: TilePlan | None, device: str | None, offline: bool | None, engine: str, address: str | None
+) -> PlanRun:
+    """All parts. twin: a plan that may have the same reference."""
+    if engine == RAY:
         from .ray_engine import run_on_ray
 
-        return run_on_ray(plan, device, offline, address)
-    return _run_share(PlannedParts(plan, offline), worker, workers, check_wait(wait), device=device)
+        return run_on_ray(plan, twin, device, offline, address)
+    return _run_share(PlannedParts(plan, offline, twin), 1, 1, 0, device=device)
 
 
 @on_device
@@ -428,12 +437,15 @@ def check_engine(engine: str, address: str | None, workers: int = 1) -> None:
 class PlannedParts:
     """The parts of a plan as work: for whoever hands them out one by one."""
 
-    def __init__(self, plan: TilePlan, offline: bool | None = None) -> None:
-        self.plan, self._offline = plan, offline
+    def __init__(self, plan: TilePlan, offline: bool | None = None, twin: TilePlan | None = None) -> None:
+        self.plan, self._offline, self._twin = plan, offline, twin
         self._radii: dict[str, np.ndarray] = {}
 
     def make(self, part: Part) -> None:
         """Do one part and keep what it found, once all that its phase needs is there."""
+        if self._twin is not None and (found := self.plan.found_by(self._twin, part)) is not None:
+            self.plan.keep(part, found)
+            return
         if part.stage in VECTORS:
             self.plan.keep(part, {"vectors": self._encoded(part)})
             return

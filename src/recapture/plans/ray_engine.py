@@ -53,8 +53,14 @@ except Exception as error:
 """
 
 
-def run_on_ray(plan: TilePlan, device: str | None, offline: bool | None, address: str | None) -> PlanRun:
-    """Do all parts that are missing. address: of a cluster (None: this process's, RAY_ADDRESS, or one of its own)."""
+def run_on_ray(
+    plan: TilePlan, twin: TilePlan | None, device: str | None, offline: bool | None, address: str | None
+) -> PlanRun:
+    """Do all parts that are missing.
+
+    twin: a plan that may have the same reference. address: of a cluster (None: this process's, RAY_ADDRESS, or one of
+    its own).
+    """
     if device is not None:
         check_kind(device)
     made: list[str] = []
@@ -64,7 +70,8 @@ def run_on_ray(plan: TilePlan, device: str | None, offline: bool | None, address
     if not ready(plan.parts, done):
         return PlanRun([], sorted(done), [])
     found, lost = set(done), Counter[str]()
-    shared = _Shared(_whole(plan.folder), plan.digest, secrets.token_hex(8), offline)
+    of_twin = None if twin is None else _whole(twin.folder)
+    shared = _Shared(_whole(plan.folder), plan.digest, secrets.token_hex(8), offline, of_twin)
     how = _How(_threads(), device)
     with _cluster(address) as ray:
         _check_processors(ray, how.threads)
@@ -113,6 +120,8 @@ class _Shared(NamedTuple):
     """This one: what nodes copy for it is deleted when it is done."""
     offline: bool | None
     """Whether nodes leave the Hugging Face hub alone (None: as their surroundings say)."""
+    twin: str | None
+    """The folder of a plan that may have the same reference."""
 
 
 class _How(NamedTuple):
@@ -135,7 +144,7 @@ def _work(shared: _Shared) -> PlannedParts:
     plan = TilePlan.opened(place_of(shared.folder))
     if plan.digest != shared.digest:
         raise InputError(f"{shared.folder} holds another plan there")
-    return PlannedParts(plan, shared.offline)
+    return PlannedParts(plan, shared.offline, None if shared.twin is None else TilePlan.opened(place_of(shared.twin)))
 
 
 class _Problem(NamedTuple):
@@ -175,12 +184,13 @@ class Worker:
         return make_part(shared, name, how)
 
 
-def unseen(folder: str, digest: str, run: str, offline: bool | None, token: str) -> str | None:
-    """What a node does not see of a plan, and what to do about it; None where it sees all."""
-    place, lacking = place_of(folder), folder
+def unseen(told: tuple[Any, ...], token: str) -> str | None:
+    """What a node does not see of a plan, and what to do about it; None where it sees all. told: a `_Shared`"""
+    shared = _Shared(*told)
+    place, lacking = place_of(shared.folder), shared.folder
     with suppress(OSError):
         if (place / _token_name(token)).read_bytes() == token.encode():
-            plan = _work(_Shared(folder, digest, run, offline)).plan
+            plan = _work(shared).plan
             files = plan.reference, plan.candidate
             lacking = next((file.path for file in files if not file.is_there(place)), "")
     return f"{lacking}: a plan needs storage that all nodes share" if lacking else None
@@ -295,7 +305,7 @@ def _check_nodes(ray: Any, shared: _Shared, plan: TilePlan) -> None:
     try:
         asked: dict[Any, dict[str, Any]] = {}
         for node in _nodes(ray):
-            asked[_there(ray, look, node).remote(__name__, *shared, token)] = node
+            asked[_there(ray, look, node).remote(__name__, tuple(shared), token)] = node
         answered, silent = ray.wait(list(asked), num_returns=len(asked), timeout=_NODES)
         for task in [*answered, *silent]:
             where = f"the node {asked[task]['NodeManagerAddress']}"

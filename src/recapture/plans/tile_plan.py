@@ -22,7 +22,7 @@ from ..texts.json_values import parsed
 from ..versions import VERSION
 from .json_kinds import NOTHING, NUMBER, TEXT, check_all, of_kinds
 from .part_files import Expected, may_be_whole, read_part, write_part
-from .phases import COUNTS, PHASES, ROWS, SIDES, VECTORS, Part, Phase, wanted
+from .phases import COUNTS, PHASES, RADII, ROWS, SIDES, VECTORS, Part, Phase, wanted
 from .places import FileState, Place, content_up_to, drop_copy, local_copy, place_of, sizes_in, whole
 from .planned_texts import LINES, PlannedEncoding
 from .vector_files import Content, PlannedFile, known_content, proved_file
@@ -220,6 +220,22 @@ class TilePlan:
         if (carried := self._carried(part)) is None:
             return None
         return read_part(self.path(part), carried, part.name, self._expected(part))
+
+    def found_by(self, twin: TilePlan, part: Part) -> dict[str, np.ndarray] | None:
+        """What another plan found for a part of the reference alone; None where that is not there, or was another."""
+        if part not in twin.parts.get(part.stage, ()) or self._of_reference(part) != twin._of_reference(part):
+            return None
+        return twin.read(part)
+
+    def _of_reference(self, part: Part) -> list[Any]:
+        """All that a part depends on, if that is the reference alone."""
+        texts = None if self.encoding is None else self.encoding.work
+        if part.stage == VECTORS[0]:
+            return [self.reference.work, texts]
+        if part.stage == RADII[0]:
+            joined = None if texts is None else self.joined()
+            return [self.reference.work, texts, self.ks, None if joined is None else joined[0]]
+        return [self.digest]
 
     def discard(self, part: Part) -> None:
         """A part that is not whole: who looks at names alone is to see that it is missing, and what it needs."""
