@@ -78,7 +78,7 @@ def plan_vectors(reference: str, candidate: str, folder: str) -> None:
 
 
 def one_part(folder: str, stage: str) -> None:
-    from recapture.plans.planned_work import PlannedParts
+    from recapture.plans.planned_parts import PlannedParts
     from recapture.plans.tile_plan import TilePlan
 
     plan = TilePlan.opened(Path(folder))
@@ -101,7 +101,7 @@ def plan_texts(reference: str, candidate: str, encoder: str, folder: str) -> Non
 
 def encode_parts(folder: str, count: str) -> None:
     from recapture.plans.phases import VECTORS
-    from recapture.plans.planned_work import PlannedParts
+    from recapture.plans.planned_parts import PlannedParts
     from recapture.plans.tile_plan import TilePlan
 
     plan = TilePlan.opened(Path(folder))

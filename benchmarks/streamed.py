@@ -113,7 +113,7 @@ def main() -> None:
         plan = TilePlan.opened(folder / "planned")
         torch.cuda.reset_peak_memory_stats()
         from recapture.geometry.parallel import engine
-        from recapture.plans.planned_work import PlannedParts
+        from recapture.plans.planned_parts import PlannedParts
 
         work = PlannedParts(plan)
         done = 0.0

@@ -9,8 +9,8 @@ import pytest
 import recapture as rc
 from recapture.cli.app import run
 from recapture.errors import InputError
-from recapture.plans import planned_work
-from recapture.plans.planned_work import PlannedParts
+from recapture.plans import planned_parts, planned_work
+from recapture.plans.planned_parts import PlannedParts
 from recapture.plans.tile_plan import TilePlan
 
 METRICS = ["mark-evaluate", "precision-recall", "density-coverage"]
@@ -42,7 +42,7 @@ def test_several_candidates_as_from_evaluate(sets, storage):
 
 def test_what_is_there_is_not_done_again(sets, monkeypatch):
     rc.evaluate_files("human.npy", "good.npy", "kept", k=2)
-    monkeypatch.setattr("recapture.plans.planned_work.PlannedParts.make", None)  # nobody calls it
+    monkeypatch.setattr("recapture.plans.planned_parts.PlannedParts.make", None)  # nobody calls it
     assert list(rc.evaluate_files("human.npy", "good.npy", "kept", k=2)) == ["good.npy"]
     with pytest.raises(InputError, match="holds a plan for other files or settings"):
         rc.evaluate_files("human.npy", "good.npy", "kept", k=3)
@@ -108,13 +108,13 @@ def made(monkeypatch):
         monkeypatch.setattr(
             PlannedParts, name, lambda self, part, usual=usual: names.append(part.name) or usual(self, part)
         )
-    usual_radii = planned_work.squared_radii
+    usual_radii = planned_parts.squared_radii
 
     def radii(rows, part, ks):
         names.append(f"radii of {len(rows)}")
         return usual_radii(rows, part, ks)
 
-    monkeypatch.setattr(planned_work, "squared_radii", radii)
+    monkeypatch.setattr(planned_parts, "squared_radii", radii)
     return names
 
 

@@ -18,10 +18,10 @@ import recapture as rc
 from recapture.cli.app import run
 from recapture.errors import InputError
 from recapture.geometry.distinct import fold_codes, fold_rows
-from recapture.plans import places, planned_texts, planned_work, ray_engine, tile_plan, vector_files
+from recapture.plans import places, planned_texts, ray_engine, shares, tile_plan, vector_files
 from recapture.plans.phases import ROWS, VECTORS
+from recapture.plans.planned_parts import PlannedParts
 from recapture.plans.planned_texts import PlannedEncoding
-from recapture.plans.planned_work import PlannedParts
 from recapture.plans.tile_plan import TilePlan
 from recapture.plans.vector_files import content_of
 from recapture.texts.reading import Source, streamed_texts
@@ -180,8 +180,9 @@ def test_a_worker_that_waits_goes_on(here):
     other.join()
     assert all(run.missing == [] for run in runs.values())
     assert numbers(rc.merge_plan("planned")) == numbers(scored())
-    assert rc.make_plan("human.txt", "model.txt", "alone", encoder="words.txt", parts=4)
-    assert len(rc.run_plan("alone", 1, 2, wait=0.3).missing) == 4  # nobody comes
+    rc.make_plan("human.txt", "model.txt", "alone", encoder="words.txt", parts=4)
+    assert rc.run_plan("alone", 1, 2, wait=0.3).missing == []  # nobody comes
+    assert numbers(rc.merge_plan("alone")) == numbers(scored())
 
 
 # What is read
@@ -212,8 +213,10 @@ def test_a_worker_reads_no_parts_of_others(here, reads, monkeypatch):
     rc.run_plan("planned", 1, 3)
     rc.run_plan("planned", 2, 3)
     looks = []
-    monkeypatch.setattr(planned_work.time, "sleep", lambda _: looks.append(len(reads)))
-    monkeypatch.setattr(planned_work.time, "monotonic", lambda: len(looks))
+    monkeypatch.setattr(shares.time, "sleep", lambda _: looks.append(len(reads)))
+    monkeypatch.setattr(shares.time, "monotonic", lambda: len(looks))
+    for name in (f"vectors-{side}-000{number}" for side in ("reference", "candidate") for number in (3, 6)):
+        Path(f"planned/.begun-{name}").write_text("elsewhere 1")
     reads.clear()
     assert len(rc.run_plan("planned", 1, 3, wait=9).missing) == 4
     own = [f"vectors-{side}-000{number}" for side in ("reference", "candidate") for number in (1, 4)]
@@ -306,14 +309,20 @@ def test_who_could_mend_a_part_sees_that_somebody_needs_it(here, damaged, lacks,
     assert rc.merge_plan("planned").to_json(arrays=True) == merged.to_json(arrays=True)
 
 
-def test_who_finds_damage_and_waits_goes_on_when_it_is_mended(here, monkeypatch):
+@pytest.mark.parametrize("begun", [True, False], ids=["somebody is at it", "nobody is at it"])
+def test_who_finds_damage_and_waits_goes_on_when_it_is_mended(here, begun, monkeypatch):
     merged = done("human.txt", "model.txt", parts=3)
     Path("planned/counts-0001.part").unlink()
     flip(Path("planned/radii-candidate-0003.part"))
     slept = []
-    monkeypatch.setattr(planned_work.time, "sleep", lambda _: slept.append(rc.run_plan("planned", 2, 2).made))
+    monkeypatch.setattr(shares.time, "sleep", lambda _: slept.append(rc.run_plan("planned", 2, 2).made))
+    if begun:
+        Path("planned/.begun-radii-candidate-0003").write_text("elsewhere 1")
     did = rc.run_plan("planned", 1, 2, wait=60)
-    assert (did.made, did.missing, slept) == (["counts-0001"], [], [["radii-candidate-0003"]])
+    damaged = ["radii-candidate-0003"]
+    assert (did.made, did.missing, slept) == (
+        (["counts-0001"], [], [damaged]) if begun else ([*damaged, "counts-0001"], [], [])
+    )
     assert rc.merge_plan("planned").to_json(arrays=True) == merged.to_json(arrays=True)
 
 

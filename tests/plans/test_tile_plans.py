@@ -6,9 +6,12 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +24,9 @@ from recapture import progress
 from recapture.cli.app import run
 from recapture.errors import InputError
 from recapture.geometry.parallel import engine
-from recapture.plans import planned_work, tile_plan
+from recapture.plans import marks, shares, tile_plan
 from recapture.plans.phases import COUNTS, RADII, ready
-from recapture.plans.planned_work import PlannedParts
+from recapture.plans.planned_parts import PlannedParts
 from recapture.plans.tile_plan import TilePlan
 from recapture.texts import array_files, arrow_files, parquet
 
@@ -248,28 +251,39 @@ def test_radii_come_first_and_every_part_is_made_once(planned):
 
 
 @pytest.mark.parametrize("there_after", [0.05, 0.95, 7, 61, 140, 3000])
-def test_little_of_a_wait_is_for_nothing(there_after, monkeypatch):
+def test_little_of_a_wait_is_for_nothing(planned, there_after, monkeypatch):
     """At most a tenth of it, a tenth of a second, or 15 seconds, and few looks, of .05 s each."""
     passed, looks = [0.0], []
 
-    class Plan:
-        def look(self):
-            looks.append(passed[0])
-            passed[0] += 0.05
-            return {"radii"} if looks[-1] >= there_after else set()
+    def look():
+        looks.append(passed[0])
+        passed[0] += 0.05
+        return {"radii-reference-0002"} if looks[-1] >= there_after else set()
 
-    monkeypatch.setattr(planned_work.time, "monotonic", lambda: passed[0])
-    monkeypatch.setattr(planned_work.time, "sleep", lambda pause: passed.append(passed.pop() + pause))
-    assert planned_work._missing_after(Plan(), ["radii"], 7200) == []
+    monkeypatch.setattr(shares.time, "monotonic", lambda: passed[0])
+    monkeypatch.setattr(shares.time, "sleep", lambda pause: passed.append(passed.pop() + pause))
+    share = shares._Share(PlannedParts(TilePlan.opened(planned)), 1, 2, 7200)
+    object.__setattr__(share._plan, "look", look)
+    others = share._plan.parts[RADII[0]][1:]
+    begun_elsewhere(planned, [part.name for part in others])
+    monkeypatch.setattr(marks, "_LEAST", 9999)
+    assert share._after_waiting(others[:1], 7200) == []
     assert looks[-1] - there_after <= 0.05 + min(max(0.1, there_after / 10), 15)
     assert len(looks) <= 10 + 20 * np.log10(1 + 10 * there_after) + there_after / 15
     looks.clear()
-    assert planned_work._missing_after(Plan(), ["radii", "counts"], 9) == ["counts"]
+    assert share._after_waiting(others, 9) == ["radii-reference-0003"]
+
+
+def begun_elsewhere(folder, names):
+    """As a worker on another machine marks what it is at."""
+    for name in names:
+        Path(folder, f".begun-{name}").write_text("elsewhere 1")
 
 
 def test_who_waits_in_vain_is_told_and_fails(planned, capsys):
     assert run(["run", "planned", "1/2"]) == 0  # says what is missing: the next round does it
     assert "run this again when they are there" in capsys.readouterr().err
+    begun_elsewhere(planned, ["radii-candidate-0001"])
     assert run(["run", "planned", "1/2", "--wait", "1s"]) == 2
     said = capsys.readouterr().err.splitlines()[-1]
     assert "counts need all radii" in said and "the time to wait is over" in said
@@ -751,6 +765,106 @@ def test_whoever_waits_says_so(planned, monkeypatch, capsys):
     monkeypatch.setattr(progress, "MINUTE", 0.0)
     monkeypatch.setattr(progress, "_SHORT", 0.0)
     missing = rc.run_plan("planned", 1, 2).missing
+    begun_elsewhere(planned, missing)
     capsys.readouterr()
     assert rc.run_plan("planned", 1, 2, wait=0.3).missing == missing
-    assert f"waiting for parts of others: 0 of {len(missing)} parts" in capsys.readouterr().err
+    assert f"parts of others: 0 of {len(missing)} parts" in capsys.readouterr().err
+
+
+# Workers that help each other
+
+
+def test_who_may_wait_does_what_nobody_is_at(planned, sets):
+    """Nobody else comes."""
+    did = rc.run_plan("planned", 2, 3, wait=60)
+    assert sorted(did.made) == sorted(TilePlan.opened(planned).names) and did.missing == []
+    assert everything(rc.merge_plan("planned")) == everything(in_one_process(*sets))
+    assert not list(planned.glob(".begun*"))
+
+
+def test_what_somebody_is_at_is_waited_for(planned, sets, monkeypatch):
+    """All else is done meanwhile; a worker without leave to wait does its own part whatever marks say."""
+    begun_elsewhere(planned, ["radii-reference-0002"])
+    slept = []
+
+    def sleep(_):
+        slept.append(len(TilePlan.opened(planned).look()))
+        rc.run_plan("planned", 2, 2)
+
+    monkeypatch.setattr(shares.time, "sleep", sleep)
+    did = rc.run_plan("planned", 1, 2, wait=60)
+    assert slept == [5] and did.missing == [] and "radii-reference-0002" not in did.made
+    assert everything(rc.merge_plan("planned")) == everything(in_one_process(*sets))
+
+
+def test_an_own_part_that_somebody_helps_with_comes_last(planned, monkeypatch):
+    begun_elsewhere(planned, ["radii-reference-0001", "counts-0001"])
+    monkeypatch.setattr(shares.time, "sleep", lambda _: [mark.unlink() for mark in planned.glob(".begun*")])
+    did = rc.run_plan("planned", 1, 2, wait=60)
+    assert did.made[:2] == ["radii-reference-0003", "radii-candidate-0002"]
+    assert did.made.index("radii-reference-0001") == 5 and sorted(did.made[6:]) == [f"counts-000{i}" for i in (1, 2, 3)]
+
+
+def test_an_own_part_that_its_helper_never_ends_is_missed(planned, capsys):
+    rc.run_plan("planned")
+    Path("planned/counts-0001.part").unlink()
+    begun_elsewhere(planned, ["counts-0001"])
+    assert run(["run", "planned", "2/2", "--wait", "1s"]) == 0  # not its own
+    assert run(["run", "planned", "1/2", "--wait", "1s"]) == 2
+    told = "this share has parts that another worker has begun, but counts-0001 is missing and the time to wait is over"
+    assert told in capsys.readouterr().err
+
+
+def test_a_mark_counts_while_its_process_lives(planned, monkeypatch):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    here, passed = socket.gethostname(), [0.0]
+    monkeypatch.setattr(marks.time, "monotonic", lambda: passed[0])
+    mark = planned / ".begun-counts-0001"
+    cases = {f"{here} {os.getpid()}": None, f"elsewhere {ended.pid}": None, "": None, "-": None, "x" * 999: None}
+    if os.name == "posix":
+        cases[f"{here} {ended.pid}"] = "counts-0001"
+    for said, free in cases.items():
+        mark.write_text(said)
+        seen = marks.Marks(planned)
+        assert seen.first_free(["counts-0001"]) == free
+        assert seen.first_free(["counts-0001", "counts-0002"]) == "counts-0002"  # it is taken now
+        seen.drop("counts-0002", 9)
+        passed[0] += 89
+        assert seen.first_free(["counts-0001"]) is None
+        passed[0] += 2  # ten times as long as a part took here
+        assert seen.first_free(["counts-0001"]) == "counts-0001"
+        seen.drop("counts-0001", 0)
+
+
+@pytest.mark.parametrize("storage", ["here", "memory://marked"])
+def test_workers_at_once_do_every_part_once(planned, sets, storage, monkeypatch):
+    """By threads, as processes would; one of them is slow."""
+    if storage != "here":
+        pytest.importorskip("fsspec", reason="fsspec is not installed").filesystem("memory").store.clear()
+    rc.make_plan("human.npy", "model.npy", storage, parts=8)
+    usual = PlannedParts.make
+
+    def make(self, part):
+        time.sleep(0.1 if threading.current_thread().name == "slow" else 0.01)
+        usual(self, part)
+
+    monkeypatch.setattr(PlannedParts, "make", make)
+    did = {}
+    workers = [
+        threading.Thread(
+            name="slow" if i == 2 else f"quick {i}",
+            target=lambda i=i: did.update({i: rc.run_plan(storage, i, 3, wait=60)}),
+        )
+        for i in (1, 2, 3)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    made = [name for run in did.values() for name in run.made]
+    assert {*made} == {*rc.make_plan("human.npy", "model.npy", storage, parts=8)}
+    if storage == "here":  # other storage cannot tell who came first
+        assert len(made) == 24
+    assert len(did[2].made) < 8 and not any(run.missing for run in did.values())
+    assert everything(rc.merge_plan(storage)) == everything(in_one_process(*sets))

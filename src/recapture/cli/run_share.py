@@ -31,7 +31,7 @@ def _seconds(_: click.Context, __: click.Parameter, text: str | None) -> float:
 @click.option("--device", metavar="NAME", help="auto, cpu, cuda, cuda:1 (default: auto).")
 @click.option("--offline", is_flag=True, help="Never touch the network for an encoder.")
 @click.option(
-    "--wait", metavar="TIME", callback=_seconds, help="For parts of others, such as 90s, 10min or 2h (default: 0)."
+    "--wait", metavar="TIME", callback=_seconds, help="For parts that others are at: 90s, 10min, 2h (default: 0)."
 )
 @click.option("--engine", default="local", metavar="local|ray", help="Who does them: this process (default), or Ray.")
 @click.option("--address", metavar="ADDRESS", help="Of Ray: host:port, ray://host:port, auto (default: its own).")
@@ -48,7 +48,8 @@ def run_share(
 
     Parts that are there and whole are not done again; damaged ones are. Radii come first and counts need all of them
     (with texts vectors come before): a share that finds parts of others missing says so, and is to be run again when
-    they are there, or waits for them (exit code 2 when the time is over).
+    they are there. With --wait it does those that nobody is at, and waits for the others (exit code 2 when the time is
+    over).
 
     \b
     Examples:
@@ -57,7 +58,8 @@ def run_share(
       recapture run planned --device cuda
       recapture run /shared/planned --engine ray --address auto
     """
-    from ..plans.planned_work import listed, run_plan
+    from ..plans.planned_parts import listed
+    from ..plans.planned_work import run_plan
 
     try:
         did = run_plan(
@@ -71,9 +73,8 @@ def run_share(
     else:
         say(f"{folder}: nothing is left to do here")
     if did.missing:
-        what = {"radii": "counts need all radii"}.get(
-            did.missing[0].partition("-")[0], "the next parts need all of these"
-        )
+        reasons = {"radii": "counts need all radii", "counts": "this share has parts that another worker has begun"}
+        what = reasons.get(did.missing[0].partition("-")[0], "the next parts need all of these")
         told = f"{what}, but {listed(did.missing)} missing"
         if wait:  # who waits goes on with what needs all parts
             raise InputError(f"{told} and the time to wait is over: run this again when they are there")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import time
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,33 +14,26 @@ import numpy as np
 
 from ..checks import check_count, check_number, is_one_of, path_of, plain_arguments
 from ..errors import InputError, shown
-from ..geometry.devices import on_device
 from ..geometry.distinct import Folding
 from ..geometry.overlap import Overlap, Side
-from ..geometry.streamed import StreamedRows, memberships, squared_radii
-from ..progress import Progress
 from ..sets.declaration import METRICS
 from ..sets.pair import Pair, check_k, refuse_tiny
-from ..texts.array_files import new_npy
 from ..texts.reading import Source
 from ..texts.text_index import indexed, texts_from
-from .phases import COUNTS, RADII, ROWS, SIDES, VECTORS, MissingPartsError, Part, rounds, wanted
+from .phases import COUNTS, SIDES, MissingPartsError, wanted
 from .places import Place, place_of, seen_from, whole
+from .planned_parts import PlannedParts, missing_parts, opened_vectors
 from .planned_texts import LINES, PlannedEncoding
+from .shares import PlanRun, run_share
 from .tile_plan import FILE, TilePlan, cut, cuts_of
-from .vector_files import AskedFile, Content, FetchedFile, OpenTexts, OpenVectors, PlannedFile, content_of
+from .vector_files import AskedFile, Content, FetchedFile, PlannedFile, content_of
 
 if TYPE_CHECKING:
-    from ..representations.encoder import Encoder
     from ..sets.table import SetResults
 
 RAY = "ray"
 ENGINES = ("local", RAY)
 _LONGEST_WAIT = 30 * 86_400
-_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.1, 15
-"""Seconds between two looks for parts of others."""
-_NAMED = 5
-"""Missing parts that a message names."""
 
 
 @plain_arguments
@@ -266,17 +257,6 @@ def _not_written(place: Place, error: Exception) -> InputError:
     return InputError(f"cannot write {place}: {getattr(error, 'strerror', None) or error}")
 
 
-class PlanRun(NamedTuple):
-    """What a worker did."""
-
-    made: list[str]
-    """Names of parts that were made now."""
-    found: list[str]
-    """Those of its share that were there, and whole."""
-    missing: list[str]
-    """Parts of others that have to be there before it can go on; none where its share is complete."""
-
-
 @plain_arguments
 def run_plan(
     folder: str | os.PathLike[str],
@@ -304,7 +284,8 @@ def run_plan(
     offline : bool, optional
         Whether to leave the Hugging Face hub alone, as for `encode`; on a cluster all nodes do.
     wait : float, default 0
-        Seconds to wait at most for parts of others that are needed before it can go on, each time that some are.
+        Seconds to wait at most for parts that others are at and that are needed before it can go on, each time that
+        some are. Who may wait also does parts of others that nobody is at.
     engine : {"local", "ray"}, default "local"
         Whether this process does them, or a cluster of Ray, which does all and shares them out itself.
     address : str, optional
@@ -350,7 +331,7 @@ def run_plan(
     plan = TilePlan.opened(place_of(path_of(folder, "the plan's folder")))
     if engine == RAY:
         return run_whole(plan, None, device, offline, engine, address)
-    return _run_share(PlannedParts(plan, offline), worker, workers, check_wait(wait), device=device)
+    return run_share(PlannedParts(plan, offline), worker, workers, check_wait(wait), device=device)
 
 
 def run_whole(
@@ -361,64 +342,7 @@ def run_whole(
         from .ray_engine import run_on_ray
 
         return run_on_ray(plan, twin, device, offline, address)
-    return _run_share(PlannedParts(plan, offline, twin), 1, 1, 0, device=device)
-
-
-@on_device
-def _run_share(work: PlannedParts, worker: int, workers: int, wait: float, *, device: str | None) -> PlanRun:
-    plan = work.plan
-    made: list[str] = []
-    found: list[str] = []
-    in_order = rounds(plan.parts)
-    own = {part.name for together in in_order for part in together[worker - 1 :: workers]}
-    done = plan.done(lambda part: part.name in own, discard=True)
-    needed = wanted(plan.parts, done)
-
-    def do(parts: list[Part]) -> None:
-        with Progress(f"parts of {plan.folder.name}", len(parts), "part") as progress:
-            for part in parts:
-                # Somebody else may have made it meanwhile.
-                if part.name in done or plan.is_whole(part):
-                    found.append(part.name)
-                else:
-                    work.make(part)
-                    made.append(part.name)
-                done.add(part.name)
-                progress.advance()
-
-    missing: list[str] = []
-    for together in in_order:
-        if missing:  # of an earlier round
-            break
-        mine = [part for part in together[worker - 1 :: workers] if part.stage in needed]
-        try:
-            do(mine)
-        except MissingPartsError as lacking:  # they were damaged since they were made
-            for part in plan.named(lacking.names):
-                plan.discard(part)
-            missing = _missing_after(plan, lacking.names, 0 if own & {*lacking.names} else wait)
-            if not missing:
-                do([part for part in mine if part.name not in (*made, *found)])
-        if together[-1].stage != COUNTS and not missing:
-            others = [part.name for part in together if part.stage in needed and part.name not in done]
-            missing = _missing_after(plan, others, wait)
-    return PlanRun(made, found, missing)
-
-
-def _missing_after(plan: TilePlan, names: list[str], wait: float) -> list[str]:
-    """Those of some parts that are not there, after waiting for them. Whoever uses them proves that they are whole."""
-    begun = time.monotonic()
-    with Progress("waiting for parts of others", len(names), "part") as progress:
-        while names:
-            there, before = plan.look(), len(names)
-            names = [name for name in names if name not in there]
-            progress.advance(before - len(names))
-            waited = time.monotonic() - begun
-            if not names or waited >= wait:
-                break
-            # At most a tenth of a wait, or of a second, is for nothing.
-            time.sleep(min(max(_SHORTEST_PAUSE, waited / 10), _LONGEST_PAUSE, wait - waited))
-    return names
+    return run_share(PlannedParts(plan, offline, twin), 1, 1, 0, device=device)
 
 
 def check_wait(seconds: float) -> float:
@@ -432,111 +356,6 @@ def check_engine(engine: str, address: str | None, workers: int = 1) -> None:
         raise InputError("only the engine ray has an address", options=["engine"])
     if workers != 1 and engine == RAY:
         raise InputError("the engine ray shares the parts out itself: name no share")
-
-
-class PlannedParts:
-    """The parts of a plan as work: for whoever hands them out one by one."""
-
-    def __init__(self, plan: TilePlan, offline: bool | None = None, twin: TilePlan | None = None) -> None:
-        self.plan, self._offline, self._twin = plan, offline, twin
-        self._radii: dict[str, np.ndarray] = {}
-
-    def make(self, part: Part) -> None:
-        """Do one part and keep what it found, once all that its phase needs is there."""
-        if self._twin is not None and (found := self.plan.found_by(self._twin, part)) is not None:
-            self.plan.keep(part, found)
-            return
-        if part.stage in VECTORS:
-            self.plan.keep(part, {"vectors": self._encoded(part)})
-            return
-        if part.stage in ROWS:
-            self.plan.keep(part, self._joined(part))
-            return
-        if part.stage == COUNTS:
-            found = self._counts(part)
-        else:
-            rows = self._rows[RADII.index(part.stage)]
-            found = {"radii": squared_radii(rows, part.rows, self.plan.ks)}
-        for vectors in self._vectors:
-            vectors.check_unchanged()
-        self.plan.keep(part, found)
-
-    def _encoded(self, part: Part) -> np.ndarray:
-        """Vectors of the texts of a part that stand nowhere before."""
-        encoding = self.plan.encoding
-        assert encoding is not None
-        read = self._texts[VECTORS.index(part.stage)].part(part.number, part.rows.stop - part.rows.start)
-        return encoding.vectors(self._encoder, [read[place] for place in self.plan.own_texts(part).tolist()])
-
-    @cached_property
-    def _texts(self) -> list[OpenTexts]:
-        files = self.plan.reference, self.plan.candidate
-        return [OpenTexts(file, Path(str(file.proved(self.plan.folder)))) for file in files]
-
-    @cached_property
-    def _encoder(self) -> Encoder:
-        assert self.plan.encoding is not None
-        return self.plan.encoding.resolved(self.plan.folder, self._offline)
-
-    def _joined(self, part: Part) -> dict[str, np.ndarray]:
-        """All vectors of one side in one file: a text that stands somewhere before has the vector from there."""
-        plan, side = self.plan, ROWS.index(part.stage)
-        file = (plan.reference, plan.candidate)[side]
-        first = plan.first_equal
-        rank = np.cumsum(first == np.arange(len(first))) - 1  # of a text that stands nowhere before, among these
-        start = plan.reference.rows * side
-        wanted_rank = rank[first[start : start + file.rows]]
-        order = np.argsort(wanted_rank, kind="stable")
-        with whole(file.joined(plan.folder), checked=True) as temporary:
-            written = new_npy(temporary, np.float32, (file.rows, file.dimensions))
-            before = 0
-            for shard in (shard for stage in VECTORS for shard in plan.parts[stage]):
-                many = len(plan.own_texts(shard))
-                lines = order[slice(*np.searchsorted(wanted_rank, [before, before + many], sorter=order))]
-                if len(lines):
-                    found = plan.read(shard)
-                    if found is None:
-                        shards = [shard for stage in VECTORS for shard in plan.parts[stage]]
-                        missing = [each.name for each in shards if not plan.is_whole(each)] or [shard.name]
-                        raise MissingPartsError(
-                            f"{part.name} needs all vectors, but {listed(missing)} missing", missing
-                        )
-                    written[lines] = found["vectors"][wanted_rank[lines] - before]
-                before += many
-            written.flush()
-            content = content_of(temporary)
-        return {"bytes": np.array([content.bytes]), "digest": np.frombuffer(bytes.fromhex(content.digest), np.uint8)}
-
-    def missing_radii(self) -> list[str]:
-        """Names of the radii parts that are not there, or not whole."""
-        missing: list[str] = []
-        radii: dict[str, list[np.ndarray]] = {stage: [] for stage in RADII}
-        for part in (part for stage in RADII for part in self.plan.parts[stage]):
-            found = self.plan.read(part)
-            if found is None:
-                missing.append(part.name)
-            else:
-                radii[part.stage].append(found["radii"])
-        self._radii = {} if missing else {stage: np.concatenate(of_stage) for stage, of_stage in radii.items()}
-        return missing
-
-    @cached_property
-    def _vectors(self) -> list[OpenVectors]:
-        return opened_vectors(self.plan)
-
-    @cached_property
-    def _rows(self) -> list[StreamedRows]:
-        values = [vectors.values for vectors in self._vectors]
-        return [StreamedRows(*side) for side in zip(values, self.plan.foldings(values), strict=True)]
-
-    def _counts(self, part: Part) -> dict[str, np.ndarray]:
-        if not self._radii and (missing := self.missing_radii()):
-            raise MissingPartsError(f"{part.name} needs all radii, but {listed(missing)} missing", missing)
-        reference, candidate = self._rows
-        of_reference, of_candidate = (self._radii[stage] for stage in RADII)
-        return memberships(
-            reference, candidate, part.rows, self.plan.ks, of_reference[part.rows], of_candidate
-        )._asdict()
 
 
 @plain_arguments
@@ -578,7 +397,7 @@ def merge_plan(folder: str | os.PathLike[str]) -> SetResults:
     except MissingPartsError as lacking:
         done = plan.done()
         names = [part.name for stage in wanted(plan.parts, done) for part in plan.parts[stage] if part.name not in done]
-        raise _missing(plan, names or lacking.names) from None
+        raise missing_parts(plan, names or lacking.names) from None
     prepared = prepare_sets(
         vectors[0].values,
         {plan.candidate_name: vectors[1].values},
@@ -599,20 +418,6 @@ def merge_plan(folder: str | os.PathLike[str]) -> SetResults:
     return results
 
 
-def opened_vectors(plan: TilePlan) -> list[OpenVectors]:
-    """Of both sides; of texts, once they are all made."""
-    files = plan.reference, plan.candidate
-    if plan.encoding is None:
-        return [file.opened(plan.folder) for file in files]
-    rows = [part.name for stage in ROWS for part in plan.parts[stage]]
-    if (joined := plan.joined()) is None:
-        raise _missing(plan, [name for name in rows if name not in plan.look()] or rows)
-    opened = [file.opened_joined(plan.folder, content) for file, content in zip(files, joined, strict=True)]
-    if missing := [name for name, vectors in zip(rows, opened, strict=True) if vectors is None]:
-        raise _missing(plan, missing)
-    return [vectors for vectors in opened if vectors is not None]
-
-
 def planned_files(folder: str | os.PathLike[str]) -> list[str]:
     """Wherever the files that a plan is for may lie: nothing is written there."""
     plan = TilePlan.opened(place_of(path_of(folder, "the plan's folder")))
@@ -621,10 +426,6 @@ def planned_files(folder: str | os.PathLike[str]) -> list[str]:
         for file in (plan.reference, plan.candidate)
         for place in (file.path, str(seen_from(plan.folder, file.beside)))
     ]
-
-
-def _missing(plan: TilePlan, names: list[str]) -> MissingPartsError:
-    return MissingPartsError(f"of {plan.folder} {listed(names)} missing or damaged: run the plan again", names)
 
 
 class _Counted(NamedTuple):
@@ -644,7 +445,7 @@ def _counted(plan: TilePlan) -> _Counted:
     for part in plan.parts[COUNTS]:
         found = plan.read(part)
         if found is None:
-            raise _missing(plan, [part.name])
+            raise missing_parts(plan, [part.name])
         for name, counted in pairs.items():
             counted += found[name]
         for name, first in theirs.items():
@@ -670,9 +471,3 @@ def _together(plan: TilePlan, counted: _Counted, foldings: list[Folding]) -> Ove
             theirs["covering_first"][of_candidate],
         ),
     )
-
-
-def listed(names: list[str]) -> str:
-    """Some names of many, and the verb."""
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{', '.join(names[:_NAMED])}{more} {'is' if len(names) == 1 else 'are'}"

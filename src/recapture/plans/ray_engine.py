@@ -27,7 +27,8 @@ from ..progress import Progress
 from .local_copies import end_of, work_for
 from .phases import ROWS, VECTORS, MissingPartsError, Part, ready
 from .places import Place, place_of
-from .planned_work import PlannedParts, PlanRun
+from .planned_parts import PlannedParts
+from .shares import PlanRun
 from .tile_plan import TilePlan
 
 _TRIES = 10
