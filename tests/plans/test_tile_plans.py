@@ -837,6 +837,33 @@ def test_a_mark_counts_while_its_process_lives(planned, monkeypatch):
         seen.drop("counts-0001", 0)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="pipes and links")
+@pytest.mark.parametrize("kind", ["folder", "pipe", "link to nothing", "nobody may remove it"])
+def test_what_is_no_mark_keeps_nobody_off(planned, kind, monkeypatch):
+    mark = planned / ".begun-radii-reference-0002"
+    if kind == "folder":
+        mark.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(mark)
+    elif kind == "link to nothing":
+        mark.symlink_to("nothing")
+    else:
+        ended = subprocess.Popen([sys.executable, "-c", ""])
+        ended.wait()
+        mark.write_text(f"{socket.gethostname()} {ended.pid}")
+        usual = Path.unlink
+
+        def unlink(path, **options):
+            if path.name == mark.name:
+                raise PermissionError(1, "Operation not permitted")
+            usual(path, **options)
+
+        monkeypatch.setattr(Path, "unlink", unlink)
+    monkeypatch.setattr(shares.time, "sleep", lambda _: pytest.fail("there is nobody to wait for"))
+    assert rc.run_plan("planned", 1, 2, wait=60).missing == []
+    assert not Path("nothing").exists() and not (planned / "nothing").exists()
+
+
 @pytest.mark.parametrize("storage", ["here", "memory://marked"])
 def test_workers_at_once_do_every_part_once(planned, sets, storage, monkeypatch):
     """By threads, as processes would; one of them is slow."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
+import stat
 import time
 from collections.abc import Collection, Iterable
 from contextlib import suppress
@@ -42,19 +43,19 @@ class Marks:
         if mark.name in there:
             if self._holds(name, mark):
                 return False
-            with suppress(OSError):
+            try:
                 mark.unlink()
+            except FileNotFoundError:
+                pass
+            except OSError:  # it is somebody else's, and stays
+                return True
         self._since.pop(name, None)
         said = f"{socket.gethostname()} {os.getpid()}"[:_LONGEST]
         try:
-            if not isinstance(mark, Path):  # such storage cannot tell who came first
-                with whole(mark) as temporary:
-                    temporary.write_text(said)
-                return True
-            with mark.open("x") as stream:
-                stream.write(said)
-        except FileExistsError:
-            return False
+            if isinstance(mark, Path):
+                return _is_new(mark, said)
+            with whole(mark) as temporary:  # such storage cannot tell who came first
+                temporary.write_text(said)
         except (OSError, InputError):  # where nothing can be written the part itself will say so
             pass
         return True
@@ -78,6 +79,16 @@ class Marks:
             if host == socket.gethostname() and not _is_alive(int(process)):
                 return False
         return True
+
+
+def _is_new(mark: Path, said: str) -> bool:
+    """Write a mark; whether nobody was quicker. Folders, pipes and links are no marks."""
+    try:
+        with mark.open("x") as stream:
+            stream.write(said)
+    except FileExistsError:
+        return not stat.S_ISREG(mark.lstat().st_mode)
+    return True
 
 
 def _is_alive(process: int) -> bool:
