@@ -176,3 +176,19 @@ def test_texts_of_the_reference_are_encoded_once(tmp_path, made, monkeypatch):
     for name in files:
         for metric in METRICS:
             assert results[name][metric].values == expected[name][metric].values
+
+
+@pytest.mark.parametrize("form", ["texts", "vectors"])
+def test_two_names_of_one_candidate(sets, form):
+    """All parts of such plans are the same, but each of them has its own file of vectors of texts."""
+    if form == "texts":
+        words = ["cat", "dog", "boat", "rain"]
+        Path("words.txt").write_text("cat 1 2\ndog 2 1\nboat 0 3\nrain 5 1\n")
+        for name in ("human", "good"):
+            Path(f"{name}.txt").write_text("".join(f"{a} {b}\n" for a in words for b in words))
+    ending, more = ("txt", {"encoder": "words.txt"}) if form == "texts" else ("npy", {})
+    files = {"one": f"good.{ending}", "two": f"good.{ending}"}
+    results = rc.evaluate_files(f"human.{ending}", files, "kept", parts=2, **more)
+    alone = rc.evaluate_files(f"human.{ending}", {"one": files["one"]}, "other", parts=2, **more)
+    for metric in METRICS:
+        assert results["one"][metric].values == results["two"][metric].values == alone["one"][metric].values

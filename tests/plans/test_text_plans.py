@@ -185,6 +185,48 @@ def test_a_worker_that_waits_goes_on(here):
     assert numbers(rc.merge_plan("alone")) == numbers(scored())
 
 
+@pytest.mark.parametrize("damaged", [False, True])
+def test_own_rows_that_somebody_helps_with_are_used(here, damaged, monkeypatch):
+    rc.make_plan("human.txt", "model.txt", "planned", encoder="words.txt", parts=2)
+    rc.run_plan("planned", 1, 2)
+    rc.run_plan("planned", 2, 2)
+    rc.run_plan("planned", 1, 2)
+    assert Path("planned/rows-reference-0001.part").exists()
+    if damaged:
+        flip(Path("planned/reference.npy"))
+    else:
+        Path("planned/rows-reference-0001.part").unlink()
+    mark = Path("planned/.begun-rows-reference-0001")
+    mark.write_text("elsewhere 1")
+
+    def helps(_):
+        mark.unlink()
+        assert rc.run_plan("planned", 1, 2).made[0] == "rows-reference-0001"
+
+    monkeypatch.setattr(shares.time, "sleep", helps)
+    did = rc.run_plan("planned", 1, 2, wait=60)
+    assert did.missing == [] and "rows-reference-0001" not in did.made and not mark.exists()
+    assert numbers(rc.merge_plan("planned")) == numbers(scored())
+
+
+def test_who_comes_late_changes_nothing_that_others_use(here, monkeypatch):
+    """A slow worker whose part somebody else has made meanwhile, perhaps on another device."""
+    rc.make_plan("human.txt", "model.txt", "planned", encoder="words.txt", parts=2)
+    plan = TilePlan.opened(Path("planned"))
+    quick, slow = PlannedParts(plan), PlannedParts(TilePlan.opened(Path("planned")))
+    for part in (part for stage in (*VECTORS, *ROWS) for part in plan.parts[stage]):
+        quick.make(part)
+    first, second = plan.parts["radii-reference"]
+    quick.make(first)
+    usual = PlannedEncoding.vectors
+    monkeypatch.setattr(PlannedEncoding, "vectors", lambda *told: usual(*told) * np.float32(1 + 1e-6))
+    for part in (part for stage in (*VECTORS, *ROWS) for part in plan.parts[stage]):
+        slow.make(part)
+    quick.make(second)
+    rc.run_plan("planned")
+    assert numbers(rc.merge_plan("planned")) == numbers(scored())
+
+
 # What is read
 
 
@@ -307,6 +349,22 @@ def test_who_could_mend_a_part_sees_that_somebody_needs_it(here, damaged, lacks,
     assert rc.run_plan("planned", 2, 2).made == [lacks]
     assert rc.run_plan("planned", 1, 2).made == [then]
     assert rc.merge_plan("planned").to_json(arrays=True) == merged.to_json(arrays=True)
+
+
+def test_damage_that_somebody_has_mended_meanwhile_is_none(here, monkeypatch):
+    done("human.txt", "model.txt", parts=3)
+    Path("planned/counts-0001.part").unlink()
+    flip(Path("planned/radii-candidate-0003.part"))
+    usual = TilePlan.named
+
+    def named(self, names):  # called by who has just seen it
+        monkeypatch.setattr(TilePlan, "named", usual)
+        assert rc.run_plan("planned", 2, 2).made == ["radii-candidate-0003"]
+        return usual(self, names)
+
+    monkeypatch.setattr(TilePlan, "named", named)
+    did = rc.run_plan("planned", 1, 2)
+    assert (did.made, did.missing) == (["counts-0001"], [])
 
 
 @pytest.mark.parametrize("begun", [True, False], ids=["somebody is at it", "nobody is at it"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,13 +14,17 @@ from ..texts.array_files import new_npy
 from .phases import COUNTS, RADII, ROWS, VECTORS, MissingPartsError, Part
 from .places import whole
 from .tile_plan import TilePlan
-from .vector_files import OpenTexts, OpenVectors, content_of
+from .vector_files import OpenTexts, OpenVectors, content_of, proved_file
 
 if TYPE_CHECKING:
     from ..representations.encoder import Encoder
 
 _NAMED = 5
 """Missing parts that a message names."""
+
+
+class _ThereError(Exception):
+    """Somebody was quicker. A file that others read is not put in its own place: to them it would have changed."""
 
 
 class PlannedParts:
@@ -35,7 +40,10 @@ class PlannedParts:
             self.plan.keep(part, found)
             return
         if part.stage in VECTORS:
-            self.plan.keep(part, {"vectors": self._encoded(part)})
+            encoded = self._encoded(part)
+            # One who came late may have another device: rows of both sides are to be of the same vectors.
+            if not self.plan.is_whole(part):
+                self.plan.keep(part, {"vectors": encoded})
             return
         if part.stage in ROWS:
             self.plan.keep(part, self._joined(part))
@@ -75,7 +83,8 @@ class PlannedParts:
         start = plan.reference.rows * side
         wanted_rank = rank[first[start : start + file.rows]]
         order = np.argsort(wanted_rank, kind="stable")
-        with whole(file.joined(plan.folder), checked=True) as temporary:
+        place = file.joined(plan.folder)
+        with suppress(_ThereError), whole(place, checked=True) as temporary:
             written = new_npy(temporary, np.float32, (file.rows, file.dimensions))
             before = 0
             for shard in (shard for stage in VECTORS for shard in plan.parts[stage]):
@@ -93,6 +102,8 @@ class PlannedParts:
                 before += many
             written.flush()
             content = content_of(temporary)
+            if proved_file(place, content) is not None:
+                raise _ThereError
         return {"bytes": np.array([content.bytes]), "digest": np.frombuffer(bytes.fromhex(content.digest), np.uint8)}
 
     def missing_radii(self) -> list[str]:

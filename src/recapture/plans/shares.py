@@ -57,7 +57,8 @@ class _Share:
             except MissingPartsError as lacking:  # they were damaged since they were made
                 damaged = self._plan.named(lacking.names)
                 for part in damaged:
-                    self._plan.discard(part)
+                    if not self._plan.is_whole(part):  # somebody may have made it anew
+                        self._plan.discard(part)
                 missing = self._after_waiting(damaged, 0 if self._own & {*lacking.names} else self._wait)
                 missing = missing or self._complete(here)
             if missing:

@@ -201,8 +201,10 @@ class TilePlan:
         if part.stage in ROWS:  # it is about another file
             content = self._joined_as(part)
             whole = content is not None and proved_file(self._joined_place(part), content) is not None
+            self._damaged.discard(part.name)
             if not whole:
                 self._joined.clear()
+            if content is not None and not whole:  # one that is not there yet may come from somebody else
                 self._damaged.add(part.name)
             return whole
         state = _state(self.path(part))
@@ -223,19 +225,17 @@ class TilePlan:
 
     def found_by(self, twin: TilePlan, part: Part) -> dict[str, np.ndarray] | None:
         """What another plan found for a part of the reference alone; None where that is not there, or was another."""
-        if part not in twin.parts.get(part.stage, ()) or self._of_reference(part) != twin._of_reference(part):
+        if part.stage not in (VECTORS[0], RADII[0]) or part not in twin.parts.get(part.stage, ()):
             return None
-        return twin.read(part)
+        return twin.read(part) if self._of_reference(part) == twin._of_reference(part) else None
 
     def _of_reference(self, part: Part) -> list[Any]:
-        """All that a part depends on, if that is the reference alone."""
+        """All that a part of the reference alone depends on."""
         texts = None if self.encoding is None else self.encoding.work
         if part.stage == VECTORS[0]:
             return [self.reference.work, texts]
-        if part.stage == RADII[0]:
-            joined = None if texts is None else self.joined()
-            return [self.reference.work, texts, self.ks, None if joined is None else joined[0]]
-        return [self.digest]
+        joined = None if texts is None else self.joined()
+        return [self.reference.work, texts, self.ks, None if joined is None else joined[0]]
 
     def discard(self, part: Part) -> None:
         """A part that is not whole: who looks at names alone is to see that it is missing, and what it needs."""
@@ -245,6 +245,7 @@ class TilePlan:
                 path.unlink()
         if part.stage in ROWS:
             self._joined.clear()
+            self._damaged.discard(part.name)
 
     def keep(self, part: Part, found: dict[str, np.ndarray]) -> None:
         packed = part.stage not in VECTORS
