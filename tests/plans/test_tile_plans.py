@@ -837,6 +837,19 @@ def test_a_mark_counts_while_its_process_lives(planned, monkeypatch):
         seen.drop("counts-0001", 0)
 
 
+def test_one_alone_begins_what_a_lost_worker_was_at(planned, monkeypatch):
+    passed = [0.0]
+    monkeypatch.setattr(marks.time, "monotonic", lambda: passed[0])
+    begun_elsewhere(planned, ["counts-0001"])
+    waiting = [marks.Marks(planned) for _ in range(3)]
+    for expected in (0, 1, 2, 3):
+        monkeypatch.setattr(marks.socket, "gethostname", lambda number=expected: f"host {number}")
+        began = [each for each in waiting if each.first_free(["counts-0001"])]
+        assert len(began) == bool(expected)
+        waiting = [each for each in waiting if each not in began]
+        passed[0] += 61
+
+
 @pytest.mark.skipif(os.name != "posix", reason="pipes and links")
 @pytest.mark.parametrize("kind", ["folder", "pipe", "link to nothing", "nobody may remove it"])
 def test_what_is_no_mark_keeps_nobody_off(planned, kind, monkeypatch):

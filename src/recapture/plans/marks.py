@@ -28,8 +28,8 @@ class Marks:
 
     def __init__(self, folder: Place) -> None:
         self._folder = folder
-        self._since: dict[str, float] = {}
-        """When this worker first saw a mark of somebody else."""
+        self._seen: dict[str, tuple[bytes, float]] = {}
+        """Marks of others: what each says, and since when this worker has seen it say so."""
         self._longest = 0.0
         """Seconds that a part took here."""
 
@@ -49,7 +49,7 @@ class Marks:
                 pass
             except OSError:  # it is somebody else's, and stays
                 return True
-        self._since.pop(name, None)
+        self._seen.pop(name, None)
         said = f"{socket.gethostname()} {os.getpid()}"[:_LONGEST]
         try:
             if isinstance(mark, Path):
@@ -71,11 +71,15 @@ class Marks:
 
     def _holds(self, name: str, mark: Place) -> bool:
         """Whether somebody is still at a part that is marked."""
-        since = self._since.setdefault(name, time.monotonic())
-        if time.monotonic() - since > max(_LEAST, _PATIENCE * self._longest):
+        said = b""
+        with suppress(OSError):
+            said = content_up_to(mark, _LONGEST) or b""
+        if self._seen.get(name, (None, 0.0))[0] != said:  # else all who waited would begin when one of them does
+            self._seen[name] = said, time.monotonic()
+        if time.monotonic() - self._seen[name][1] > max(_LEAST, _PATIENCE * self._longest):
             return False
-        with suppress(OSError, ValueError):
-            host, _, process = (content_up_to(mark, _LONGEST) or b"").decode().rpartition(" ")
+        with suppress(ValueError):
+            host, _, process = said.decode().rpartition(" ")
             if host == socket.gethostname() and not _is_alive(int(process)):
                 return False
         return True
