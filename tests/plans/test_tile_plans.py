@@ -824,6 +824,10 @@ def test_a_mark_counts_while_its_process_lives(planned, monkeypatch):
     cases = {f"{here} {os.getpid()}": None, f"elsewhere {ended.pid}": None, "": None, "-": None, "x" * 999: None}
     if os.name == "posix":
         cases[f"{here} {ended.pid}"] = "counts-0001"
+    if Path("/proc/self/stat").exists():  # it has ended, but nobody has asked
+        unasked = subprocess.Popen([sys.executable, "-c", ""])
+        os.waitid(os.P_PID, unasked.pid, os.WEXITED | os.WNOWAIT)
+        cases[f"{here} {unasked.pid}"] = "counts-0001"
     for said, free in cases.items():
         mark.write_text(said)
         seen = marks.Marks(planned)
@@ -835,6 +839,8 @@ def test_a_mark_counts_while_its_process_lives(planned, monkeypatch):
         passed[0] += 2  # ten times as long as a part took here
         assert seen.first_free(["counts-0001"]) == "counts-0001"
         seen.drop("counts-0001", 0)
+    if Path("/proc/self/stat").exists():
+        unasked.wait()
 
 
 def test_one_alone_begins_what_a_lost_worker_was_at(planned, monkeypatch):

@@ -104,4 +104,6 @@ def _is_alive(process: int) -> bool:
         return False
     except (OSError, OverflowError):
         return True
+    with suppress(OSError):  # one that has ended while its parent has not asked for it
+        return Path("/proc", str(process), "stat").read_bytes().rpartition(b") ")[2][:1] != b"Z"
     return True

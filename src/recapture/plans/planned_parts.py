@@ -95,9 +95,7 @@ class PlannedParts:
                     if found is None:
                         shards = [shard for stage in VECTORS for shard in plan.parts[stage]]
                         missing = [each.name for each in shards if not plan.is_whole(each)] or [shard.name]
-                        raise MissingPartsError(
-                            f"{part.name} needs all vectors, but {listed(missing)} missing", missing
-                        )
+                        raise _lacking(part, "vectors", missing)
                     written[lines] = found["vectors"][wanted_rank[lines] - before]
                 before += many
             written.flush()
@@ -130,7 +128,7 @@ class PlannedParts:
 
     def _counts(self, part: Part) -> dict[str, np.ndarray]:
         if not self._radii and (missing := self.missing_radii()):
-            raise MissingPartsError(f"{part.name} needs all radii, but {listed(missing)} missing", missing)
+            raise _lacking(part, "radii", missing)
         reference, candidate = self._rows
         of_reference, of_candidate = (self._radii[stage] for stage in RADII)
         return memberships(
@@ -150,6 +148,11 @@ def opened_vectors(plan: TilePlan) -> list[OpenVectors]:
     if missing := [name for name, vectors in zip(rows, opened, strict=True) if vectors is None]:
         raise missing_parts(plan, missing)
     return [vectors for vectors in opened if vectors is not None]
+
+
+def _lacking(part: Part, what: str, names: list[str]) -> MissingPartsError:
+    told = f"{part.name} needs all {what}, but {listed(names)} missing or damaged: run the plan again"
+    return MissingPartsError(told, names)
 
 
 def missing_parts(plan: TilePlan, names: list[str]) -> MissingPartsError:

@@ -67,7 +67,8 @@ class _Share:
 
     def _complete(self, together: list[Part]) -> list[str]:
         """Do what is to be done of a round; names of the parts that are missing for the next one."""
-        self._do([part for part in together if part.name in self._own and part.name not in (*self._made, *self._found)])
+        begun = {*self._made, *self._found}
+        self._do([part for part in together if part.name in self._own and part.name not in begun])
         left = [part for part in together if part.name not in self._done]
         if together and together[-1].stage == COUNTS:  # nothing comes after them: own ones alone are waited for
             if self._wait:
