@@ -367,6 +367,24 @@ def test_damage_that_somebody_has_mended_meanwhile_is_none(here, monkeypatch):
     assert (did.made, did.missing) == (["counts-0001"], [])
 
 
+@pytest.mark.parametrize("stage", ["radii-candidate-0001", "rows-reference-0001"])
+def test_who_waits_mends_what_is_damaged_meanwhile(here, stage, monkeypatch):
+    """Its own, which it has proved when it began: nobody is waited for."""
+    merged = done("human.txt", "model.txt", parts=2)
+    Path("planned/counts-0001.part").unlink()
+    usual = shares._Share.run
+
+    def run(self):
+        flip(Path("planned/reference.npy" if stage.startswith("rows") else f"planned/{stage}.part"))
+        return usual(self)
+
+    monkeypatch.setattr(shares._Share, "run", run)
+    monkeypatch.setattr(shares.time, "sleep", lambda _: pytest.fail("there is nobody to wait for"))
+    did = rc.run_plan("planned", 1, 2, wait=60)
+    assert (did.made, did.missing) == ([stage, "counts-0001"], [])
+    assert rc.merge_plan("planned").to_json(arrays=True) == merged.to_json(arrays=True)
+
+
 @pytest.mark.parametrize("begun", [True, False], ids=["somebody is at it", "nobody is at it"])
 def test_who_finds_damage_and_waits_goes_on_when_it_is_mended(here, begun, monkeypatch):
     merged = done("human.txt", "model.txt", parts=3)

@@ -59,7 +59,7 @@ class _Share:
                 for part in damaged:
                     if not self._plan.is_whole(part):  # somebody may have made it anew
                         self._plan.discard(part)
-                missing = self._after_waiting(damaged, 0 if self._own & {*lacking.names} else self._wait)
+                missing = self._after_waiting(damaged, 0 if self._marks is None else self._wait)
                 missing = missing or self._complete(here)
             if missing:
                 break
