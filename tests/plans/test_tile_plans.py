@@ -805,6 +805,14 @@ def test_an_own_part_that_somebody_helps_with_comes_last(planned, monkeypatch):
     assert did.made.index("radii-reference-0001") == 5 and sorted(did.made[6:]) == [f"counts-000{i}" for i in (1, 2, 3)]
 
 
+def test_an_own_part_that_somebody_else_has_made_is_found(planned, monkeypatch):
+    begun_elsewhere(planned, ["radii-reference-0001"])
+    plan = TilePlan.opened(planned)
+    monkeypatch.setattr(shares.time, "sleep", lambda _: PlannedParts(plan).make(plan.parts[RADII[0]][0]))
+    did = rc.run_plan("planned", 1, 2, wait=60)
+    assert did.found == ["radii-reference-0001"] and len(did.made) == 8 and did.missing == []
+
+
 def test_an_own_part_that_its_helper_never_ends_is_missed(planned, capsys):
     rc.run_plan("planned")
     Path("planned/counts-0001.part").unlink()
@@ -892,7 +900,7 @@ def test_workers_at_once_do_every_part_once(planned, sets, storage, monkeypatch)
     usual = PlannedParts.make
 
     def make(self, part):
-        time.sleep(0.1 if threading.current_thread().name == "slow" else 0.01)
+        time.sleep(0.3 if threading.current_thread().name == "slow" else 0.01)
         usual(self, part)
 
     monkeypatch.setattr(PlannedParts, "make", make)

@@ -127,6 +127,7 @@ class _Share:
                     break
                 # At most a tenth of a wait, or of a second, is for nothing.
                 time.sleep(min(max(_SHORTEST_PAUSE, waited / 10), _LONGEST_PAUSE, wait - waited))
-        missing = [part.name for part in parts if part.name in todo]
-        self._done.update(part.name for part in parts if part.name not in todo)
-        return missing
+        there = {part.name for part in parts} - todo.keys()
+        self._found += sorted(there & self._own - {*self._made, *self._found})  # somebody else has made them
+        self._done |= there
+        return [part.name for part in parts if part.name in todo]
