@@ -1,15 +1,19 @@
 """One plan driven by plain processes: how the time falls with their number.
 
-    [RECAPTURE_ROWS=100000] python -m benchmarks plans
+    [RECAPTURE_ROWS=100000] [RECAPTURE_PROCESSES=1,8] [RECAPTURE_UNDER=COMMAND] python -m benchmarks plans
 
 Every process computes on one thread, and is a program of its own (`recapture run FOLDER i/N --wait 1h`), so its start
 counts, too. The merged numbers are compared with each other. What the machine itself gives is measured apart: the rate
 of one process at a fixed product while so many run it at once, against one alone (cores may share units and caches).
+
+RECAPTURE_UNDER is a command that runs another one, and is put before each process. One that gives it a fixed share of a
+core, such as `systemd-run --scope --quiet --property CPUQuota=20%`, makes slow cores of few: eight on two.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -24,7 +28,17 @@ import recapture as rc
 ROWS, DIMENSIONS = int(os.environ.get("RECAPTURE_ROWS", "60000")), 384
 PARTS = 16
 """Of each kind: every number of processes has equal shares."""
-PROCESSES = (1, 2, 4, 8, 16)
+UNDER = shlex.split(os.environ.get("RECAPTURE_UNDER", ""))
+
+
+def cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+_ASKED = os.environ.get("RECAPTURE_PROCESSES")
+PROCESSES = [each for each in (1, 2, 4, 8, 16) if each <= cores()]
+if _ASKED:
+    PROCESSES = sorted({1, *map(int, _ASKED.split(","))})  # one alone is what others are held against
 
 
 def save(path: Path, seed: int) -> None:
@@ -41,6 +55,7 @@ def save(path: Path, seed: int) -> None:
 
 THREADS = ("RECAPTURE_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 ALONE = {**dict.fromkeys(THREADS, "1"), "CUDA_VISIBLE_DEVICES": ""}  # a GPU would do large parts, one after the other
+COMPILED = {"PYTHONDONTWRITEBYTECODE": ""}  # else every process would compile the package anew
 PRODUCT = """
 import time
 import numpy as np
@@ -53,30 +68,31 @@ print(times)
 """
 
 
+def started(command: list[str], **streams: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [*UNDER, sys.executable, *command], env={**os.environ, **ALONE, **COMPILED}, stdin=subprocess.DEVNULL, **streams
+    )
+
+
 def seconds(plan: Path, processes: int) -> float:
     """Until all parts are there."""
-    begun = time.perf_counter()
-    commands = [
-        [sys.executable, "-m", "recapture", "run", str(plan), f"{i}/{processes}", "--wait", "1h"]
+    begun, worked = time.perf_counter(), os.times()
+    workers = [
+        started(["-m", "recapture", "run", str(plan), f"{i}/{processes}", "--wait", "1h"], stderr=subprocess.DEVNULL)
         for i in range(1, processes + 1)
     ]
-    workers = [subprocess.Popen(each, env={**os.environ, **ALONE}, stderr=subprocess.DEVNULL) for each in commands]
     if sum(worker.wait() != 0 for worker in workers):
         raise SystemExit("a worker failed")
-    return time.perf_counter() - begun
+    took, work = time.perf_counter() - begun, os.times()
+    spent = work.children_user + work.children_system - worked.children_user - worked.children_system
+    print(f"  (work of all processes {spent:.1f} s)")
+    return took
 
 
 def rate(processes: int) -> float:
     """Products that each of so many processes makes in some seconds, on average."""
-    workers = [
-        subprocess.Popen([sys.executable, "-c", PRODUCT], env={**os.environ, **ALONE}, stdout=subprocess.PIPE)
-        for _ in range(processes)
-    ]
+    workers = [started(["-c", PRODUCT], stdout=subprocess.PIPE) for _ in range(processes)]
     return sum(int(worker.communicate()[0]) for worker in workers) / processes
-
-
-def cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def compare(title: str, unit: str, seconds: Callable[[Path, int], float]) -> None:
@@ -89,7 +105,7 @@ def compare(title: str, unit: str, seconds: Callable[[Path, int], float]) -> Non
         print(f"\n{title}: {ROWS:,} v {ROWS:,} x {DIMENSIONS}, {PARTS} parts of each kind, {cores()} cores")
         print(f"{unit:9}   seconds   speed-up   efficiency   machine's own   of what it gives")
         merged, alone, own = set(), 0.0, 0.0
-        for processes in [each for each in PROCESSES if each <= cores()]:
+        for processes in PROCESSES:
             plan = folder / f"by {processes}"
             rc.make_plan(*paths, plan, parts=PARTS)
             took = seconds(plan, processes)

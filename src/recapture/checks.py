@@ -11,6 +11,7 @@ import functools
 import inspect
 import math
 import os
+import re
 from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -314,3 +315,25 @@ def each_count(name: str, values: Any, least: int, most: int | None = None) -> l
     several = isinstance(values, Iterable) and not isinstance(values, (str, bytes)) and getattr(values, "ndim", 1) != 0
     listed = list(values) if several else [values]
     return [check_count(name, value, least, most) for value in listed]
+
+
+_UNITS = {"s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)\s*")
+
+
+def seconds_of(given: Any, what: str = "a budget") -> float:
+    """Seconds of a time such as 90s, 10min, 2h or 1h30min; a plain number is seconds. what: to call it."""
+    wanted = f"{what} is a time above 0 such as 90s, 10min, 2h or 1h30min, not {shown(given)}"
+    if isinstance(given, (int, float)) and not isinstance(given, bool):
+        seconds = float(given)
+    elif isinstance(given, str):
+        text = given.strip().lower()
+        found = _PART.findall(text)
+        if not found or "".join(_PART.split(text)[::3]).strip() or any(unit not in _UNITS for _, unit in found):
+            raise InputError(wanted)
+        seconds = sum(float(number) * _UNITS[unit] for number, unit in found)
+    else:
+        raise InputError(wanted)
+    if not (math.isfinite(seconds) and seconds > 0):
+        raise InputError(wanted)
+    return seconds

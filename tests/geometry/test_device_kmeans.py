@@ -155,6 +155,16 @@ def check_several(rows, monkeypatch, **options):
     np.testing.assert_array_equal(found, [lloyd_in_whole_numbers(*rows, first) for first in drawn])
 
 
+def test_rows_meet_no_centres_of_clusterings_that_have_ended(monkeypatch):
+    pytest.importorskip("torch")
+    rows = CASES["clumps"].astype(np.float32), np.ones(300, np.int64)
+    met, product = [], device_few_centres.half_product
+    monkeypatch.setattr(device_few_centres, "half_product", lambda *both: met.append(len(both[1])) or product(*both))
+    check_several(rows, monkeypatch, threads=1, accelerator="cpu")
+    assert met[0] == 5 * 30 and met == sorted(met, reverse=True)
+    assert len(set(met)) > 2 and all(each % 30 == 0 for each in met)
+
+
 def test_as_many_centres_as_a_byte_tells_apart(monkeypatch):
     """256 centres that tie, and a row that is near to all of them."""
     values = np.vstack([np.eye(256), -np.eye(256), np.zeros((1, 256))]).astype(np.float32)

@@ -9,6 +9,7 @@ import pytest
 import recapture as rc
 from recapture.cli.app import run
 from recapture.geometry import device_spheres, devices, near_pairs
+from recapture.geometry.device_triangles import observed_on
 from recapture.geometry.parallel import engine, engine_options
 from recapture.pairs.greedy import token_table_on
 from recapture.representations.words import WordStore
@@ -30,6 +31,13 @@ def test_what_cannot_be_used_is_refused_everywhere(function, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(rc.InputError, match="device 'cuda' cannot be used here: PyTorch finds no CUDA device"):
         function("cuda")
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    for kind in ("mps", "npu:1"):  # the second is of a package that is not there
+        told = f"device '{kind}' cannot be used here: PyTorch finds no {kind[:3].upper()} device"
+        with pytest.raises(rc.InputError, match=told):
+            function(kind)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert function("mps") == function("cpu")  # it encodes texts, and there are none
     for wrong in ("gpu", "cuda:x", "", 3):
         with pytest.raises(rc.InputError, match="cannot be used here: no such kind of device is known"):
             function(wrong)
@@ -106,7 +114,12 @@ def test_whatever_finds_no_memory_is_one_sentence_or_the_processors():
 
 
 @pytest.mark.parametrize(
-    "said", ["CUDA error: out of memory", "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"]
+    "said",
+    [
+        "CUDA error: out of memory",
+        "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+        "MPS backend out of memory (MPS allocated: 17.9 GB, other allocations: 2.1 MB, max allowed: 18.1 GB)",
+    ],
 )
 def test_libraries_that_find_no_memory_say_so_in_their_own_way(said):
     """As they do on a device that other programs have filled."""
@@ -177,6 +190,22 @@ def test_tensors_say_where(monkeypatch):
     Tensor.__module__ = "torch"
     assert devices._lying_on((A, {"b": Tensor()})) == "cuda:1"
     assert devices._lying_on((A, B, "cuda:1", None)) is None
+
+
+@pytest.mark.parametrize("changed", [lambda a: a[::-1], lambda a: a[:, ::-1], lambda a: a.astype(">f4")[::-1, ::-1]])
+def test_arrays_that_run_backwards(changed, there):
+    """Repeated rows, too: NumPy's choices of rows run backwards as their arrays do."""
+    a, b = (changed(np.vstack([each, each[:5]])) for each in (A, B))
+    copies = [np.ascontiguousarray(each.astype(each.dtype.newbyteorder("="))) for each in (a, b)]
+    assert all(each.strides != copy.strides for each, copy in zip((a, b), copies, strict=True))
+    np.testing.assert_array_equal(devices.to_device(a, "cpu").numpy(), copies[0])
+    for measure in (rc.precision_recall, rc.mmd, rc.frechet):
+        assert measure(a, b).values == pytest.approx(measure(*copies).values, rel=1e-9)
+    distances = np.abs(a[:9, :1] - a[None, :9, 0]).astype(np.float64)
+    backwards = np.ascontiguousarray(distances[::-1, ::-1])[::-1, ::-1]
+    for single in ([0, 1, 2], [5]):
+        sides = np.array(single), np.setdiff1d(np.arange(9), single)
+        np.testing.assert_array_equal(observed_on(there, backwards, *sides), observed_on(there, distances, *sides))
 
 
 @pytest.mark.gpu

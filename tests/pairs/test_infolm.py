@@ -752,11 +752,17 @@ def test_masked_texts_that_a_device_has_no_room_for_are_computed_here(
         ask(device="cpu")
 
 
-def test_a_masked_model_that_a_device_has_no_room_for_is_loaded_here(tiny_bert: Path, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("name", ["to", "forward"])
+def test_a_masked_model_that_a_device_has_no_room_for_is_loaded_here(
+    tiny_bert: Path, monkeypatch: Any, name: str
+) -> None:
+    """name: where there is no room, for the model or for the first rows that try it."""
     import torch
+    from transformers import BertModel
 
     expected = infolm(["a cat sat"], ["the dog ran"], model=tiny_bert, cache=False, device="cpu")
-    own, asked = torch.nn.Module.to, []
+    kind = torch.nn.Module if name == "to" else BertModel
+    own, asked = getattr(kind, name), []
 
     def full(self: Any, *given: Any, **more: Any) -> Any:
         if not asked:
@@ -764,7 +770,7 @@ def test_a_masked_model_that_a_device_has_no_room_for_is_loaded_here(tiny_bert: 
             no_memory()
         return own(self, *given, **more)
 
-    monkeypatch.setattr(torch.nn.Module, "to", full)
+    monkeypatch.setattr(kind, name, full)
     assert infolm(["a cat sat"], ["the dog ran"], model=tiny_bert, cache=False).scores == expected.scores
     assert asked
     asked.clear()

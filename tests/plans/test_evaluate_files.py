@@ -99,6 +99,31 @@ def test_score_with_storage_says_what_it_leaves_out(sets, metrics, left_out, cap
     assert f"recapture: {left_out}what human texts score cannot be had from parts: " in capsys.readouterr().err
 
 
+def test_several_candidates_cannot_be_ranked_from_parts(sets, capsys):
+    assert run(["score", "-r", "human.npy", "-c", "good.npy", "-c", "bad.npy", "--storage", "kept"]) == 0
+    told = "other metrics, which candidate is closest and what human texts score cannot be had from parts: "
+    assert told in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_a_plans_folder_is_no_storage(sets):
+    rc.make_plan("human.npy", "good.npy", "planned")
+    before = sorted(Path("planned").iterdir())
+    with pytest.raises(InputError, match="planned is the folder of a plan: name another storage"):
+        rc.evaluate_files("human.npy", "good.npy", "planned")
+    assert sorted(Path("planned").iterdir()) == before
+
+
+def test_a_device_that_is_not_there_leaves_no_plan_behind(sets):
+    with pytest.raises(InputError, match="device 'cuda:999' cannot be used here"):
+        rc.evaluate_files("human.npy", "good.npy", "kept", device="cuda:999")
+    assert not Path("kept").exists()
+
+
+def test_several_candidates_have_names(sets):
+    with pytest.raises(InputError, match="several candidates are given by name"):
+        rc.evaluate_files("human.npy", ["good.npy", "bad.npy"], "kept")
+
+
 @pytest.fixture
 def made(monkeypatch):
     """Names of parts that were computed, not taken from another plan."""

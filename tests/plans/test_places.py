@@ -17,7 +17,9 @@ import recapture as rc
 from recapture.cli.app import run
 from recapture.errors import InputError
 from recapture.plans import local_copies, ray_engine, tile_plan
+from recapture.plans.phases import RADII
 from recapture.plans.places import RemotePath, beside, place_of, seen_from
+from recapture.plans.planned_parts import PlannedParts
 from recapture.plans.ray_engine import _WithoutRay
 from recapture.plans.tile_plan import TilePlan
 
@@ -30,7 +32,9 @@ METRICS = ["mark-evaluate", "precision-recall", "density-coverage"]
 def sets(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(local_copies.tempfile, "tempdir", str(tmp_path))  # copies of what lies elsewhere go there
-    fsspec.filesystem("memory").store.clear()
+    memory = fsspec.filesystem("memory")
+    memory.store.clear()
+    memory.pseudo_dirs[:] = [""]
     reference, candidate = np.random.default_rng(3).standard_normal((2, 90, 5)).round(1)
     reference[70:80], candidate[:40:2] = reference[3], reference[:20]
     np.save("human.npy", reference)
@@ -94,13 +98,36 @@ def test_other_vectors_and_damaged_copies(sets, tmp_path):
         rc.merge_plan("memory://plans/three")
 
 
+def test_another_plan_of_the_same_vectors_disturbs_nobody(sets):
+    """It needs the same copy, which is there."""
+    for name in ("human.npy", "model.npy"):
+        upload(f"memory://data/{name}", name)
+    rc.make_plan("memory://data/human.npy", "memory://data/model.npy", "planned", parts=2)
+    plan = TilePlan.opened(Path("planned"))
+    work = PlannedParts(plan)
+    first, second = plan.parts[RADII[0]]
+    work.make(first)
+    rc.make_plan("memory://data/human.npy", "memory://data/model.npy", "another", k=2, parts=2)
+    work.make(second)
+    rc.run_plan("planned")
+    assert rc.merge_plan("planned").to_json(arrays=True) == expected(sets, "memory://data/human.npy")
+
+
+@pytest.mark.parametrize("url", ["memory://", "memory:///", "memory://plans//", "memory:///plans/"])
+def test_slashes_at_the_end_of_a_url_say_nothing(sets, url):
+    rc.make_plan("human.npy", "model.npy", url, parts=2)
+    rc.run_plan(url.rstrip("/") if "plans" in url else url)
+    assert rc.merge_plan(url).to_json(arrays=True) == expected(sets)
+    assert not Path("memory:").exists()
+
+
 def test_damage_behind_a_url_is_found(sets):
     rc.make_plan("human.npy", "model.npy", "memory://plans/four", parts=3)
     rc.run_plan("memory://plans/four")
     store = fsspec.filesystem("memory")
     for name, content in (("counts-0002.part", b"half"), ("radii-candidate-0001.part", b""), ("candidate.npy", b"x")):
         store.pipe_file(f"/plans/four/{name}", content)
-    with pytest.raises(InputError, match=r"candidate.npy is not the file that the plan was made for"):
+    with pytest.raises(InputError, match=r"candidate.npy, a copy of the candidate, is missing or damaged: make"):
         rc.run_plan("memory://plans/four")
     rc.make_plan("human.npy", "model.npy", "memory://plans/four", parts=3)  # mends the copy
     assert rc.run_plan("memory://plans/four").made == ["radii-candidate-0001", "counts-0002"]
@@ -145,6 +172,8 @@ def test_a_remote_path_travels_to_other_processes(sets):
     [
         (["run", "memory://nowhere"], "memory://nowhere holds no plan: there is no plan.json"),
         (["run", "nosuch://bucket/plan"], "nosuch://bucket/plan/plan.json cannot be opened: Protocol not known"),
+        (["plan", "-r", "human.npy", "-c", "model.npy", "-o", "nosuch://bucket/plan"],
+         "nosuch://bucket/plan cannot be opened: Protocol not known"),
         (["plan", "-r", "human.npy", "-c", "memory://data/none.npy", "-o", "new"],
          "memory://data/none.npy cannot be read: "),
         (["plan", "-r", "human.npy", "-c", "memory://data/cut.npy", "-o", "new"],

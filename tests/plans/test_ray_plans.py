@@ -230,6 +230,11 @@ def test_a_process_is_connected_to_one_cluster(cluster, sets):
     assert rc.run_plan("planned", engine="ray", address=cluster.address).missing == []
 
 
+def test_where_no_cluster_runs_nobody_is_asked_for_a_token():
+    told = ray_engine._unanswered("auto", "Could not find any running Ray instance.")
+    assert told.message == "no cluster of Ray was found on this machine: start one, or name its address"
+
+
 def test_a_cluster_that_does_not_answer(sets, capsys, monkeypatch):
     import ray
 
@@ -242,8 +247,8 @@ def test_a_cluster_that_does_not_answer(sets, capsys, monkeypatch):
         monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
         begun = time.monotonic()
         assert refused([*command, f"127.0.0.1:{port}"], capsys) == (
-            f"no cluster of Ray answers at 127.0.0.1:{port}: no answer in 3 seconds "
-            "(if it asks for a token: RAY_AUTH_MODE=token)"
+            f"something is at 127.0.0.1:{port}, but no cluster of Ray lets us in: no answer in 3 seconds; "
+            "newer ones ask for a token: RAY_AUTH_MODE=token"
         )
         assert time.monotonic() - begun < 20
     for address in (f"127.0.0.1:{port}", f"ray://127.0.0.1:{port}"):

@@ -1,12 +1,13 @@
 """Plans for files of texts: the numbers of one process, whatever the format, the parts and the order."""
 
+import errno
 import gzip
 import importlib
 import json
 import lzma
 import os
 import time
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +19,7 @@ import recapture as rc
 from recapture.cli.app import run
 from recapture.errors import InputError
 from recapture.geometry.distinct import fold_codes, fold_rows
-from recapture.plans import places, planned_texts, ray_engine, shares, tile_plan, vector_files
+from recapture.plans import part_files, places, planned_texts, ray_engine, shares, tile_plan, vector_files
 from recapture.plans.phases import ROWS, VECTORS
 from recapture.plans.planned_parts import PlannedParts
 from recapture.plans.planned_texts import PlannedEncoding
@@ -77,6 +78,16 @@ def test_merged_is_evaluate(here, parts):
     assert numbers(merged) == numbers(expected)
     identities = [{**next(iter(each.values()))["mark-evaluate"].signature["encoder"]} for each in (merged, expected)]
     assert identities[0].pop("encoder").endswith(identities[1].pop("encoder")) and identities[0] == identities[1]
+    assert merged.reference_content == expected.reference_content
+
+
+def test_merged_results_are_compared_with_those_of_one_process(here, capsys):
+    Path("merged.json").write_text(done("human.txt", "model.txt").to_json())
+    Path("scored.json").write_text(scored(model=MODEL[:90]).to_json())
+    assert run(["compare", "merged.json", "scored.json"]) == 0
+    Path("scored.json").write_text(scored(human=HUMAN[::-1], model=MODEL[:90]).to_json())
+    assert run(["compare", "merged.json", "scored.json"]) == 2
+    assert "are of different human texts" in capsys.readouterr().err
 
 
 def test_every_text_is_encoded_once(here, monkeypatch):
@@ -413,6 +424,22 @@ def test_damage_to_joined_vectors_is_found_by_whoever_uses_them(here):
     assert rc.merge_plan("planned").to_json(arrays=True) == merged.to_json(arrays=True)
 
 
+@pytest.mark.parametrize("lost", ["reference", "candidate"])
+def test_every_share_sees_that_joined_vectors_are_gone(here, lost):
+    """Though all parts are there: share 1 joins those of the reference, share 2 the others; who has none says so."""
+    merged = done("human.txt", "model.txt", parts=2)
+    kept = Path(f"planned/{lost}.npy").read_bytes()
+    owner, name = {"reference": 1, "candidate": 2}[lost], f"rows-{lost}-0001"
+    for worker in (3, 2, 1):  # some with counts of their own, some with nothing at all
+        for damage in (Path.unlink, lambda path: path.write_bytes(kept[:-4])):
+            damage(Path(f"planned/{lost}.npy"))
+            did = rc.run_plan("planned", worker, 3)
+            assert (did.made, did.missing) == (([name], []) if worker == owner else ([], [name]))
+            Path(f"planned/{lost}.npy").write_bytes(kept)
+    assert rc.run_plan("planned", 3, 3).missing == []
+    assert rc.merge_plan("planned").to_json(arrays=True) == merged.to_json(arrays=True)
+
+
 def test_vectors_that_are_made_anew_are_those_of_all_that_follows(here, monkeypatch):
     """In one call, though all radii and counts of the former ones are there."""
     done("human.txt", "model.txt", parts=3)
@@ -556,6 +583,38 @@ def test_a_damaged_list_of_equal_texts_is_told_and_made_again(here, capsys):
     assert capsys.readouterr().err == "recapture: planned/lines.npy is missing or damaged: make the plan again\n"
     again = done("human.txt", "model.txt", parts=3)
     assert again.to_json(arrays=True) == merged.to_json(arrays=True)
+
+
+def test_rows_that_cannot_be_read_for_a_while_stay(here, monkeypatch):
+    """Who removed them would have all texts encoded anew. Whichever look at them fails."""
+    merged = numbers(done("human.txt", "model.txt", parts=2))
+    stayed = []
+    usual_read, usual_discard = part_files.content_up_to, TilePlan.discard
+
+    def discard(self, part):
+        usual_discard(self, part)
+        stayed.append(self.path(part).is_file())
+
+    monkeypatch.setattr(TilePlan, "discard", discard)
+    for failing in range(1, 6):
+        Path("planned/counts-0002.part").unlink()
+        looks = []
+
+        def content_up_to(place, most, looks=looks, failing=failing):
+            if place.name == "rows-reference-0001.part":
+                looks.append(place)
+                if len(looks) == failing:
+                    raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+            return usual_read(place, most)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(part_files, "content_up_to", content_up_to)
+            with suppress(InputError):
+                rc.run_plan("planned")
+        assert len(looks) >= failing or failing > 2
+        assert rc.run_plan("planned").missing == []
+        assert numbers(rc.merge_plan("planned")) == merged
+    assert stayed and all(stayed)
 
 
 def test_other_texts_are_refused(here, capsys):

@@ -112,6 +112,24 @@ def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
+def plain_words(tmp_path: Path, tiny_bert: Path) -> Path:
+    """The tiny model with a tokenizer that adds nothing to a text and leaves out accents and what is not seen."""
+    import shutil
+
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    folder = tmp_path / "plain-words"
+    shutil.copytree(tiny_bert, folder)
+    own = Tokenizer.from_file(str(tiny_bert / "tokenizer.json")).get_vocab()
+    tokenizer = Tokenizer(models.WordLevel(own, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]").save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
 def with_modules(tmp_path: Path, tiny_bert: Path) -> Callable[..., Path]:
     """Copies the tiny model into a sentence-transformers folder with the given further modules."""
 

@@ -81,6 +81,15 @@ def test_many_repeats_span_several_parts() -> None:
     np.testing.assert_array_equal(encode(texts, Letters(), cache=False), [letters(text) for text in texts])
 
 
+def test_an_encoder_that_forgets_a_text_is_told_so() -> None:
+    class Forgetful(Letters):
+        def encode_batches(self, texts: Any, rows: Any) -> Any:
+            yield [0, 2], self.encode_batch([texts[0], texts[2]])
+
+    with pytest.raises(InputError, match="the encoder letters gave no vector for text 0"):
+        encode(["long", "longest", "a", "longest"], Forgetful())
+
+
 def test_batches_hold_texts_of_similar_length_in_any_order_given() -> None:
     one, other = Letters(), Letters()
     encode(SENTENCES, one, batch_size=8, cache=False)

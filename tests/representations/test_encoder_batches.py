@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import shutil
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -27,6 +29,7 @@ from recapture.representations.encoders import sentence
 from recapture.representations.known_words import KnownWords
 from recapture.representations.long_texts import LongTexts
 from recapture.representations.vector_cache import VectorCache
+from torch_devices import no_memory
 
 _RNG = random.Random(5)
 WORDS = ["the", "a", "cat", "dog", "sat", "ran", "on", "under", "mat", "tree", "red", "and", "then", "was", "."]
@@ -99,20 +102,23 @@ def test_neither_order_nor_budget_changes_a_vector(tiny_bert: Path, small_batche
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_texts_are_filled_up_as_the_library_does(side: str, with_modules: Callable[..., Path]) -> None:
+def test_texts_are_filled_up_and_cut_off_as_the_library_does(side: str, with_modules: Callable[..., Path]) -> None:
     from sentence_transformers import SentenceTransformer
 
     folder = with_modules(side, "Pooling", "Dense", "Normalize")
     settings = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
-    (folder / "tokenizer_config.json").write_text(json.dumps({**settings, "padding_side": side}), "utf-8")
+    (folder / "tokenizer_config.json").write_text(
+        json.dumps({**settings, "padding_side": side, "truncation_side": side}), "utf-8"
+    )
     prompts = {"prompts": {"own": "the red "}, "default_prompt_name": "own"}
     (folder / "config_sentence_transformers.json").write_text(json.dumps(prompts))
-    encoder: Any = resolve_encoder(folder)
-    texts = ["a cat sat on the mat", "dog", "the dog ran"]
+    encoder: Any = resolve_encoder(folder, truncate=True)
+    texts = ["a cat sat on the mat", "dog", "the dog ran", "the red cat " + " ".join(TEXTS[:20])]
     vectors = encoder.encode_batch(texts)
     assert encoder._batches is not None
-    expected = SentenceTransformer(str(folder), device="cpu").encode(texts, batch_size=3)
-    np.testing.assert_allclose(vectors, expected, atol=1e-5)
+    library = SentenceTransformer(str(folder), device="cpu")
+    np.testing.assert_allclose(vectors[:3], library.encode(texts[:3], batch_size=3), atol=1e-5)
+    np.testing.assert_allclose(vectors[3:], library.encode(texts[3:]), atol=1e-5)
 
 
 @pytest.mark.parametrize("wrong", ["another vector", "an error"])
@@ -288,6 +294,194 @@ def test_too_little_memory_means_fewer_windows(tiny_bert: Path, monkeypatch: pyt
 
     monkeypatch.setattr(LongTexts, "_forward", few)
     np.testing.assert_allclose(encode(long, encoder, cache=False), expected, atol=1e-5)
+
+
+LONG = [" ".join(["cat", "dog"] * count) for count in (40, 60, 90)]
+
+
+class Full:
+    """A device that has no room from some call of a function on, until an encoder leaves it. In a machine without a GPU
+    that is the processor, if nobody asked for it.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, calls: int) -> None:
+        own, leave = getattr(owner, name), sentence.SentenceEncoder._leave_device
+        self.calls, self.refused, self.was_left = 0, 0, False
+
+        def limited(*given: Any, **more: Any) -> Any:
+            self.calls += 1
+            if self.calls > calls and not self.was_left:
+                self.refused += 1
+                no_memory()
+            return own(*given, **more)
+
+        def leaving(encoder: Any) -> None:
+            assert encoder._device is None
+            self.was_left = True
+            leave(encoder)
+            assert encoder._device == "cpu"
+
+        monkeypatch.setattr(owner, name, limited)
+        monkeypatch.setattr(sentence.SentenceEncoder, "_leave_device", leaving)
+
+
+@pytest.fixture(
+    params=[
+        ("torch.nn.Module.to", 0),  # not even the model has room
+        ("EncoderBatches._forward", 0),
+        ("EncoderBatches._forward", 12),  # some texts have their vectors by then
+        ("LongTexts._forward", 0),
+        ("LongTexts._forward", 2),  # some windows have been there
+    ],
+    ids=str,
+)
+def full(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, small_batches: int) -> Callable[[], Full]:
+    import torch
+
+    name, calls = request.param
+    owners = {"torch.nn.Module": torch.nn.Module, "EncoderBatches": EncoderBatches, "LongTexts": LongTexts}
+    owner, _, function = name.rpartition(".")
+    return lambda: Full(monkeypatch, owners[owner], function, calls)
+
+
+def test_texts_that_a_device_has_no_room_for_are_encoded_here(
+    full: Callable[[], Full], tiny_bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = one_at_a_time(tiny_bert, TEXTS)
+    in_windows = encode(LONG, tiny_bert, device="cpu", cache=False)
+    device, encoder = full(), cast(Any, resolve_encoder(tiny_bert))
+    threads = threading.active_count()
+    vectors = encode([*TEXTS, *LONG], encoder, cache=tmp_path)
+    assert device.refused and device.was_left and threading.active_count() == threads
+    np.testing.assert_allclose(vectors, [*expected, *in_windows], atol=1e-5)
+    assert encoder._batches is not None
+    refused = device.refused
+    encode(["a dog"], encoder, cache=False)
+    assert device.refused == refused  # it is not tried again
+    # Where a vector was made is said nowhere: the cache has each once, for whatever device.
+    monkeypatch.setattr(sentence.SentenceEncoder, "_load", lambda _: pytest.fail("a vector is made again"))
+    np.testing.assert_array_equal(encode([*TEXTS, *LONG], tiny_bert, device="cpu", cache=tmp_path), vectors)
+
+
+def test_a_device_that_was_asked_for_and_has_no_room_is_one_sentence(full: Callable[[], Full], tiny_bert: Path) -> None:
+    device = full()
+    with pytest.raises(InputError, match=r"tiny-bert .*CUDA out of memory. Tried to allocate 2.00 GiB") as said:
+        encode([*TEXTS, *LONG], tiny_bert, device="cpu", cache=False)
+    assert "\n" not in str(said.value) and "these sets" not in str(said.value) and not device.was_left
+
+
+@pytest.mark.parametrize("wanted", [None, "cpu"])
+@pytest.mark.parametrize("most", [5, 0])
+def test_the_library_takes_fewer_texts_where_memory_does_not_suffice(
+    most: int, wanted: str | None, tiny_bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """most: texts that the device has room for; 0: the processor encodes, if nobody asked for the device."""
+    monkeypatch.setattr(EncoderBatches, "fits", lambda _: False)
+    expected = encode([*TEXTS, *LONG], tiny_bert, cache=False)
+    encoder: Any = resolve_encoder(tiny_bert, device=wanted)
+    encoder.encode_batch(["a"])
+    kind = type(encoder._model[0])
+    own, refused = kind.forward, []
+
+    def limited(self: Any, features: Any, **more: Any) -> Any:
+        if encoder._device == wanted and len(features["input_ids"]) > most:
+            refused.append(len(features["input_ids"]))
+            no_memory()
+        return own(self, features, **more)
+
+    monkeypatch.setattr(kind, "forward", limited)
+    if wanted is not None and not most:
+        with pytest.raises(InputError, match=r"tiny-bert needs more memory than cpu has for a text: .* 2.00 GiB"):
+            encode([*TEXTS, *LONG], encoder, cache=False)
+    else:
+        np.testing.assert_allclose(encode([*TEXTS, *LONG], encoder, cache=False), expected, atol=1e-5)
+    assert refused and encoder._device == (wanted if most else "cpu")
+
+
+def test_scores_of_texts_that_a_device_has_no_room_for(
+    tiny_bert: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ask: dict[str, Any] = {"metrics": "mark-evaluate,mmd", "encoder": tiny_bert, "ceiling": False, "cache": False}
+    expected = rc.evaluate(TEXTS[:30], {"c": TEXTS[30:]}, device="cpu", **ask)["c"]
+    full = Full(monkeypatch, EncoderBatches, "_forward", 1)
+    found = rc.evaluate(TEXTS[:30], {"c": TEXTS[30:]}, **ask)["c"]
+    assert full.was_left
+    for metric, result in expected.items():
+        assert found[metric].values == pytest.approx(result.values, abs=1e-5)
+        assert found[metric].signature == result.signature and found[metric].warnings == result.warnings
+    full.was_left = False
+    (tmp_path / "a.txt").write_text("\n".join(TEXTS[:30]))
+    command = [
+        "embed",
+        str(tmp_path / "a.txt"),
+        "-o",
+        str(tmp_path / "a.npy"),
+        "--encoder",
+        str(tiny_bert),
+        "--no-cache",
+    ]
+    assert run([*command, "--device", "cpu"]) == 2
+    assert "needs more memory than cpu has for a text of" in capsys.readouterr().err
+    assert run(command) == 0 and full.was_left
+    np.testing.assert_allclose(np.load(tmp_path / "a.npy"), encode(TEXTS[:30], tiny_bert), atol=1e-5)
+
+
+@pytest.mark.parametrize("truncate", [True, False])
+@pytest.mark.parametrize("fast", [True, False])
+def test_threads_may_share_an_encoder(
+    fast: bool, truncate: bool, tiny_bert: Path, small_batches: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not fast:
+        monkeypatch.setattr(EncoderBatches, "fits", lambda _: False)
+    texts = [*TEXTS, *LONG]
+    expected = encode(texts, resolve_encoder(tiny_bert, truncate=truncate), cache=False)
+    encoder: Any = resolve_encoder(tiny_bert, truncate=truncate)
+    own, loaded = sentence.SentenceEncoder._load, []
+    monkeypatch.setattr(sentence.SentenceEncoder, "_load", lambda self: loaded.append(1) or own(self))
+    with ThreadPoolExecutor(4) as pool:
+        parts = [texts[number % 3 :] for number in range(24)]
+        for part, vectors in zip(parts, pool.map(lambda part: encode(part, encoder, cache=False), parts), strict=True):
+            np.testing.assert_allclose(vectors, expected[-len(part) :], atol=1e-5)
+    assert loaded == [1] and (encoder._batches is not None) == fast
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_threads_leave_a_device_together(fast: bool, tiny_bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not fast:
+        monkeypatch.setattr(EncoderBatches, "fits", lambda _: False)
+    expected = encode(TEXTS, tiny_bert, cache=False)
+    encoder: Any = resolve_encoder(tiny_bert)
+    encoder.encode_batch(["a"])
+    place = (EncoderBatches, "_forward") if fast else (type(encoder._model[0]), "forward")
+    own, there = getattr(*place), encoder._model[0]
+    together = threading.Barrier(3, timeout=30)
+
+    def limited(self: Any, *given: Any) -> Any:
+        if (self._model[0] if fast else self) is not there:
+            return own(self, *given)
+        if fast:  # all of them have begun by then; the library takes one at a time
+            with contextlib.suppress(threading.BrokenBarrierError):
+                together.wait()
+            together.abort()
+        return no_memory()
+
+    monkeypatch.setattr(*place, limited)
+    with ThreadPoolExecutor(3) as pool:
+        for vectors in pool.map(lambda _: encode(TEXTS, encoder, cache=False), range(3)):
+            np.testing.assert_allclose(vectors, expected, atol=1e-5)
+    assert encoder._device == "cpu"
+
+
+def test_an_error_leaves_no_thread_behind(tiny_bert: Path, monkeypatch: pytest.MonkeyPatch, small_batches: int) -> None:
+    """Not even while somebody looks at it."""
+    encoder: Any = resolve_encoder(tiny_bert)
+    encoder.encode_batch(["a"])
+    threads = threading.active_count()
+    for error in (ValueError("broken"), KeyboardInterrupt()):
+        monkeypatch.setattr(EncoderBatches, "_forward", lambda *_, error=error: (_ for _ in ()).throw(error))
+        with pytest.raises(type(error)) as seen:
+            encode(TEXTS, encoder, cache=False)
+        assert seen.tb is not None and threading.active_count() == threads
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "bf16", "float16"])

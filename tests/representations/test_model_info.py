@@ -23,6 +23,16 @@ def test_words_and_masked_models(tiny_bert):
     assert result.signature["encoder"]["revision"] == words["revision"]
 
 
+def test_the_number_type_is_that_of_the_device(tiny_bert, monkeypatch):
+    """A machine with a GPU: half precision there, as InfoLM has it, and float32 on the processor."""
+    from recapture.representations import masked_model
+
+    monkeypatch.setattr(masked_model, "usable_device", lambda wanted: wanted or "cuda")
+    for device, kind in ((None, "float16"), ("cpu", "float32")):
+        about = rc.model_info(tiny_bert, "masked", device=device)
+        assert (about["device"], about["dtype"]) == (device or "cuda", kind)
+
+
 def test_unknown_kind():
     with pytest.raises(rc.InputError, match="did you mean words"):
         rc.model_info(kind="word")

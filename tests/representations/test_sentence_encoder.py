@@ -130,6 +130,25 @@ def test_empty_texts_of_a_decoder(tmp_path: Path) -> None:
     np.testing.assert_allclose(encode(texts, tmp_path, cache=False, batch_size=1), vectors, atol=1e-5)
 
 
+@pytest.mark.parametrize("fast", [True, False])
+def test_texts_of_which_a_tokenizer_makes_nothing(
+    fast: bool, plain_words: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are encoded as an unknown word, where the tokenizer knows no end of a text; in whatever company they are."""
+    from recapture.representations.encoder_batches import EncoderBatches
+
+    if not fast:
+        monkeypatch.setattr(EncoderBatches, "fits", lambda _: False)
+    expected = pool(plain_words, ["[UNK]"], "mean")[0]
+    for text in ("", " ", "\u200b", "\x00", "\u0301 \u200d"):
+        for texts in ([text], [text, "the cat sat"], [text, text + "\u200b"]):
+            np.testing.assert_allclose(encode(texts, plain_words, cache=False)[0], expected, atol=1e-5)
+    kept = ["\u4e2d", "?", "\u200bcat"]
+    np.testing.assert_allclose(
+        encode(kept, plain_words, cache=False), pool(plain_words, ["zebra", "?", "cat"], "mean"), atol=1e-5
+    )
+
+
 def test_wrong_pooling_names(tiny_bert: Path, with_modules: Callable[..., Path]) -> None:
     with pytest.raises(InputError, match="did you mean mean"):
         encode(SHORT, tiny_bert, pooling="meen")

@@ -678,6 +678,19 @@ def test_unknown_devices_without_torch(folder: Path, monkeypatch: pytest.MonkeyP
     check_device("cuda:1")  # whatever made the vectors in the cache
 
 
+def test_models_without_torch_are_one_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the extra `models` is not installed."""
+    monkeypatch.setitem(sys.modules, "torch", None)
+    for ask in (
+        lambda: rc.encode(["a cat"], folder, cache=False),
+        lambda: rc.bertscore(["a cat"], ["a dog"], encoder=str(folder)),
+        lambda: rc.infolm(["a cat"], ["a dog"], model=str(folder), cache=False),
+        lambda: rc.model_info(folder, "words"),
+    ):
+        with pytest.raises(InputError, match=r"PyTorch.*None in sys.modules.*: pip install \"recapture\[models\]\""):
+            ask()
+
+
 ABOUT = json.dumps({"id": "owner/thing", "sha": COMMIT, "siblings": []}).encode()
 
 

@@ -170,6 +170,18 @@ def test_vectors_are_the_models_own(tiny_bert: Path, layers: list[int], batch_to
         np.testing.assert_array_equal(store.stacked(text, layers[-1:]), made.vectors[-1:, 1:-1])
 
 
+@pytest.mark.parametrize("accelerator", [None, "cpu"])
+def test_texts_of_which_a_tokenizer_makes_nothing(plain_words: Path, accelerator: str | None) -> None:
+    with engine(accelerator=accelerator):
+        for texts in (["\u200b"], ["\u200b", "\u0301"], ["\u200b", "the cat"]):
+            store = WordStore(str(plain_words))
+            store.want([1, 2])
+            store.ensure(texts)
+            assert [tuple(store[text].vectors.shape) for text in texts] == [
+                (2, len(text.split()) if "cat" in text else 0, 32) for text in texts
+            ]
+
+
 def test_half_precision_is_said_and_near(tiny_bert: Path) -> None:
     """As the library computes it in bfloat16, one text at a time."""
     import torch

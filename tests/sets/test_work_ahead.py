@@ -183,6 +183,11 @@ def test_a_sample_is_said_with_what_it_costs() -> None:
         "about 2.1 times that of all vectors."
     )
     assert answer.budget_sample == {"size": 4400, "seed": 0}
+    nearly = within_budget(
+        call(machine), "256s", None, told, clock=machine.clock, work=work
+    )  # the root of 20 / 19: 1.03
+    assert nearly.budgeted.startswith("A sample of 19,000 of 20,000 ")
+    assert nearly.budgeted.endswith("± 0.0123, about that of all vectors.")
     whole = within_budget(call(machine), "10min", None, told, clock=machine.clock, work=work)
     assert whole.size == LONG
     assert whole.interval is None
@@ -205,7 +210,7 @@ def test_times(given: Any, seconds: float) -> None:
     "given", ["", "10", "min", "10 fortnights", "-5s", "0s", "5s x", 0, -1, math.nan, math.inf, True, []]
 )
 def test_what_is_no_time(given: Any) -> None:
-    with pytest.raises(rc.InputError, match="a budget is a time such as 90s, 10min, 2h or 1h30min"):
+    with pytest.raises(rc.InputError, match="a budget is a time above 0 such as 90s, 10min, 2h or 1h30min"):
         seconds_of(given)
 
 
@@ -376,6 +381,21 @@ def test_what_a_plan_refuses_its_dry_run_refuses(
     assert commanded(capsys, *typed)[0] == 2
 
 
+@pytest.mark.parametrize(("k", "is_foretold"), [(31, True), (32, True), (70, True), (89, True), (90, False)])
+def test_neighbourhoods_larger_than_the_first_samples_are_foretold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], k: int, is_foretold: bool
+) -> None:
+    """90 samples have 89 neighbours each."""
+    monkeypatch.chdir(tmp_path)
+    for name, size in (("human", 150), ("model", 90)):
+        np.save(f"{name}.npy", np.random.default_rng(size).standard_normal((size, 3)))
+    plan = ("plan", "-r", "human.npy", "-c", "model.npy", "-o", "planned", "--k", str(k))
+    for typed in (plan, ("score", *plan[1:5], "--metrics", "precision-recall", "--no-ceiling", "--k", str(k))):
+        code, out, err = commanded(capsys, *typed, "--dry-run")
+        assert (code, out[:15]) == ((0, "This would take") if is_foretold else (2, "")), err
+        assert is_foretold or f"k = {k} needs at least {k + 1} samples a side, but candidate" in err
+
+
 def test_a_plan_of_texts_knows_no_cache_and_keeps_vectors(files: Path) -> None:
     """Three numbers for each of 120 texts, 67 of them different; 4 bytes a number, in parts and once joined."""
     Path("words.txt").write_text("the 0.1 0.5 1\ncat 0.2 0.5 1\na 0.3 0.5 1\ndog 0.4 0.5 1\n")
@@ -457,7 +477,7 @@ def test_a_budget_on_the_command_line(files: Path, foretold: None, capsys: pytes
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        (("--budget", "soon"), "a budget is a time such as 90s"),
+        (("--budget", "soon"), "a budget is a time above 0 such as 90s"),
         (("--budget", "1s"), "the budget of 1s is too short: 100 vectors of each set"),
         (("--budget", "9s", "--sample", "50"), "--budget chooses how large a sample is, and so does --sample"),
         (("--budget", "9s", "--dry-run"), "--dry-run says how long all of it takes, --budget takes a part"),

@@ -39,5 +39,5 @@ def merge(folder: str, form: str | None, arrays: bool, output: str | None, repor
     form = chosen_form(form, output)
     how = with_arrays(arrays, form)
     results = merge_plan(folder)
-    say("what human texts score cannot be had from parts: recapture score with a --sample measures it")
     deliver(results, form, output, results.notes, how=how, report=report)
+    say("what human texts score cannot be had from parts: recapture score with a --sample measures it")

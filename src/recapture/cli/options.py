@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..checks import shortened, typed_number
+from ..checks import seconds_of, shortened, typed_number
 from ..errors import InputError, nearest_names, visible
 from ..texts.reading import format_names, has_known_suffix
 
@@ -122,8 +122,6 @@ def ahead_options(command: Command) -> Command:
 
     def checked(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
         if value is not None:
-            from ..sets.budget import seconds_of
-
             seconds_of(value)
         return value
 

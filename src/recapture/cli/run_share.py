@@ -6,7 +6,7 @@ import re
 
 import click
 
-from ..checks import shortened
+from ..checks import seconds_of, shortened
 from ..errors import InputError
 from .options import say
 
@@ -20,8 +20,6 @@ def _share(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
 
 
 def _seconds(_: click.Context, __: click.Parameter, text: str | None) -> float:
-    from ..sets.budget import seconds_of
-
     return 0.0 if text is None else seconds_of(text, "--wait")
 
 
@@ -30,9 +28,7 @@ def _seconds(_: click.Context, __: click.Parameter, text: str | None) -> float:
 @click.argument("share", metavar="[i/N]", default="1/1", callback=_share)
 @click.option("--device", metavar="NAME", help="auto, cpu, cuda, cuda:1 (default: auto).")
 @click.option("--offline", is_flag=True, help="Never touch the network for an encoder.")
-@click.option(
-    "--wait", metavar="TIME", callback=_seconds, help="For parts that others are at: 90s, 10min, 2h (default: 0)."
-)
+@click.option("--wait", metavar="TIME", callback=_seconds, help="For parts that others are at: 5min, 2h (default: 0).")
 @click.option("--engine", default="local", metavar="local|ray", help="Who does them: this process (default), or Ray.")
 @click.option("--address", metavar="ADDRESS", help="Of Ray: host:port, ray://host:port, auto (default: its own).")
 def run_share(
@@ -49,12 +45,14 @@ def run_share(
     Parts that are there and whole are not done again; damaged ones are. Radii come first and counts need all of them
     (with texts vectors come before): a share that finds parts of others missing says so, and is to be run again when
     they are there. With --wait it does those that nobody is at, and waits for the others (exit code 2 when the time is
-    over).
+    over); workers without a share then divide the parts. That of a worker lost on another machine counts as left alone
+    after two minutes: wait for longer.
 
     \b
     Examples:
       recapture run planned
       recapture run planned 3/8 --wait 1h
+      recapture run planned --wait 1h
       recapture run planned --device cuda
       recapture run /shared/planned --engine ray --address auto
     """
@@ -77,5 +75,8 @@ def run_share(
         what = reasons.get(did.missing[0].partition("-")[0], "the next parts need all of these")
         told = f"{what}, but {listed(did.missing)} missing"
         if wait:  # who waits goes on with what needs all parts
-            raise InputError(f"{told} and the time to wait is over: run this again when they are there")
+            raise InputError(
+                f"{told} and the time to wait is over: somebody else has begun what is missing; run this again when it "
+                f"is there, or recapture run {folder}, which does it itself"
+            )
         say(f"{told}: run this again when they are there")

@@ -240,6 +240,9 @@ def score(
         )  # fmt: skip
         results.show(None if every else results.shown, "--all")
         deliver(results, form, output, results.notes, how=how, report=report, series=series)
+        others = ["other metrics"] * (metrics is None) + ["which candidate is closest"] * (len(candidate) > 1)
+        lost = " and ".join(filter(None, [", ".join(others), "what human texts score"]))
+        say(f"{lost} cannot be had from parts: leave out --storage and draw a --sample for that")
         return
     sets = read_sets(
         reference,
@@ -312,13 +315,10 @@ def _by_plans(
            (("reference_field", reading["field"]), ("reference_format", reading["input_format"]))):  # fmt: skip
         raise InputError("parts are of files that are read alike: leave out --reference-field and --reference-format")
     options = {name: value for name, value in encoding.items() if name in _PLANNED and value}
-    results = evaluate_files(
+    return evaluate_files(
         reference, candidates, storage, metrics, k, engine=engine, address=address, device=device,
         field=reading["field"], format=reading["input_format"], **options,
     )  # fmt: skip
-    more = "" if metrics else "other metrics and "
-    say(f"{more}what human texts score cannot be had from parts: leave out --storage and draw a --sample for that")
-    return results
 
 
 _PLANNED = ("encoder", "pooling", "truncate", "batch_size", "dtype", "offline")

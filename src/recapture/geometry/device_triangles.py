@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .devices import accelerator_for, within_memory
+from .devices import accelerator_for, to_device, within_memory
 from .half_products import half_kind, half_product
 from .labels import Labels
 from .parallel import engine_options
@@ -50,8 +50,8 @@ def observed_on(device: str, distances: np.ndarray, singles: np.ndarray, others:
     """(9,) how many triangles of a single point and an ordered pair of the others have each code."""
     import torch
 
-    within = torch.as_tensor(distances[np.ix_(others, others)]).to(device)
-    cross = torch.as_tensor(distances[np.ix_(singles, others)]).to(device)
+    within = to_device(distances[np.ix_(others, others)], device)
+    cross = to_device(distances[np.ix_(singles, others)], device)
 
     def count(cells: int) -> Any:
         tally = torch.zeros(_NONE + 1, dtype=torch.int64, device=device)
@@ -68,11 +68,9 @@ def observed_on(device: str, distances: np.ndarray, singles: np.ndarray, others:
 
 def counts_on(device: str, distances: np.ndarray, labels: Labels, table: np.ndarray) -> np.ndarray:
     """(groups, labellings, 2, 3) sixths of triangles by rank. table: (9, 3) credit by code."""
-    import torch
-
-    there = torch.as_tensor(np.ascontiguousarray(distances)).to(device)
-    sides = [torch.as_tensor(side).to(device) for side in (labels.candidate, labels.reference)]
-    credit = torch.as_tensor(table).to(device)
+    there = to_device(distances, device)
+    sides = [to_device(side, device) for side in (labels.candidate, labels.reference)]
+    credit = to_device(table, device)
     both = (credit[:, None] + credit[None]).reshape(-1, 3).to(half_kind(device))  # of both orders of the pair
     counted = within_memory(lambda cells: _counts(there, sides, both, cells), _CELLS, _LEAST)
     # Fewer bytes travel: no count exceeds 12 for each single point and pair.
@@ -141,9 +139,7 @@ class Passed(NamedTuple):
 
 def pass_on(device: str, distances: np.ndarray, symmetric: bool, packed: np.ndarray) -> Passed:
     """distances: (points, points). packed: by code."""
-    import torch
-
-    there, table = (torch.as_tensor(each).to(device) for each in (distances, packed))
+    there, table = (to_device(each, device) for each in (distances, packed))
     passed = within_memory(lambda cells: _pass(there, symmetric, table, cells), _CELLS, _LEAST)
     return Passed(*(np.asarray(each.cpu().numpy()) for each in passed))
 

@@ -6,6 +6,7 @@ import contextvars
 import functools
 import importlib.util
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -27,8 +28,12 @@ _CUDA = re.compile(r"cuda(?::\d{1,3})?")
 KNOWN = re.compile(r"auto|(?:cpu|cuda|mps|xpu|hpu|npu|mlu|xla)(?::\d{1,3})?")
 """torch's names; only CUDA's looks for neighbours, others encode."""
 
-_NO_MEMORY = ("CUDA error: out of memory", "ALLOC_FAILED")
-"""What torch says where a library of CUDA finds none, such as on a device that others have filled."""
+_NO_MEMORY = ("CUDA error: out of memory", "ALLOC_FAILED", "MPS backend out of memory")
+"""What torch says where a library of CUDA finds none, such as on a device that others have filled, or Apple's does."""
+_OF_SETS = (
+    "the device's memory does not suffice for these sets, even in small tiles: use the processor (device 'cpu'), a "
+    "plan over files, or a sample"
+)
 
 
 def on_device(function: Function) -> Function:
@@ -58,13 +63,11 @@ def _lying_on(values: Iterable[Any]) -> str | None:
     return None
 
 
-def within_memory(work: Callable[[int], Found], size: int, least: int) -> Found:
+def within_memory(work: Callable[[int], Found], size: int, least: int, shortage: str = _OF_SETS) -> Found:
     """work(size), again with half the size each time the device's memory does not suffice; below `least` a sentence.
 
-    size: what the memory that `work` takes grows with.
+    size: what the memory that `work` takes grows with. shortage: what that sentence says.
     """
-    from torch import cuda
-
     while True:
         try:
             return work(size)
@@ -72,22 +75,18 @@ def within_memory(work: Callable[[int], Found], size: int, least: int) -> Found:
             if not lacks_memory(error):
                 raise
             if size // 2 < least:
-                raise DeviceMemoryError(
-                    "the device's memory does not suffice for these sets, even in small tiles: use the processor "
-                    f"(device 'cpu'), a plan over files, or a sample ({first_line(error)})"
-                ) from None
+                raise DeviceMemoryError(f"{shortage} ({first_line(error)})") from None
         # Outside: what an exception knows of the failed work keeps its tensors alive.
         size //= 2
-        cuda.empty_cache()
+        sys.modules["torch"].cuda.empty_cache()
 
 
-def lacks_memory(error: Exception) -> bool:
+def lacks_memory(error: BaseException) -> bool:
     """Whether this says that a device's memory does not suffice."""
-    from torch import cuda
-
-    return isinstance(error, cuda.OutOfMemoryError) or (
-        isinstance(error, RuntimeError) and any(said in str(error) for said in _NO_MEMORY)
-    )
+    torch = sys.modules.get("torch")  # where it was never loaded, no device has said anything
+    if torch is None or not isinstance(error, RuntimeError):
+        return False
+    return isinstance(error, torch.cuda.OutOfMemoryError) or any(said in str(error) for said in _NO_MEMORY)
 
 
 class DeviceMemoryError(InputError):
@@ -104,17 +103,21 @@ def check_kind(device: Any) -> None:
 
 
 def check_there(device: Any) -> None:
-    """Refuse what is no device, and a GPU that is not there. Other kinds are for encoders, which look at them."""
+    """Refuse what is no device, and one that is not there. Numbers of other kinds than CUDA's, and all of XLA, which a
+    package of its own knows alone, are left to encoders.
+    """
     check_kind(device)
-    if not _CUDA.fullmatch(device):
+    kind = device.partition(":")[0]
+    if kind in ("auto", "cpu", "xla"):
         return
     if importlib.util.find_spec("torch") is None:
         raise InputError(f"device {shown(device)} cannot be used here: PyTorch is not installed (extra 'models')")
     import torch
 
-    if not torch.cuda.is_available():
-        raise InputError(f"device {shown(device)} cannot be used here: PyTorch finds no CUDA device")
-    if ":" in device and int(device.split(":")[1]) >= torch.cuda.device_count():
+    said_by = torch.backends.mps if kind == "mps" else getattr(torch, kind, None)  # None: of a package that is absent
+    if said_by is None or not said_by.is_available():
+        raise InputError(f"device {shown(device)} cannot be used here: PyTorch finds no {kind.upper()} device")
+    if kind == "cuda" and ":" in device and int(device.split(":")[1]) >= torch.cuda.device_count():
         there = torch.cuda.device_count()
         raise InputError(f"device {shown(device)} cannot be used here: there {'is' if there == 1 else 'are'} {there}")
 
@@ -156,10 +159,10 @@ def to_device(values: np.ndarray, device: Any) -> Any:
     import torch
 
     native = values.dtype.newbyteorder("=")
-    # torch knows no other order of bytes, and warns of arrays that must not be written to, such as files that are read
-    # where they lie.
-    if values.dtype != native or not values.flags.writeable:
-        values = values.astype(native)
+    # torch knows neither another order of bytes nor arrays that run backwards, and warns of those that must not be
+    # written to, such as files that are read where they lie.
+    if values.dtype != native or not values.flags.writeable or min(values.strides, default=0) < 0:
+        values = values.astype(native, order="C")
     return torch.as_tensor(values).to(device)
 
 

@@ -11,10 +11,11 @@ from typing import Any
 
 from ..checks import path_of, plain_arguments
 from ..errors import InputError
+from ..geometry.devices import check_there
 from ..sets.table import SetResults
 from .places import place_of
-from .planned_work import check_engine, made_folder, make_plan, merge_plan, run_whole
-from .tile_plan import TilePlan
+from .planned_work import RAY, check_engine, made_folder, make_plan, merge_plan, run_whole
+from .tile_plan import FILE, TilePlan
 
 PathLike = str | os.PathLike[str]
 
@@ -79,14 +80,20 @@ def evaluate_files(
     >>> results["model"]["mark-evaluate"].counts == rc.mark_evaluate(human, model, k=3).counts
     True
     """
+    if isinstance(candidates, (list, tuple)):
+        raise InputError('several candidates are given by name, such as {"a": "a.npy", "b": "b.npy"}, not as a list')
     named = candidates if isinstance(candidates, Mapping) else {Path(path_of(candidates)).name: candidates}
     if not named:
         raise InputError("there is no candidate")
     check_engine(engine, address)
+    if device is not None and engine != RAY:  # before plans are made, which would be in the way of others
+        check_there(device)
     place = place_of(path_of(storage, "the storage"))
     chosen = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else metrics
     folders = {str(name): str(place / _folder_name(str(name))) for name in named}
     with made_folder(place):
+        if (place / FILE).is_file():
+            raise InputError(f"{place} is the folder of a plan: name another storage")
         for name, path in named.items():  # all are looked through before any work
             called = str(name)
             make_plan(reference, path, folders[called], chosen, k, candidate_name=called, offline=offline, **planning)

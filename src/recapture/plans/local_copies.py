@@ -116,7 +116,7 @@ def _hold(used: Path) -> None:
         _holder = os.getpid()
     if used in _held:
         return
-    if not any(used.parent == other.parent for other in _held):
+    if not any(used.parent == other.parent for other in list(_held)):  # other threads may hold and let go meanwhile
         delete_unused(used.parent)
     lock = _lock(used, fcntl.LOCK_SH)
     if lock is not None:

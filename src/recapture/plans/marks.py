@@ -1,7 +1,8 @@
 """Which parts somebody is at: hints, so that workers do not do each other's work. No result depends on them.
 
-A mark is a small hidden file beside the parts. Who is killed leaves it there. A mark does not count whose process has
-ended, if that ran on this machine, or that stays for much longer than parts take here.
+A mark is a small hidden file beside the parts, written anew again and again while somebody is at the part, however long
+that takes. Who is killed leaves it there: a mark does not count that stays the same for long, or whose process has
+ended, if that ran on this machine.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from __future__ import annotations
 import os
 import socket
 import stat
+import threading
 import time
-from collections.abc import Collection, Iterable
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 
 from ..errors import InputError
@@ -19,8 +22,11 @@ from .places import Place, content_up_to, sizes_in, whole
 
 _LONGEST = 300
 """Bytes of a mark."""
-_PATIENCE, _LEAST = 10, 60
-"""A mark is trusted for so many times as long as the longest part took here, and for so many seconds at least."""
+_RENEWED, _TRUSTED = 20, 120
+"""Seconds after which a mark is written anew, and for which one is trusted that stays the same: shared folders may show
+a change a minute late."""
+_UNWRITTEN = 10
+"""The same for one that says nothing: its worker was killed before it had written it, which takes no time."""
 
 
 class Marks:
@@ -30,8 +36,6 @@ class Marks:
         self._folder = folder
         self._seen: dict[str, tuple[bytes, float]] = {}
         """Marks of others: what each says, and since when this worker has seen it say so."""
-        self._longest = 0.0
-        """Seconds that a part took here."""
 
     def first_free(self, names: Iterable[str]) -> str | None:
         """Mark the first of some parts that nobody is at."""
@@ -50,21 +54,34 @@ class Marks:
             except OSError:  # it is somebody else's, and stays
                 return True
         self._seen.pop(name, None)
-        said = f"{socket.gethostname()} {os.getpid()}"[:_LONGEST]
         try:
             if isinstance(mark, Path):
-                return _is_new(mark, said)
-            with whole(mark) as temporary:  # such storage cannot tell who came first
-                temporary.write_text(said)
+                return _is_new(mark, _said(0))
+            _write(mark, _said(0))  # such storage cannot tell who came first
         except (OSError, InputError):  # where nothing can be written the part itself will say so
             pass
         return True
 
-    def drop(self, name: str, seconds: float) -> None:
-        """seconds: that the part took"""
-        self._longest = max(self._longest, seconds)
-        with suppress(OSError):
-            self._mark(name).unlink()
+    @contextmanager
+    def at(self, name: str) -> Iterator[None]:
+        """As long as this worker is at a part; the mark is gone after the block."""
+        ended = threading.Event()
+        renewing = threading.Thread(target=self._renew, args=(name, ended), daemon=True)
+        renewing.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            renewing.join()
+            with suppress(OSError):
+                self._mark(name).unlink()
+
+    def _renew(self, name: str, ended: threading.Event) -> None:
+        for times in count(1):
+            if ended.wait(_RENEWED):
+                return
+            with suppress(OSError, InputError):
+                _write(self._mark(name), _said(times))
 
     def _mark(self, name: str) -> Place:
         return self._folder / f".begun-{name}"
@@ -76,13 +93,23 @@ class Marks:
             said = content_up_to(mark, _LONGEST) or b""
         if self._seen.get(name, (None, 0.0))[0] != said:  # else all who waited would begin when one of them does
             self._seen[name] = said, time.monotonic()
-        if time.monotonic() - self._seen[name][1] > max(_LEAST, _PATIENCE * self._longest):
+        if time.monotonic() - self._seen[name][1] > (_TRUSTED if said else _UNWRITTEN):
             return False
         with suppress(ValueError):
-            host, _, process = said.decode().rpartition(" ")
+            host, process, _ = said.decode().rsplit(" ", 2)
             if host == socket.gethostname() and not _is_alive(int(process)):
                 return False
         return True
+
+
+def _said(times: int) -> str:
+    """times: that the mark was written anew; what says something else than before is trusted again."""
+    return f"{socket.gethostname()} {os.getpid()} {times}"[-_LONGEST:]
+
+
+def _write(mark: Place, said: str) -> None:
+    with whole(mark, checked=True) as temporary:
+        temporary.write_text(said)
 
 
 def _is_new(mark: Path, said: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -61,11 +62,22 @@ def may_be_whole(size: int, plan: str, part: str, expected: Mapping[str, Expecte
 
 def read_part(path: Place, plan: str, part: str, expected: Mapping[str, Expected]) -> dict[str, np.ndarray] | None:
     """The arrays of a part; None where the file is not there, not whole, of another part, or of another plan."""
+    with suppress(OSError):
+        return _arrays(path, plan, part, expected)
+    return None
+
+
+def is_damaged(path: Place, plan: str, part: str, expected: Mapping[str, Expected]) -> bool:
+    """Whether a file was read and is not this part: one that cannot be read now may be whole."""
+    with suppress(OSError):
+        return _arrays(path, plan, part, expected) is None
+    return False
+
+
+def _arrays(path: Place, plan: str, part: str, expected: Mapping[str, Expected]) -> dict[str, np.ndarray] | None:
+    """None where the file is not this part; OSError where it cannot be read."""
     header, size = _header(plan, part, expected), _bytes(expected)
-    try:
-        content = content_up_to(path, _most(_HEAD + len(header), size))
-    except OSError:
-        return None
+    content = content_up_to(path, _most(_HEAD + len(header), size))
     if content is None:
         return None
     body = content[_HEAD:]

@@ -12,10 +12,10 @@ import posixpath
 import re
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 from ..errors import InputError, first_line
 from ..files import expanded, whole_file
@@ -34,6 +34,7 @@ class _Digested(Protocol):
 
 
 Content = TypeVar("Content", bound=_Digested)
+Found = TypeVar("Found")
 
 
 class _Stat(NamedTuple):
@@ -144,7 +145,7 @@ def place_of(path: str) -> Place:
         return expanded(path)
     if found[1].lower() == "file":
         return Path(path[found.end() :])
-    return RemotePath(path.rstrip("/"))
+    return RemotePath(path[: found.end()] + path[found.end() :].rstrip("/"))
 
 
 def beside(path: str, folder: Place) -> str:
@@ -201,7 +202,7 @@ def sizes_in(folder: Place) -> dict[str, int]:
     return found
 
 
-class FileState(NamedTuple):
+class _FileState(NamedTuple):
     """What a file on this machine changes with its content, whoever writes to it."""
 
     device: int
@@ -212,7 +213,7 @@ class FileState(NamedTuple):
     """As `written`, in nanoseconds; but nobody can set it."""
 
     @classmethod
-    def of(cls, path: Path) -> FileState:
+    def of(cls, path: Path) -> _FileState:
         found = path.stat()
         return cls(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
@@ -220,6 +221,25 @@ class FileState(NamedTuple):
     def is_settled(self) -> bool:
         """Whether a change from now on would show: clocks of file systems are coarse."""
         return time.time_ns() - max(self.written, self.changed) > _COARSE
+
+
+def remembered(place: Place, question: Hashable, find: Callable[[], Found]) -> Found:
+    """What is found in a file. A file on this machine that stays as it is is not looked through again for the same
+    question by this process, unless nothing was found."""
+    state = None
+    if isinstance(place, Path):
+        with contextlib.suppress(OSError):  # which is told by whoever reads it
+            state = _FileState.of(place)
+    if (state, question) in _REMEMBERED:
+        return cast(Found, _REMEMBERED[state, question])
+    settled = state is not None and state.is_settled  # before it is read
+    found = find()
+    if found and settled:
+        _REMEMBERED[state, question] = found
+    return found
+
+
+_REMEMBERED: dict[tuple[_FileState | None, Hashable], Any] = {}
 
 
 def local_copy(place: Place, digest: str) -> Path:
@@ -255,7 +275,9 @@ def kept_copy(place: Place, content_of: Callable[[Path], Content]) -> tuple[Path
             raise _unread(place, error) from None
         content = content_of(fetched)
         with used_copy(content.digest, place.name) as target:
-            return fetched.replace(target), content
+            # One that is right stays: to whoever reads it, it would have changed.
+            right = target.exists() and content_of(target) == content
+            return target if right else fetched.replace(target), content
 
 
 def _unread(place: Place, error: OSError) -> InputError:

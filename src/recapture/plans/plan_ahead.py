@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..sets.evaluate import work_of_evaluate
-from ..sets.work_ahead import Clock, SetWork, WorkAhead, resident
+from ..sets.work_ahead import COPIES, Clock, SetWork, WorkAhead, resident
 from ..texts.reading import Source, chosen_format, read_together, vector_blocks
 from .planned_work import planned_metrics
 from .tile_plan import cuts_of
@@ -60,7 +60,8 @@ def plan_ahead(
         many, kinds = many + sum(of_rows) + 2, f"vectors, {kinds}"
         copied = 2 * 4 * work.dimensions * sum(rows)  # in parts, and in one file a side
     disk = int(_KEPT_A_ROW * sum(rows) + copied)
-    seconds = {name: each if name == "encoding" else _LONGER * each for name, each in alone.seconds.items()}
+    done = {name: each for name, each in alone.seconds.items() if name != COPIES}
+    seconds = {name: each if name == "encoding" else _LONGER * each for name, each in done.items()}
     facts = {**alone.facts, "parts": f"{many:,}: {kinds}"}
     held = resident() + _HELD + _A_ROW * sum(rows)
     return WorkAhead(seconds, facts, held, disk, alone.measured, "in the plan's folder")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,7 +66,7 @@ class PlannedParts:
     @cached_property
     def _texts(self) -> list[OpenTexts]:
         files = self.plan.reference, self.plan.candidate
-        return [OpenTexts(file, Path(str(file.proved(self.plan.folder)))) for file in files]
+        return [file.opened_texts(self.plan.folder) for file in files]
 
     @cached_property
     def _encoder(self) -> Encoder:
@@ -84,16 +83,16 @@ class PlannedParts:
         wanted_rank = rank[first[start : start + file.rows]]
         order = np.argsort(wanted_rank, kind="stable")
         place = file.joined(plan.folder)
+        shards = [shard for stage in VECTORS for shard in plan.parts[stage]]
         with suppress(_ThereError), whole(place, checked=True) as temporary:
             written = new_npy(temporary, np.float32, (file.rows, file.dimensions))
             before = 0
-            for shard in (shard for stage in VECTORS for shard in plan.parts[stage]):
+            for shard in shards:
                 many = len(plan.own_texts(shard))
                 lines = order[slice(*np.searchsorted(wanted_rank, [before, before + many], sorter=order))]
                 if len(lines):
                     found = plan.read(shard)
                     if found is None:
-                        shards = [shard for stage in VECTORS for shard in plan.parts[stage]]
                         missing = [each.name for each in shards if not plan.is_whole(each)] or [shard.name]
                         raise _lacking(part, "vectors", missing)
                     written[lines] = found["vectors"][wanted_rank[lines] - before]

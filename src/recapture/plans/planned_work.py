@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..checks import check_count, check_number, is_one_of, path_of, plain_arguments
+from ..checks import check_count, check_number, is_one_of, path_of, plain_arguments, seconds_of
 from ..errors import InputError, shown
 from ..geometry.distinct import Folding
 from ..geometry.overlap import Overlap, Side
@@ -111,7 +111,7 @@ def make_plan(
     chosen = planned_metrics(metrics)
     asked = AskedFile.both(paths, field, format)
     parts = None if parts is None else check_count("parts", parts, 1)
-    encoding, lines = None, None
+    encoding, lines, people = None, None, None
     names = [file.name for file in asked]
     with _folder(folder) as place, ExitStack() as stack:
         before = _before(place)
@@ -122,7 +122,7 @@ def make_plan(
             encoding = PlannedEncoding.of(
                 named, place, first[0] if first else "", pooling, truncate, batch_size, dtype, offline
             )
-            files, cuts, lines = _planned_texts(fetched, place, parts, encoding.dimensions, stack)
+            files, cuts, lines, people = _planned_texts(fetched, place, parts, encoding.dimensions, stack)
         else:
             if truncate or any(each is not None for each in (encoder, pooling, batch_size, dtype)):
                 raise InputError("an encoder was named, but the sets are vectors already")
@@ -142,10 +142,11 @@ def make_plan(
             Path(paths[1]).name if candidate_name is None else candidate_name,
             encoding,
             lines,
+            people,
         )
         # Its parts would be lost, one by one.
         if before is not None and before.digest != plan.digest:
-            raise InputError(f"{place} holds a plan for other files or settings: name another folder")
+            raise InputError(f"{place} holds a plan for other files or settings: name another folder or storage")
     plan.write()
     return plan.names
 
@@ -164,7 +165,7 @@ def _planned_texts(
     parts: int | None,
     dimensions: int,
     stack: ExitStack,
-) -> tuple[list[PlannedFile], int, Content]:
+) -> tuple[list[PlannedFile], int, Content, str]:
     """Read both files once: where parts begin and which texts are equal, which goes into the folder."""
     with indexed([file.texts for file in files]) as index:
         for note in index.notes:
@@ -180,7 +181,7 @@ def _planned_texts(
         temporary = stack.enter_context(whole(folder / LINES))
         with temporary.open("wb") as stream:
             np.save(stream, index.first_equal, allow_pickle=False)
-    return planned, cuts, content_of(temporary)
+    return planned, cuts, content_of(temporary), index.digests[0]
 
 
 def _before(place: Place) -> TilePlan | None:
@@ -254,6 +255,8 @@ def made_folder(place: Place) -> Iterator[None]:
 
 
 def _not_written(place: Place, error: Exception) -> InputError:
+    if isinstance(error, InputError):  # which names the place itself
+        return error
     return InputError(f"cannot write {place}: {getattr(error, 'strerror', None) or error}")
 
 
@@ -265,7 +268,7 @@ def run_plan(
     *,
     device: str | None = None,
     offline: bool | None = None,
-    wait: float = 0,
+    wait: float | str = 0,
     engine: str = "local",
     address: str | None = None,
 ) -> PlanRun:
@@ -283,9 +286,11 @@ def run_plan(
         Results do not depend on it; vectors of texts do in their last digits, as `encode` says.
     offline : bool, optional
         Whether to leave the Hugging Face hub alone, as for `encode`; on a cluster all nodes do.
-    wait : float, default 0
-        Seconds to wait at most for parts that others are at and that are needed before it can go on, each time that
-        some are. Who may wait also does parts of others that nobody is at.
+    wait : float or str, default 0
+        Seconds, or a time such as "10min", to wait at most for parts that others are at and that are needed
+        before it can go on, each time that some are. Who may wait also does parts of others that nobody is at, so that
+        several workers that name no share divide the parts. The part of one that was lost on another machine counts as
+        left alone after two minutes.
     engine : {"local", "ray"}, default "local"
         Whether this process does them, or a cluster of Ray, which does all and shares them out itself.
     address : str, optional
@@ -345,8 +350,8 @@ def run_whole(
     return run_share(PlannedParts(plan, offline, twin), 1, 1, 0, device=device)
 
 
-def check_wait(seconds: float) -> float:
-    return check_number("wait", seconds, 0, _LONGEST_WAIT)
+def check_wait(wait: float | str) -> float:
+    return check_number("wait", seconds_of(wait, "wait") if isinstance(wait, str) else wait, 0, _LONGEST_WAIT)
 
 
 def check_engine(engine: str, address: str | None, workers: int = 1) -> None:
@@ -412,7 +417,7 @@ def merge_plan(folder: str | os.PathLike[str]) -> SetResults:
     pair = Pair(prepared.reference, prepared.candidates[plan.candidate_name])
     same = [pair.reference.folding, pair.candidate.folding]  # of equal texts where there are any
     pair.know(_together(plan, counted, same if plan.encoding is None else plan.foldings([])))
-    results = evaluate_prepared(prepared, pairs={plan.candidate_name: pair})
+    results = evaluate_prepared(prepared, pairs={plan.candidate_name: pair}, reference_content=plan.people)
     for each in vectors:
         each.check_unchanged()
     return results

@@ -282,9 +282,11 @@ def _no_cluster(address: str, why: str) -> InputError:
 
 
 def _unanswered(address: str, why: str) -> InputError:
-    """Somebody is there. Ray itself does not say that a token was asked for."""
-    hint = "" if os.environ.get("RAY_AUTH_MODE") else " (if it asks for a token: RAY_AUTH_MODE=token)"
-    return _no_cluster(address, why.rstrip(".") + hint)
+    """Somebody is there, unless Ray was to look for a cluster itself. It does not say that a token was asked for."""
+    if address == _AUTO:
+        return _no_cluster(address, why)
+    hint = "" if os.environ.get("RAY_AUTH_MODE") else "; newer ones ask for a token: RAY_AUTH_MODE=token"
+    return InputError(f"something is at {address}, but no cluster of Ray lets us in: {why.rstrip('.')}{hint}")
 
 
 def _check_nodes(ray: Any, shared: _Shared, plan: TilePlan) -> None:

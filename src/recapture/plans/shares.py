@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from ..geometry.devices import on_device
@@ -42,7 +43,8 @@ class _Share:
         self._worker, self._wait = worker, wait
         self._rounds = rounds(self._plan.parts)
         self._own = {part.name for together in self._rounds for part in together[worker - 1 :: workers]}
-        self._marks = Marks(self._plan.folder) if workers > 1 else None
+        # Of one worker, too, if it may wait: others may have been told the same.
+        self._marks = Marks(self._plan.folder) if workers > 1 or wait else None
         self._made: list[str] = []
         self._found: list[str] = []
         self._done = self._plan.done(lambda part: part.name in self._own, discard=True)
@@ -59,7 +61,7 @@ class _Share:
                 for part in damaged:
                     if not self._plan.is_whole(part):  # somebody may have made it anew
                         self._plan.discard(part)
-                missing = self._after_waiting(damaged, 0 if self._marks is None else self._wait)
+                missing = self._after_waiting(damaged, self._wait)
                 missing = missing or self._complete(here)
             if missing:
                 break
@@ -90,17 +92,13 @@ class _Share:
                 progress.advance()
 
     def _make(self, part: Part) -> None:
-        """A part that this worker has marked."""
-        begun = time.monotonic()
-        try:
+        """One part, marked as long as this worker is at it."""
+        with nullcontext() if self._marks is None else self._marks.at(part.name):
             if not self._plan.is_whole(part):  # somebody may have ended it just before
                 self._work.make(part)
                 self._made.append(part.name)
             elif part.name in self._own:
                 self._found.append(part.name)
-        finally:
-            if self._marks is not None:
-                self._marks.drop(part.name, time.monotonic() - begun)
         self._done.add(part.name)
 
     def _after_waiting(self, parts: list[Part], wait: float, optional: Iterable[str] = ()) -> list[str]:

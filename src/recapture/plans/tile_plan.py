@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import stat
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
@@ -21,9 +20,9 @@ from ..geometry.distinct import Folding, fold_codes, fold_rows
 from ..texts.json_values import parsed
 from ..versions import VERSION
 from .json_kinds import NOTHING, NUMBER, TEXT, check_all, of_kinds
-from .part_files import Expected, may_be_whole, read_part, write_part
+from .part_files import Expected, is_damaged, may_be_whole, read_part, write_part
 from .phases import COUNTS, PHASES, RADII, ROWS, SIDES, VECTORS, Part, Phase, wanted
-from .places import FileState, Place, content_up_to, drop_copy, local_copy, place_of, sizes_in, whole
+from .places import Place, content_up_to, drop_copy, local_copy, place_of, remembered, sizes_in, whole
 from .planned_texts import LINES, PlannedEncoding
 from .vector_files import Content, PlannedFile, known_content, proved_file
 
@@ -59,6 +58,8 @@ class TilePlan:
     """Of texts; None where the files hold vectors."""
     lines: Content | None = None
     """Of the file that says which texts are equal."""
+    people: str | None = None
+    """Of the reference's texts: what results say of them (`report.result.content_digest`)."""
 
     @classmethod
     def opened(cls, folder: Place) -> TilePlan:
@@ -100,13 +101,13 @@ class TilePlan:
         files = [PlannedFile.from_json(said[side], side, cuts) for side in SIDES]
         if not ks or ks != sorted(set(ks)) or not 1 <= ks[0] <= ks[-1] < min(file.rows for file in files):
             raise ValueError("impossible numbers of neighbours")
-        encoding, lines = _texts_of(said["texts"]) if "texts" in said else (None, None)
+        encoding, lines, people = _texts_of(said["texts"]) if "texts" in said else (None, None, None)
         if any((file.marks is None) != (encoding is None) for file in files):
             raise ValueError("texts on one side")
         if len({file.dimensions for file in files} | ({encoding.dimensions} if encoding else set())) > 1:
             raise ValueError("other dimensions")
-        names = reference_name, candidate_name
-        return cls(folder, tuple(metrics), settings["k"], tuple(ks), cuts, files[0], files[1], *names, encoding, lines)
+        names, asked = (reference_name, candidate_name), (tuple(metrics), settings["k"], tuple(ks))
+        return cls(folder, *asked, cuts, files[0], files[1], *names, encoding, lines, people)
 
     def write(self) -> None:
         said: dict[str, Any] = {
@@ -118,7 +119,8 @@ class TilePlan:
             "candidate": self.candidate.to_json(),
         }
         if self.encoding is not None and self.lines is not None:
-            said["texts"] = {"encoding": self.encoding.to_json(), "lines": asdict(self.lines)}
+            texts = {"encoding": self.encoding.to_json(), "lines": asdict(self.lines), "people": self.people}
+            said["texts"] = texts
         content = json.dumps({"check": _digest(said), **said}, indent=1)
         with whole(self.folder / FILE) as temporary:
             temporary.write_text(content + "\n", encoding="utf-8")
@@ -207,15 +209,8 @@ class TilePlan:
             if content is not None and not whole:  # one that is not there yet may come from somebody else
                 self._damaged.add(part.name)
             return whole
-        state = _state(self.path(part))
-        key = self._carried(part), part.name, state
-        if key in _WHOLE:
-            return True
-        settled = state is not None and state.is_settled
-        whole = self.read(part) is not None
-        if whole and settled:
-            _WHOLE.add(key)
-        return whole
+        asked = self._carried(part), part.name
+        return remembered(self.path(part), asked, lambda: self.read(part) is not None)
 
     def read(self, part: Part) -> dict[str, np.ndarray] | None:
         """What a part found; None where that is not there as this plan would have it."""
@@ -239,9 +234,13 @@ class TilePlan:
 
     def discard(self, part: Part) -> None:
         """A part that is not whole: who looks at names alone is to see that it is missing, and what it needs."""
-        path = self.path(part)
+        path, carried = self.path(part), self._carried(part)
         with suppress(OSError):
-            if self._carried(part) is not None and (not isinstance(path, Path) or _is_ours(path)):
+            is_plain = not isinstance(path, Path) or stat.S_ISREG(path.lstat().st_mode)
+            is_wrong = part.name in self._damaged or (
+                carried is not None and is_damaged(path, carried, part.name, self._expected(part))
+            )
+            if is_plain and is_wrong:  # what cannot be read for a while stays
                 path.unlink()
         if part.stage in ROWS:
             self._joined.clear()
@@ -366,24 +365,9 @@ def cut(rows: int, cuts: int) -> list[slice]:
     return [slice(*edge) for edge in pairwise(edges) if edge[0] < edge[1]]
 
 
-_WHOLE: set[tuple[str | None, str, FileState | None]] = set()
-"""Parts that this process has looked through: what they carry, their name and state."""
-
-
-def _state(path: Place) -> FileState | None:
-    """None where it lies elsewhere, or is not there."""
-    with suppress(OSError):
-        return FileState.of(path) if isinstance(path, Path) else None
-    return None
-
-
-def _is_ours(path: Path) -> bool:
-    """Whether a file was read, and is what it seems to be."""
-    return stat.S_ISREG(path.lstat().st_mode) and os.access(path, os.R_OK)
-
-
-def _texts_of(said: Any) -> tuple[PlannedEncoding, Content]:
-    return PlannedEncoding.from_json(said["encoding"]), Content.from_json(said["lines"])
+def _texts_of(said: Any) -> tuple[PlannedEncoding, Content, str]:
+    check_all([said["people"]], TEXT)
+    return PlannedEncoding.from_json(said["encoding"]), Content.from_json(said["lines"]), said["people"]
 
 
 def _points_back(first: np.ndarray, count: int) -> bool:

@@ -1,4 +1,4 @@
-"""Files of vectors that a plan is for: what they hold, whether they still hold it, and their rows from disk."""
+"""Files that a plan is for: what they hold, whether they still hold it, and their rows or texts from disk."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..texts.reading import Source, VectorBlocks, format_names, plan, vector_blo
 from ..texts.text_index import AskedTexts, texts_from
 from .json_kinds import NOTHING, NUMBER, TEXT, check_all, of_kinds
 from .phases import SIDES
-from .places import FileState, Place, beside, drop_copy, kept_copy, local_copy, place_of, seen_from, told_of, whole
+from .places import Place, beside, drop_copy, kept_copy, local_copy, place_of, remembered, seen_from, told_of, whole
 
 _BLOCK = 1 << 24
 _DIGEST = re.compile("[0-9a-f]{32}")
@@ -244,10 +244,20 @@ class PlannedFile:
 
     def opened(self, folder: Place) -> OpenVectors:
         """The rows, from a file that is proved to be the one that the plan was made for."""
-        place = self.proved(folder)
-        if self.copy is not None:
-            return OpenVectors(self, self._proved([self.joined(folder)], self.copy), "npy", None)
-        return OpenVectors(self, Path(str(place)), self.form, self.field)
+        file = self.proved(folder)
+        if self.copy is None:
+            assert file is not None
+            return OpenVectors(self, file, self.form, self.field)
+        place = self.joined(folder)
+        copy = proved_file(place, self.copy)
+        if copy is None:
+            raise InputError(f"{place}, a copy of the {self.side}, is missing or damaged: make the plan again")
+        return OpenVectors(self, copy, "npy", None)
+
+    def opened_texts(self, folder: Place) -> OpenTexts:
+        file = self.proved(folder)
+        assert file is not None  # texts are not copied
+        return OpenTexts(self, file)
 
     def proved(self, folder: Place) -> Path | None:
         """The file itself; None where there is a copy, and the file is elsewhere or gone."""
@@ -345,20 +355,7 @@ def proved_file(place: Place, content: Content) -> Path | None:
 
 def known_content(path: Path) -> Content:
     """`content_of`, but what this process has looked through, and has not changed since, is not read again."""
-    try:
-        state = FileState.of(path)
-    except OSError:  # which is told by whoever reads it
-        return content_of(path)
-    if state in _KNOWN:
-        return _KNOWN[state]
-    settled = state.is_settled
-    content = content_of(path)
-    if settled:
-        _KNOWN[state] = content
-    return content
-
-
-_KNOWN: dict[FileState, Content] = {}
+    return remembered(path, Content, lambda: content_of(path))
 
 
 def content_of(path: Path) -> Content:

@@ -189,11 +189,14 @@ class _Encoding:
         effort: Callable[[str], int] = getattr(self._encoder, "effort", _effort)
         efforts = np.zeros(len(self._texts), np.int64)
         efforts[missing] = np.fromiter(map(effort, self._at(missing)), np.int64, len(missing))
+        is_made = np.ones(len(self._texts), bool)
+        is_made[missing] = False
         new: list[int] = []
         with Progress("encoding", int(efforts.sum()), "token") as progress:
             for places, vectors in self._batches(ordered, batch_size):
                 positions = ordered.positions[np.asarray(places, np.intp)]
                 self._keep(positions, vectors)
+                is_made[positions] = True
                 progress.advance(int(efforts[positions].sum()))
                 if self._store is not None:
                     new += positions.tolist()
@@ -201,6 +204,8 @@ class _Encoding:
                         self._remember(new)
                         new = []
             self._remember(new)
+        if not is_made.all():  # an encoder of somebody's own that chooses its batches
+            raise InputError(f"the encoder {self._encoder.name} gave no vector for text {is_made.argmin()}")
         return self._with_repeats()
 
     def _batches(self, texts: Sequence[str], batch_size: int | None) -> Iterator[tuple[Sequence[int], Any]]:

@@ -8,15 +8,16 @@ last one are fetched.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..errors import InputError
-from ..geometry.devices import lacks_memory, within_memory
+from ..errors import first_line
+from ..geometry.devices import DeviceMemoryError, lacks_memory, within_memory
 from .attention import ready_attention
 from .batches import CHARACTERS, CPU_TOKENS, GPU_TOKENS, token_batches
 from .known_words import TokenRows, cutter_of, token_rows
@@ -68,7 +69,7 @@ class _Pending(NamedTuple):
     """An event on a GPU, else None."""
 
 
-def made_ahead(make: Callable[[Given], Made], given: Iterable[Given]) -> Iterator[Made]:
+def made_ahead(make: Callable[[Given], Made], given: Iterable[Given]) -> Generator[Made, None, None]:
     """make(each), in order: a thread makes the next one while the caller uses the last."""
     waiting: deque[Future[Made]] = deque()
     with ThreadPoolExecutor(1) as thread:
@@ -104,7 +105,10 @@ class EncoderBatches:
         self._device = model.device
         self._budget = CPU_TOKENS if self._device.type == "cpu" else GPU_TOKENS
         tokenizer = model.tokenizer
-        self._tokenizer = tokenizer
+        # A copy of its own, since threads that share an encoder would change the library's for each other.
+        self._cutting_off = plain_cutter(tokenizer)
+        if limit is not None:
+            self._cutting_off.enable_truncation(limit, direction=tokenizer.truncation_side)
         cutter = plain_cutter(tokenizer)
         self._cutter = cutter_of(cutter)
         marked = cutter.encode("a")
@@ -143,14 +147,18 @@ class EncoderBatches:
         """
         waiting: deque[_Pending] = deque()
         in_flight = 0 if self._device.type == "cpu" else _IN_FLIGHT
-        for cut in made_ahead(lambda part: self._cut(part, rows), self._portions(texts)):
-            if self._long is not None and cut.long:
-                windows = rows or max(1, self._budget // (self._limit or self._budget))
-                yield TextVectors(cut.long_places, within_memory(partial(self._long.vectors, cut.long), windows, 1))
-            for batch in cut.batches:
-                waiting.extend(self._started(batch))
-                while len(waiting) > in_flight:
-                    yield _fetched(waiting.popleft())
+        # Closed at once, even while somebody looks at an error: else its thread would wait for as long.
+        with closing(made_ahead(lambda part: self._cut(part, rows), self._portions(texts))) as ahead:
+            for cut in ahead:
+                if self._long is not None and cut.long:
+                    windows = rows or max(1, self._budget // (self._limit or self._budget))
+                    no_room = shortage(self._name, self._device, f"a text of {self._limit} tokens")
+                    vectors = within_memory(partial(self._long.vectors, cut.long), windows, 1, no_room)
+                    yield TextVectors(cut.long_places, vectors)
+                for batch in cut.batches:
+                    waiting.extend(self._started(batch))
+                    while len(waiting) > in_flight:
+                        yield _fetched(waiting.popleft())
         while waiting:
             yield _fetched(waiting.popleft())
 
@@ -177,9 +185,9 @@ class EncoderBatches:
         batches: list[_Batch] = []
         pieces: list[Pieces] = []
         if len(long) and self._long is None:
-            cut = self._tokenizer([given[at] for at in long], truncation=True, max_length=self._limit, verbose=False)
+            cut = self._cutting_off.encode_batch_fast([given[at] for at in long])
             # Apart, so that the batches of short texts are the same whatever is done with long ones.
-            batches = self._batches(token_rows(cut["input_ids"]), portion.start + long, most)
+            batches = self._batches(token_rows([each.ids for each in cut]), portion.start + long, most)
         elif len(long):
             pieces = [self._pieces(tokens.ids_of(at)) for at in long.tolist()]
         batches += self._batches(tokens.chosen(short), portion.start + short, most)
@@ -216,17 +224,15 @@ class EncoderBatches:
         """The batch's vectors, or those of its halves where the GPU has too little memory for the whole."""
         import torch
 
+        count = len(batch.places)
         try:
             return [self._forward(batch)]
         except RuntimeError as error:
             if not lacks_memory(error):
                 raise
-        count = len(batch.places)
-        if count == 1:
-            raise InputError(
-                f"the encoder {self._name} needs more memory than {self._device} has for a text of "
-                f"{batch.ids.shape[1]} tokens: choose another device"
-            )
+            if count == 1:
+                no_room = shortage(self._name, self._device, f"a text of {batch.ids.shape[1]} tokens")
+                raise DeviceMemoryError(f"{no_room} ({first_line(error)})") from None
         torch.cuda.empty_cache()
         self._budget = max(1, min(self._budget, batch.ids.numel()) // 2)
         halves = [slice(0, count // 2), slice(count // 2, count)]
@@ -259,6 +265,11 @@ class EncoderBatches:
             ready = cuda.Event()
             ready.record(cuda.current_stream(self._device))
             return _Pending(batch.places, there, ready)
+
+
+def shortage(name: str, device: Any, what: str) -> str:
+    """What to say where a device has no room for what an encoder makes of a single text."""
+    return f"the encoder {name} needs more memory than {device} has for {what}: choose another device"
 
 
 def in_order(made: Iterable[TextVectors]) -> np.ndarray:

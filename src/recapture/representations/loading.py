@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..errors import InputError, first_line, shown
-from ..geometry.devices import check_kind, check_there
+from ..geometry.devices import DeviceMemoryError, check_kind, check_there, lacks_memory
 from .folder import modules
 from .locate import INSTALL_HINT, Weights
 from .tokenizer_probe import check_tokenizer
@@ -44,7 +44,9 @@ def reason_of(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def in_one_sentence(beginning: str) -> Iterator[None]:
-    """Whatever a library raises within becomes `InputError`: a model folder can be wrong in many ways."""
+    """Whatever a library raises within becomes `InputError`: a model folder can be wrong in many ways. Where a device
+    has no room for the model it is `DeviceMemoryError`, so that the processor can take over.
+    """
     try:
         yield
     except InputError:
@@ -53,12 +55,15 @@ def in_one_sentence(beginning: str) -> Iterator[None]:
         # Libraries in Rust raise their panics outside of Exception.
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
-        raise InputError(f"{beginning}: {reason_of(error)}") from error
+        kind = DeviceMemoryError if lacks_memory(error) else InputError
+        raise kind(f"{beginning}: {reason_of(error)}") from error
 
 
 def usable_device(wanted: str | None) -> str:
-    import torch
-
+    try:
+        import torch
+    except ImportError as error:
+        raise InputError(f"models need PyTorch ({error}): {INSTALL_HINT}") from None
     if wanted is None or wanted == "auto":
         if torch.cuda.is_available():
             return "cuda"

@@ -111,15 +111,20 @@ class MaskedModel:
         self.tokenizer.check_fits(model, f"{PURPOSE} {self.name}")
         with in_one_sentence(f"{PURPOSE} {self.name} in {self._weights.folder} cannot be used"):
             model.float().eval()
-            if tried_with(self._wanted_device, lambda: model.to(self._device)) is None:
-                self.leave_device()
-                model.to(self._device)
-            projection = model.get_output_embeddings()
-            body = model.base_model
+            projection, body = model.get_output_embeddings(), model.base_model
             if projection is None or body is model:
                 raise InputError(f"{PURPOSE} {self.name} ({type(model).__name__}) has no head of a known form: {_USE}")
+
+            def placed() -> MaskedBody:
+                model.to(self._device)
+                return MaskedBody(body, self.on_cpu and self._dtype_name == "float32")
+
+            tried = tried_with(self._wanted_device, placed)
+            if tried is None:
+                self.leave_device()
+                tried = placed()
             setattr(model, model.base_model_prefix, _stand_in())
-            return MaskedBody(body, self.on_cpu and self._dtype_name == "float32"), model, projection
+            return tried, model, projection
 
     @functools.cached_property
     def _projection(self) -> Any:

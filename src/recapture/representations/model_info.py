@@ -49,14 +49,14 @@ def model_info(
         from .encoder import resolve_encoder
 
         return dict(resolve_encoder(model, device=device, offline=offline).identity())
-    from .loading import usable_device
-
     name = None if model is None else str(model)
     if kind == "words":
+        from .loading import usable_device
         from .words import WordStore
 
         store = WordStore(name, offline=offline)
         return {**store.identity(), "layers": store.layer_count, "device": usable_device(device)}
     from .masked_model import find_masked_model
 
-    return {**find_masked_model(name, offline=offline).identity(), "device": usable_device(device)}
+    masked = find_masked_model(name, device=device, offline=offline)  # its number type depends on the device
+    return {**masked.identity(), "device": masked.device}

@@ -295,7 +295,7 @@ class WordStore:
         """For each layer kept, a tensor (rows, tokens of the longest row, width)."""
         import torch
 
-        width = max(map(len, rows))
+        width = max(1, *map(len, rows))  # some tokenizers make no token at all of some texts
         ids = np.full((len(rows), width), self._tokenizer.pad if self._tokenizer else 0, np.int64)
         mask = np.zeros((len(rows), width), np.int64)
         for place, row in enumerate(rows):

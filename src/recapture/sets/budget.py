@@ -3,40 +3,22 @@
 from __future__ import annotations
 
 import math
-import re
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import InputError, shown
+from ..checks import seconds_of
+from ..errors import InputError
 from .work_ahead import Clock, SetCall, SetWork, said
 
 SMALLEST = 100
 """Samples of each set below which most numbers say little."""
 _SAFE = 0.75
 """Share of the time that is planned for: estimates may be too low."""
+_TOLD = 1.05
+"""How much wider an interval is from which on that is said."""
 _MEASURING = 0.1
 """Share of the time for finding out how long the rest takes."""
-_UNITS = {"s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
-_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)\s*")
-
-
-def seconds_of(budget: Any, what: str = "a budget") -> float:
-    """Seconds of a time such as 90s, 10min, 2h or 1h30min; a plain number is seconds. what: to call it."""
-    wanted = f"{what} is a time such as 90s, 10min, 2h or 1h30min, not {shown(budget)}"
-    if isinstance(budget, (int, float)) and not isinstance(budget, bool):
-        seconds = float(budget)
-    elif isinstance(budget, str):
-        text = budget.strip().lower()
-        found = _PART.findall(text)
-        if not found or "".join(_PART.split(text)[::3]).strip() or any(unit not in _UNITS for _, unit in found):
-            raise InputError(wanted)
-        seconds = sum(float(number) * _UNITS[unit] for number, unit in found)
-    else:
-        raise InputError(wanted)
-    if not (math.isfinite(seconds) and seconds > 0):
-        raise InputError(wanted)
-    return seconds
 
 
 def fitting(work: SetWork, largest: int, seconds: float) -> int | None:
@@ -94,14 +76,15 @@ def within_budget(
     # Of the reference and the first candidate, which are drawn apart: variances add up, each one over its size.
     both = call.counts[0], call.counts[-len(call.names)]
     times = math.sqrt(sum(1 / min(size, count) for count in both) / sum(1 / count for count in both))
+    wider = f"{times:.2g} times " if times >= _TOLD else ""
     of = f"{size:,} of {call.size:,} {unit} each" if len(set(call.counts)) == 1 else f"at most {size:,} {unit} of a set"
     result.budgeted = f"A sample of {of} fits into the budget of {budget}"
     found = told(result)
     if found is None:
-        result.budgeted += f"; intervals are about {times:.2g} times as wide as with all {unit}."
+        result.budgeted += f"; intervals are about {wider}as wide as with all {unit}."
     else:
         name, level, half = found
         result.budgeted += (
-            f"; the {100 * level:g} % interval of {name} is ± {half:.3g}, about {times:.2g} times that of all {unit}."
+            f"; the {100 * level:g} % interval of {name} is ± {half:.3g}, about {wider}that of all {unit}."
         )
     return result

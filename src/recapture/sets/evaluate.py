@@ -326,11 +326,12 @@ def evaluate_prepared(
     splits: int = 0,
     seed: int = 0,
     pairs: dict[str, Pair] | None = None,
+    reference_content: str | None = None,
 ) -> SetResults:
     """Results of every candidate. splits: of the reference, for what human texts score (0: none).
 
     untested: metrics without p-values. pairs: of the reference with each candidate, where some are there already; taken
-    out one by one.
+    out one by one. reference_content: what results say of the reference (`content_digest`), where that is known.
     """
     jobs, reference, sets, moved = prepared.jobs, prepared.reference, prepared.candidates, prepared.moved
     pairs = {name: Pair(reference, points) for name, points in sets.items()} if pairs is None else pairs
@@ -359,7 +360,10 @@ def evaluate_prepared(
     results.samples = _samples(prepared)
     results.kept = None if results.samples is None else KeptSets(prepared, seed)
     of_reference = reference.values if prepared.identity is None else next(iter(prepared.texts.values()))
-    content = meanwhile(accelerator_for(len(reference), smallest), lambda: content_digest(of_reference))
+    content = meanwhile(
+        accelerator_for(len(reference), smallest),
+        lambda: content_digest(of_reference) if reference_content is None else reference_content,
+    )
     if asked(pvalue) and results.samples is not None:
         together = prepared.groups.reference is not None or bool(prepared.groups.candidates)
         results.people = People(with_defaults(jobs, seed), reference.ordered, seed, together=together)

@@ -34,6 +34,8 @@ from .human import MOST_CLUSTERED, SPLITS
 
 Clock = Callable[[], float]
 
+COPIES = "copies and repeats"
+"""What finding these takes; plans do not look for them."""
 _FIRST = 64
 """Samples a side of the first measurement; the second has twice as many."""
 _LEAST, _SHARE, _MOST = 4.0, 0.08, 20.0
@@ -436,7 +438,7 @@ class SetWork:
         if self._by_vectors and self._encoding is not None:
             encoding = self._encoding
             stages["encoding"] = encoding.seconds(share)
-            stages["copies and repeats"] = self._copies.at(size)
+            stages[COPIES] = self._copies.at(size)
             disk = encoding.disk(share)
             facts |= encoding.facts(share)
         stages |= {name: self._foretold(name, size) for name in self._seconds}
@@ -532,7 +534,7 @@ class SetWork:
 
     def _first(self, name: str, size: int) -> float:
         try:
-            self._run(name, min(32, size))  # libraries load
+            self._run(name, size)  # libraries load
             return self._count_parts(name) + self._timed(name, size)
         except InputError:  # too few samples for a metric, perhaps
             if size == self._call.size:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from hashlib import blake2b
 from itertools import islice
+from json.encoder import encode_basestring_ascii
 from typing import IO, NamedTuple
 
 import numpy as np
@@ -32,8 +33,9 @@ _BLOCK = 1 << 20
 class TextIndex:
     """What one reading of two files tells about every text, kept on disk as long as the plan is made."""
 
-    def __init__(self, records: np.ndarray, sizes: Sequence[int], notes: list[str]) -> None:
-        self._records, self.sizes, self.notes = records, sizes, notes
+    def __init__(self, records: np.ndarray, sizes: Sequence[int], digests: Sequence[str], notes: list[str]) -> None:
+        """digests: of each file's texts, in their order"""
+        self._records, self.sizes, self.digests, self.notes = records, sizes, digests, notes
 
     @cached_property
     def first_equal(self) -> np.ndarray:
@@ -79,13 +81,14 @@ class AskedTexts(NamedTuple):
 def indexed(files: Sequence[AskedTexts]) -> Iterator[TextIndex]:
     """Read files once, text by text."""
     with tempfile.TemporaryFile(prefix="recapture-") as kept:
-        sizes, notes = [], []
+        sizes, digests, notes = [], [], []
         for file in files:
-            source, head, count, waiting = Source(file.path), [], 0, bytearray()
+            source, head, count, waiting, listed = Source(file.path), [], 0, bytearray(), _ListDigest()
             for place, text in streamed_texts(source, file.form, file.field):
                 if count < _HEAD:
                     head.append(text)
                 count += 1
+                listed.add(text)
                 waiting += blake2b(text.encode(), digest_size=16).digest() + struct.pack("<qq", *place)
                 if len(waiting) >= _WRITTEN:
                     _write(kept, waiting)
@@ -96,7 +99,25 @@ def indexed(files: Sequence[AskedTexts]) -> Iterator[TextIndex]:
             if file.form == "lines":
                 notes += check_lines(source, head)
             sizes.append(count)
-        yield TextIndex(np.memmap(kept, _RECORD, "r"), sizes, notes)
+            digests.append(listed.hexdigest())
+        yield TextIndex(np.memmap(kept, _RECORD, "r"), sizes, digests, notes)
+
+
+class _ListDigest:
+    """Of texts that pass by: what `report.result.content_digest` has for a list of them all."""
+
+    def __init__(self) -> None:
+        self._found = blake2b(b"[", digest_size=12)
+        self._between = ""
+
+    def add(self, text: str) -> None:
+        self._found.update(f"{self._between}{encode_basestring_ascii(text)}".encode())
+        self._between = ", "
+
+    def hexdigest(self) -> str:
+        """No text may follow."""
+        self._found.update(b"]")
+        return self._found.hexdigest()
 
 
 def _write(kept: IO[bytes], content: bytes | bytearray) -> None:

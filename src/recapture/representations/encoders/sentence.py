@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import threading
+import unicodedata
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +16,11 @@ import numpy as np
 
 from ...declarations import installed_version
 from ...errors import InputError, nearest_names, shown
+from ...geometry.devices import DeviceMemoryError, tried_with, within_memory
 from ..attention import ready_attention
 from ..batches import CHARACTERS
 from ..encoder import DEFAULT_ENCODER, EncoderKind, EncoderOptions
-from ..encoder_batches import EncoderBatches, TextVectors, in_order
+from ..encoder_batches import EncoderBatches, TextVectors, in_order, shortage
 from ..facts import MadeFor, TextFacts
 from ..folder import (
     card_languages,
@@ -54,8 +59,13 @@ _PROJECTION = "text_projection.weight"
 """Where CLIP's text tower keeps the step into the room that texts and pictures share."""
 _LIBRARIES = ("sentence-transformers", "transformers", "torch")
 _LIBRARY_BATCH = 32
+_REMOVED = "CMZ"
+"""Kinds of characters that a tokenizer may leave out before it cuts a text: control characters, accents, blanks."""
 _PROBES = ("a", "  A b \n", "The river rose twice, said Ann; 12 boats were lost.")
 """Of different lengths, with capitals and with blanks around: a library may change these before it cuts a text."""
+_ONE_AT_A_TIME = threading.RLock()
+"""For threads that share an encoder: it is loaded once. And the library tells its tokenizer at every call how to cut
+off and to fill up: threads would do so in the midst of each other's calls."""
 
 
 class SentenceEncoder:
@@ -166,27 +176,62 @@ class SentenceEncoder:
         """Vectors of all texts, in the order in which they are made, in batches by tokens; texts of like length should
         stand together. rows: the most texts, or windows of long ones, that go through the model together.
         """
-        if self._model is None:
-            self._load()
-        if self._stand_in:  # blanks count as nothing: some releases of the library strip them
-            texts = [text if text.strip() else self._stand_in for text in texts]
+        wanted = self._device  # another thread may leave it meanwhile
+        is_left = np.ones(len(texts), bool)
+        with contextlib.closing(self._made(texts, rows)) as batches:
+            while made := tried_with(wanted, partial(next, batches, ())):
+                is_left[made.places] = False
+                yield made
+        if made is None:  # nobody asked for a device whose memory does not suffice: the processor makes the rest
+            self._leave_device()
+            left = np.flatnonzero(is_left)
+            for made in self._made([texts[place] for place in left.tolist()], rows):
+                yield TextVectors(left[made.places], made.vectors)
+
+    def _made(self, texts: Sequence[str], rows: int | None) -> Generator[TextVectors, None, None]:
+        with _ONE_AT_A_TIME:
+            if self._model is None:
+                self._load()
+            batches = self._batches
+        if self._stand_in:
+            texts = [self._stand_in if self._is_empty(text) else text for text in texts]
         if self._dtype == "int8":  # inputs are rounded on the scale of the largest of all rows: no text but its own
             rows = 1
-        if self._batches is not None:
-            yield from self._batches.run(texts, rows)
+        if batches is not None:
+            yield from batches.run(texts, rows)
             return
         size = rows or _LIBRARY_BATCH
         for start in range(0, len(texts), size):
             batch = list(texts[start : start + size])
-            yield TextVectors(np.arange(start, start + len(batch)), self._by_library(batch, size))
+            with _ONE_AT_A_TIME:
+                no_room = shortage(self.name, self._model.device, "a text")
+                vectors = within_memory(partial(self._by_library, batch), size, 1, no_room)
+            yield TextVectors(np.arange(start, start + len(batch)), vectors)
+
+    def _is_empty(self, text: str) -> bool:
+        """Whether the tokenizer makes nothing of it. So it is with blanks: some releases of the library strip them."""
+        if not text.strip():
+            return True
+        if any(unicodedata.category(character)[0] not in _REMOVED for character in text):
+            return False
+        with _ONE_AT_A_TIME:
+            return not self._model.tokenizer(text)["input_ids"]
+
+    def _leave_device(self) -> None:
+        """From now on the processor computes, in the same number type."""
+        with _ONE_AT_A_TIME:
+            if self._device != "cpu":
+                self._model = self._batches = self._long = None
+                self._device = "cpu"
+                self._load()
 
     def _by_library(self, texts: list[str], rows: int) -> np.ndarray:
-        """Vectors of a batch of texts; at most `rows` windows of long ones go through the model together."""
+        """Vectors of a batch of texts; at most `rows` texts or windows go through the model together."""
         long = self._beyond(texts)
         if len(long) < len(texts):
             # The whole batch, so that a short text's vector does not depend, in its last digits, on what is done with
             # the long ones.
-            vectors = self._as_they_are(texts)
+            vectors = self._as_they_are(texts, rows)
         if self._long is None or not long:
             return vectors
         whole = self._long.vectors(list(long.values()), rows)
@@ -217,9 +262,9 @@ class SentenceEncoder:
             )
         return long
 
-    def _as_they_are(self, texts: list[str]) -> np.ndarray:
+    def _as_they_are(self, texts: list[str], rows: int) -> np.ndarray:
         with quiet(), ready_attention():
-            vectors = self._model.encode(texts, batch_size=len(texts), show_progress_bar=False, convert_to_numpy=True)
+            vectors = self._model.encode(texts, batch_size=rows, show_progress_bar=False, convert_to_numpy=True)
         return np.array(vectors, np.float32)
 
     def _load(self) -> None:
@@ -284,6 +329,8 @@ class SentenceEncoder:
         try:
             batches = self._made_batches(model)
             return batches if batches.agrees(list(_PROBES), expected) else None
+        except DeviceMemoryError:
+            raise
         except Exception:  # whatever it is, the library has just encoded these texts
             return None
 
@@ -446,7 +493,7 @@ def _prepare_tokenizer(tokenizer: Any) -> str:
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
     if tokenizer("")["input_ids"]:
         return ""
-    return str(tokenizer.bos_token or tokenizer.eos_token or " ")
+    return str(tokenizer.bos_token or tokenizer.eos_token or tokenizer.unk_token or " ")
 
 
 def _make(name: str, options: EncoderOptions) -> SentenceEncoder:
