@@ -78,9 +78,11 @@ def in_one_process(reference, candidate):
     return results.to_json(arrays=True)
 
 
-def when_some_parts_are_there(folder, fewest, alive=lambda: True):
+def when_some_parts_are_whole(folder, fewest, alive):
+    """Behind a URL a file has its name before it has its content."""
+    plan = TilePlan.opened(folder)
     end = time.monotonic() + SECONDS
-    while len(list(folder.glob("[!.]*.part"))) < fewest:
+    while len(plan.done()) < fewest:
         assert time.monotonic() < end and alive()
         time.sleep(0.02)
 
@@ -90,10 +92,9 @@ def test_a_node_that_is_lost_costs_only_time(cluster, sets, tmp_path):
     did = []
     worker = threading.Thread(target=lambda: did.append(rc.run_plan("planned", engine="ray")), daemon=True)
     worker.start()
-    when_some_parts_are_there(tmp_path / "planned", 3, worker.is_alive)
+    when_some_parts_are_whole(tmp_path / "planned", 3, worker.is_alive)
     cluster.remove_node(cluster.list_all_nodes()[-1], allow_graceful=False)
-    before = len(list(Path("planned").glob("[!.]*.part")))
-    assert before < 36, "it was lost too late"
+    assert len(TilePlan.opened(tmp_path / "planned").look()) < 36, "it was lost too late"
     worker.join(SECONDS)
     assert len(did[0].made) == 36 and did[0].missing == []
     assert rc.merge_plan("planned").to_json(arrays=True) == in_one_process(*sets)
@@ -112,12 +113,13 @@ def test_a_driver_that_is_killed_is_resumed(cluster, sets, tmp_path):
         [sys.executable, "-m", "recapture", "run", url, "--engine", "ray", "--address", cluster.address],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
-    when_some_parts_are_there(tmp_path / "planned", 3, lambda: driver.poll() is None)
+    when_some_parts_are_whole(tmp_path / "planned", 3, lambda: driver.poll() is None)
     os.kill(driver.pid, signal.SIGKILL)
     assert driver.communicate()[0] == ""
     plan = TilePlan.opened(tmp_path / "planned")
     there = len(plan.done())
-    assert 3 <= there < 36, "it was killed too late"
+    assert there >= 3, "a part that was whole is gone"
+    assert len(plan.look()) < 36, "it was killed too late"
     did = rc.run_plan(url, engine="ray")
     assert len(did.found) >= there and len(did.found) + len(did.made) == 36
     # All nodes are on this machine; what they copied is not left to whoever comes next.
