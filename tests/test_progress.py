@@ -22,7 +22,7 @@ def clock(monkeypatch):
     monkeypatch.setattr(module._Line, "_last", -60.0)
     monkeypatch.setattr(module._Line, "_ended", -60.0)
     now = types.SimpleNamespace(seconds=1000.0)
-    monkeypatch.setattr(module.time, "monotonic", lambda: now.seconds)
+    monkeypatch.setattr(module, "time", types.SimpleNamespace(monotonic=lambda: now.seconds))
     return now
 
 

@@ -266,8 +266,8 @@ def test_a_worker_reads_no_parts_of_others(here, reads, monkeypatch):
     rc.run_plan("planned", 1, 3)
     rc.run_plan("planned", 2, 3)
     looks = []
-    monkeypatch.setattr(shares.time, "sleep", lambda _: looks.append(len(reads)))
-    monkeypatch.setattr(shares.time, "monotonic", lambda: len(looks))
+    clock = SimpleNamespace(sleep=lambda _: looks.append(len(reads)), monotonic=lambda: len(looks))
+    monkeypatch.setattr(shares, "time", clock)
     for name in (f"vectors-{side}-000{number}" for side in ("reference", "candidate") for number in (3, 6)):
         Path(f"planned/.begun-{name}").write_text("elsewhere 1")
     reads.clear()

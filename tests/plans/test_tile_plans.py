@@ -14,6 +14,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import oracles
@@ -264,8 +265,9 @@ def test_little_of_a_wait_is_for_nothing(planned, there_after, monkeypatch):
         passed[0] += 0.05
         return {"radii-reference-0002"} if looks[-1] >= there_after else set()
 
-    monkeypatch.setattr(shares.time, "monotonic", lambda: passed[0])
-    monkeypatch.setattr(shares.time, "sleep", lambda pause: passed.append(passed.pop() + pause))
+    # A clock of its own: the process's would also turn that of the progress lines, and leave it turned.
+    clock = SimpleNamespace(monotonic=lambda: passed[0], sleep=lambda pause: passed.append(passed.pop() + pause))
+    monkeypatch.setattr(shares, "time", clock)
     share = shares._Share(PlannedParts(TilePlan.opened(planned)), 1, 2, 7200)
     object.__setattr__(share._plan, "look", look)
     others = share._plan.parts[RADII[0]][1:]
@@ -891,7 +893,7 @@ def test_a_mark_counts_while_its_process_lives(planned, monkeypatch):
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     here, passed = socket.gethostname(), [0.0]
-    monkeypatch.setattr(marks.time, "monotonic", lambda: passed[0])
+    monkeypatch.setattr(marks, "time", SimpleNamespace(monotonic=lambda: passed[0]))
     mark = planned / ".begun-counts-0001"
     cases = {f"{here} {os.getpid()} 7": None, f"elsewhere {ended.pid} 0": None, "": None, "-": None, "x" * 999: None}
     if os.name == "posix":
@@ -919,7 +921,7 @@ def test_a_mark_counts_while_its_process_lives(planned, monkeypatch):
 
 def test_one_alone_begins_what_a_lost_worker_was_at(planned, monkeypatch):
     passed = [0.0]
-    monkeypatch.setattr(marks.time, "monotonic", lambda: passed[0])
+    monkeypatch.setattr(marks, "time", SimpleNamespace(monotonic=lambda: passed[0]))
     begun_elsewhere(planned, ["counts-0001"])
     waiting = [marks.Marks(planned) for _ in range(3)]
     for expected in (0, 1, 2, 3):
@@ -937,7 +939,7 @@ def test_a_part_that_takes_long_stays_its_worker_s(planned, storage, monkeypatch
         pytest.importorskip("fsspec", reason="fsspec is not installed")
     folder, passed = place_of(storage), [0.0]
     folder.mkdir(exist_ok=True)
-    monkeypatch.setattr(marks.time, "monotonic", lambda: passed[0])
+    monkeypatch.setattr(marks, "time", SimpleNamespace(monotonic=lambda: passed[0]))
     monkeypatch.setattr(marks, "_RENEWED", 0.001)
     own, other = marks.Marks(folder), marks.Marks(folder)
     mark = folder / ".begun-counts-0001"
