@@ -1,19 +1,17 @@
 """One plan driven by plain processes: how the time falls with their number.
 
-    [RECAPTURE_ROWS=100000] [RECAPTURE_PROCESSES=1,8] [RECAPTURE_UNDER=COMMAND] python -m benchmarks plans
+    python -m benchmarks plans
+
+Environment: RECAPTURE_ROWS=100000, RECAPTURE_PROCESSES=1,8, RECAPTURE_ROUNDS=2.
 
 Every process computes on one thread, and is a program of its own (`recapture run FOLDER i/N --wait 1h`), so its start
 counts, too. The merged numbers are compared with each other. What the machine itself gives is measured apart: the rate
 of one process at a fixed product while so many run it at once, against one alone (cores may share units and caches).
-
-RECAPTURE_UNDER is a command that runs another one, and is put before each process. One that gives it a fixed share of a
-core, such as `systemd-run --scope --quiet --property CPUQuota=20%`, makes slow cores of few: eight on two.
 """
 
 from __future__ import annotations
 
 import os
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -26,9 +24,10 @@ import numpy as np
 import recapture as rc
 
 ROWS, DIMENSIONS = int(os.environ.get("RECAPTURE_ROWS", "60000")), 384
-PARTS = 16
-"""Of each kind: every number of processes has equal shares."""
-UNDER = shlex.split(os.environ.get("RECAPTURE_UNDER", ""))
+PARTS = 64
+"""Of each kind: several for every process, so that one on a quicker core does more of them."""
+ROUNDS = int(os.environ.get("RECAPTURE_ROUNDS", "1"))
+"""In each all numbers of processes have their turn; the best time of each counts."""
 
 
 def cores() -> int:
@@ -70,7 +69,7 @@ print(times)
 
 def started(command: list[str], **streams: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [*UNDER, sys.executable, *command], env={**os.environ, **ALONE, **COMPILED}, stdin=subprocess.DEVNULL, **streams
+        [sys.executable, *command], env={**os.environ, **ALONE, **COMPILED}, stdin=subprocess.DEVNULL, **streams
     )
 
 
@@ -85,7 +84,7 @@ def seconds(plan: Path, processes: int) -> float:
         raise SystemExit("a worker failed")
     took, work = time.perf_counter() - begun, os.times()
     spent = work.children_user + work.children_system - worked.children_user - worked.children_system
-    print(f"  (work of all processes {spent:.1f} s)")
+    print(f" {took:.1f} s, work of all {spent:.1f} s", flush=True)
     return took
 
 
@@ -103,19 +102,23 @@ def compare(title: str, unit: str, seconds: Callable[[Path, int], float]) -> Non
         for seed, path in enumerate(paths, 1):
             save(path, seed)
         print(f"\n{title}: {ROWS:,} v {ROWS:,} x {DIMENSIONS}, {PARTS} parts of each kind, {cores()} cores")
+        merged = set()
+        took = {processes: float("inf") for processes in PROCESSES}
+        rates = dict.fromkeys(PROCESSES, 0.0)
+        for turn in range(ROUNDS):
+            for processes in PROCESSES:
+                plan = folder / f"{turn} by {processes}"
+                rc.make_plan(*paths, plan, parts=PARTS)
+                print(f"{processes} {unit}:", end="", flush=True)
+                took[processes] = min(took[processes], seconds(plan, processes))
+                merged.add(rc.merge_plan(plan).to_json(arrays=True))
+                rates[processes] = max(rates[processes], rate(processes))
         print(f"{unit:9}   seconds   speed-up   efficiency   machine's own   of what it gives")
-        merged, alone, own = set(), 0.0, 0.0
         for processes in PROCESSES:
-            plan = folder / f"by {processes}"
-            rc.make_plan(*paths, plan, parts=PARTS)
-            took = seconds(plan, processes)
-            merged.add(rc.merge_plan(plan).to_json(arrays=True))
-            there = rate(processes)
-            alone, own = alone or took, own or there
-            efficiency, given = alone / took / processes, there / own
+            efficiency, given = took[1] / took[processes] / processes, rates[processes] / rates[1]
             print(
-                f"{processes:9}   {took:7.1f}   {alone / took:8.2f}   {efficiency:10.0%}   {given:13.0%}   "
-                f"{efficiency / given:16.0%}",
+                f"{processes:9}   {took[processes]:7.1f}   {took[1] / took[processes]:8.2f}   {efficiency:10.1%}   "
+                f"{given:13.1%}   {efficiency / given:16.1%}",
                 flush=True,
             )
         if len(merged) != 1:

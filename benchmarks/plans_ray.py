@@ -29,7 +29,7 @@ def seconds(plan: Path, workers: int) -> float:
     done = time.perf_counter()
     ray.shutdown()
     ended = time.perf_counter()
-    print(f"  (start {ready - begun:.1f} s, parts {done - ready:.1f} s, end {ended - done:.1f} s)")
+    print(f" (start {ready - begun:.1f} s, parts {done - ready:.1f} s, end {ended - done:.1f} s)")
     return ended - begun
 
 
