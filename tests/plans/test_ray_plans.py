@@ -62,9 +62,9 @@ def cluster(own_copies):
 
 @pytest.fixture
 def sets(tmp_path, monkeypatch):
-    """Large enough that parts take a moment; with rows that repeat across parts."""
+    """Large enough that 36 parts are not done before anybody looks; with rows that repeat across parts."""
     monkeypatch.chdir(tmp_path)
-    reference, candidate = np.random.default_rng(4).standard_normal((2, 9_000, 24)).astype(np.float32)
+    reference, candidate = np.random.default_rng(4).standard_normal((2, 9_000, 192)).astype(np.float32)
     reference[8_000:8_050], candidate[:40] = reference[3], reference[100:140]
     np.save("human.npy", reference)
     np.save("model.npy", candidate)
@@ -93,8 +93,8 @@ def test_a_node_that_is_lost_costs_only_time(cluster, sets, tmp_path):
     worker = threading.Thread(target=lambda: did.append(rc.run_plan("planned", engine="ray")), daemon=True)
     worker.start()
     when_some_parts_are_whole(tmp_path / "planned", 3, worker.is_alive)
+    assert len(TilePlan.opened(tmp_path / "planned").look()) < 36, "it is lost too late"
     cluster.remove_node(cluster.list_all_nodes()[-1], allow_graceful=False)
-    assert len(TilePlan.opened(tmp_path / "planned").look()) < 36, "it was lost too late"
     worker.join(SECONDS)
     assert len(did[0].made) == 36 and did[0].missing == []
     assert rc.merge_plan("planned").to_json(arrays=True) == in_one_process(*sets)

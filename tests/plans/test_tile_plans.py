@@ -280,6 +280,19 @@ def test_little_of_a_wait_is_for_nothing(planned, there_after, monkeypatch):
     assert share._after_waiting(others, 9) == ["radii-reference-0003"]
 
 
+def test_more_workers_than_parts_are_told_that_a_plan_wants_more(planned, capsys):
+    """Three parts of each kind; but where rows are all equal no plan has more than one."""
+    assert run(["run", "planned", "1/3"]) == 0
+    assert "workers share" not in capsys.readouterr().err
+    assert run(["run", "planned", "2/4"]) == 0
+    assert "4 workers share 3 parts of each kind, so some will have nothing to do" in capsys.readouterr().err
+    np.save("human.npy", np.ones((9, 2)))
+    np.save("model.npy", np.zeros((9, 2)))
+    rc.make_plan("human.npy", "model.npy", "constant", "precision-recall", parts=3)
+    assert run(["run", "constant", "1/4"]) == 0
+    assert "workers share" not in capsys.readouterr().err
+
+
 def begun_elsewhere(folder, names):
     """As a worker on another machine marks what it is at."""
     for name in names:

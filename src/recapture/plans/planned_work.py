@@ -336,6 +336,12 @@ def run_plan(
     plan = TilePlan.opened(place_of(path_of(folder, "the plan's folder")))
     if engine == RAY:
         return run_whole(plan, None, device, offline, engine, address)
+    if plan.cuts < min(workers, plan.reference.different):
+        warnings.warn(
+            f"{workers} workers share {plan.cuts} part{'s' * (plan.cuts != 1)} of each kind, so some will have nothing to "
+            f"do: a plan wants several for every worker, here {4 * workers} or so",
+            stacklevel=3,
+        )
     return run_share(PlannedParts(plan, offline), worker, workers, check_wait(wait), device=device)
 
 
