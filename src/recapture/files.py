@@ -12,6 +12,7 @@ import shutil
 import stat
 import sys
 import tempfile
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO
@@ -20,6 +21,8 @@ from .errors import InputError
 
 _NOWHERE = Path(os.devnull, "no-home")
 """A folder that cannot be made."""
+_ASKED = threading.Lock()
+"""The system tells the rights of new files only to whoever changes them."""
 
 
 def cache_folder() -> Path:
@@ -137,8 +140,9 @@ class _Target:
         try:
             before = self._resolved.stat()
         except FileNotFoundError:
-            mask = os.umask(0)
-            os.umask(mask)
+            with _ASKED:  # of two threads that ask at once one would be told what the other has set
+                mask = os.umask(0)
+                os.umask(mask)
             self.temporary.chmod(0o666 & ~mask)
             return
         now = self.temporary.stat()

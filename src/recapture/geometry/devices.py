@@ -34,6 +34,9 @@ _OF_SETS = (
     "the device's memory does not suffice for these sets, even in small tiles: use the processor (device 'cpu'), a "
     "plan over files, or a sample"
 )
+_OF_MODELS = (
+    "the device's memory does not suffice for the model and its texts: use the processor (device 'cpu') or another model"
+)
 
 
 def on_device(function: Function) -> Function:
@@ -122,14 +125,14 @@ def check_there(device: Any) -> None:
         raise InputError(f"device {shown(device)} cannot be used here: there {'is' if there == 1 else 'are'} {there}")
 
 
-def tried_on(device: str | None, work: Callable[[str], Found]) -> Found | None:
+def tried_on(device: str | None, work: Callable[[str], Found], shortage: str = _OF_SETS) -> Found | None:
     """work(device). None, so that the processor does it: there is no device, or nobody asked for one whose memory does
     not suffice, be it for what is halved there (`within_memory`) or for anything else.
     """
     if device is None:
         return None
     try:
-        return within_memory(lambda _: work(device), 1, 1)
+        return within_memory(lambda _: work(device), 1, 1, shortage)
     except DeviceMemoryError:
         options = engine_options()
         if options.accelerator is not None or options.device != "auto":  # somebody asked for it
@@ -140,7 +143,7 @@ def tried_on(device: str | None, work: Callable[[str], Found]) -> Found | None:
 def tried_with(wanted: str | None, work: Callable[[], Found]) -> Found | None:
     """The same for what is done where a model computes. wanted: the device that was asked for, if any."""
     with engine(device=wanted or engine_options().device):
-        return tried_on(wanted or "auto", lambda _: work())
+        return tried_on(wanted or "auto", lambda _: work(), _OF_MODELS)
 
 
 def meanwhile(device: str | None, work: Callable[[], Found]) -> Callable[[], Found]:

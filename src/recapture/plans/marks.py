@@ -39,7 +39,9 @@ class Marks:
 
     def first_free(self, names: Iterable[str]) -> str | None:
         """Mark the first of some parts that nobody is at."""
-        there = sizes_in(self._folder)
+        there: Collection[str] = ()
+        with suppress(InputError):
+            there = sizes_in(self._folder)
         return next((name for name in names if self._take(name, there)), None)
 
     def _take(self, name: str, there: Collection[str]) -> bool:

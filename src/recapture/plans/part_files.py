@@ -63,19 +63,19 @@ def may_be_whole(size: int, plan: str, part: str, expected: Mapping[str, Expecte
 def read_part(path: Place, plan: str, part: str, expected: Mapping[str, Expected]) -> dict[str, np.ndarray] | None:
     """The arrays of a part; None where the file is not there, not whole, of another part, or of another plan."""
     with suppress(OSError):
-        return _arrays(path, plan, part, expected)
+        return part_arrays(path, plan, part, expected)
     return None
 
 
 def is_damaged(path: Place, plan: str, part: str, expected: Mapping[str, Expected]) -> bool:
     """Whether a file was read and is not this part: one that cannot be read now may be whole."""
     with suppress(OSError):
-        return _arrays(path, plan, part, expected) is None
+        return part_arrays(path, plan, part, expected) is None
     return False
 
 
-def _arrays(path: Place, plan: str, part: str, expected: Mapping[str, Expected]) -> dict[str, np.ndarray] | None:
-    """None where the file is not this part; OSError where it cannot be read."""
+def part_arrays(path: Place, plan: str, part: str, expected: Mapping[str, Expected]) -> dict[str, np.ndarray] | None:
+    """The same; OSError where the file cannot be read, which says nothing of what it holds."""
     header, size = _header(plan, part, expected), _bytes(expected)
     content = content_up_to(path, _most(_HEAD + len(header), size))
     if content is None:

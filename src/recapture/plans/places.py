@@ -95,11 +95,8 @@ class RemotePath:
         return [self / name.rstrip("/").rpartition("/")[2] for name in listed]
 
     def sizes(self) -> dict[str, int]:
-        try:
-            with _as_os_errors():
-                listed = self._system.ls(self._path, detail=True)
-        except OSError:
-            return {}
+        with _as_os_errors():
+            listed = self._system.ls(self._path, detail=True)
         files = (each for each in listed if each.get("type") == "file")
         return {each["name"].rpartition("/")[2]: int(each.get("size") or 0) for each in files}
 
@@ -190,15 +187,20 @@ def content_up_to(place: Place, most: int) -> bytes | None:
 
 
 def sizes_in(folder: Place) -> dict[str, int]:
-    """Names and sizes of the plain files of a folder, by one look at it."""
-    if not isinstance(folder, Path):
-        return folder.sizes()
-    found = {}
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            with contextlib.suppress(OSError):  # it may be gone meanwhile
-                if entry.is_file():
-                    found[entry.name] = entry.stat().st_size
+    """Names and sizes of the plain files of a folder, by one look at it; none where there is no such folder."""
+    found: dict[str, int] = {}
+    try:
+        if not isinstance(folder, Path):
+            return folder.sizes()
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):  # it may be gone meanwhile
+                    if entry.is_file():
+                        found[entry.name] = entry.stat().st_size
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise unread(folder, error) from None
     return found
 
 
@@ -255,7 +257,7 @@ def local_copy(place: Place, digest: str) -> Path:
                 except OSError as error:
                     if error.errno == errno.ENOSPC:  # which is about this machine
                         raise
-                    raise _unread(place, error) from None
+                    raise unread(place, error) from None
     return target
 
 
@@ -272,7 +274,7 @@ def kept_copy(place: Place, content_of: Callable[[Path], Content]) -> tuple[Path
         try:
             place.fetch(fetched)
         except OSError as error:
-            raise _unread(place, error) from None
+            raise unread(place, error) from None
         content = content_of(fetched)
         with used_copy(content.digest, place.name) as target:
             # One that is right stays: to whoever reads it, it would have changed.
@@ -280,7 +282,7 @@ def kept_copy(place: Place, content_of: Callable[[Path], Content]) -> tuple[Path
             return target if right else fetched.replace(target), content
 
 
-def _unread(place: Place, error: OSError) -> InputError:
+def unread(place: Place, error: OSError) -> InputError:
     return InputError(f"{place} cannot be read: {error.strerror or error}")
 
 

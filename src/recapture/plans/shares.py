@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from contextlib import nullcontext
 from typing import NamedTuple
 
+from ..errors import InputError
 from ..geometry.devices import on_device
 from ..progress import Progress
 from .marks import Marks
@@ -112,7 +113,7 @@ class _Share:
         since = time.monotonic()
         with Progress("parts of others", many, "part") as progress:
             while True:
-                there = self._plan.look()
+                there = self._looked(last=time.monotonic() - since >= wait)
                 todo = {name: part for name, part in todo.items() if name not in there}
                 progress.advance(many - len(todo))
                 many = len(todo)
@@ -129,3 +130,12 @@ class _Share:
         self._found += sorted(there & self._own - {*self._made, *self._found})  # somebody else has made them
         self._done |= there
         return [part.name for part in parts if part.name in todo]
+
+    def _looked(self, *, last: bool) -> set[str]:
+        """Parts that are there. Storage that does not answer once is asked again, unless this was the last look."""
+        try:
+            return self._plan.look()
+        except InputError:
+            if last:
+                raise
+            return set()

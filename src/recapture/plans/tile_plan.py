@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import stat
-from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import blake2b
@@ -20,7 +20,7 @@ from ..geometry.distinct import Folding, fold_codes, fold_rows
 from ..texts.json_values import parsed
 from ..versions import VERSION
 from .json_kinds import NOTHING, NUMBER, TEXT, check_all, of_kinds
-from .part_files import Expected, is_damaged, may_be_whole, read_part, write_part
+from .part_files import Expected, is_damaged, may_be_whole, part_arrays, read_part, write_part
 from .phases import COUNTS, PHASES, RADII, ROWS, SIDES, VECTORS, Part, Phase, wanted
 from .places import Place, content_up_to, drop_copy, local_copy, place_of, remembered, sizes_in, whole
 from .planned_texts import LINES, PlannedEncoding
@@ -190,7 +190,10 @@ class TilePlan:
             if size is None:
                 continue
             if part.stage in ROWS:
-                there = self._joined_as(part) is not None
+                try:
+                    there = self._joined_as(part) is not None
+                except OSError:  # what it says will be seen by whoever proves it
+                    there = True
             else:
                 packed = part.stage not in VECTORS
                 there = may_be_whole(size, self.digest, part.name, self._expected(part), packed=packed)
@@ -201,7 +204,8 @@ class TilePlan:
     def is_whole(self, part: Part) -> bool:
         """Whether a part is there as this plan would have it. What was proved and is unchanged is not read again."""
         if part.stage in ROWS:  # it is about another file
-            content = self._joined_as(part)
+            with self._readable(part):
+                content = self._joined_as(part)
             whole = content is not None and proved_file(self._joined_place(part), content) is not None
             self._damaged.discard(part.name)
             if not whole:
@@ -267,7 +271,10 @@ class TilePlan:
         """Of the files of all vectors of texts, once both are there; the same ones from then on. Whoever opens them
         proves that they are these."""
         if not self._joined and not self._damaged:
-            found = [self._joined_as(part) for stage in ROWS for part in self.parts[stage]]
+            found = []
+            for part in (part for stage in ROWS for part in self.parts[stage]):
+                with self._readable(part):
+                    found.append(self._joined_as(part))
             self._joined.extend(each for each in found if each is not None)
             if len(self._joined) < len(found):
                 self._joined.clear()
@@ -283,15 +290,23 @@ class TilePlan:
         return set()
 
     def _joined_as(self, part: Part) -> Content | None:
-        """What a part of rows says of the file of all vectors, where that has the right size."""
-        found = self.read(part)
-        if found is None:
+        """What a part of rows says of the file of all vectors, where that has the right size. OSError where one of the
+        two cannot be read: texts are not to be encoded anew because of that."""
+        try:
+            found = part_arrays(self.path(part), self.digest, part.name, self._expected(part))
+            if found is None:
+                return None
+            content = Content(int(found["bytes"][0]), found["digest"].tobytes().hex())
+            return content if self._joined_place(part).stat().st_size == content.bytes else None
+        except (FileNotFoundError, NotADirectoryError):
             return None
-        content = Content(int(found["bytes"][0]), found["digest"].tobytes().hex())
-        with suppress(OSError):
-            place = self._joined_place(part)
-            return content if place.is_file() and place.stat().st_size == content.bytes else None
-        return None
+
+    @contextmanager
+    def _readable(self, part: Part) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise InputError(f"{self.path(part)}, or what it is about, cannot be read: {error.strerror or error}") from None
 
     def _joined_place(self, part: Part) -> Place:
         file: PlannedFile = getattr(self, SIDES[ROWS.index(part.stage)])

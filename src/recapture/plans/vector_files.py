@@ -24,7 +24,7 @@ from ..texts.reading import Source, VectorBlocks, format_names, plan, vector_blo
 from ..texts.text_index import AskedTexts, texts_from
 from .json_kinds import NOTHING, NUMBER, TEXT, check_all, of_kinds
 from .phases import SIDES
-from .places import Place, beside, drop_copy, kept_copy, local_copy, place_of, remembered, seen_from, told_of, whole
+from .places import Place, beside, drop_copy, kept_copy, local_copy, place_of, remembered, seen_from, told_of, unread, whole
 
 _BLOCK = 1 << 24
 _DIGEST = re.compile("[0-9a-f]{32}")
@@ -343,8 +343,15 @@ class OpenVectors(WatchedFile):
 
 def proved_file(place: Place, content: Content) -> Path | None:
     """A file on this machine, where it is there and has this content."""
-    if not place.is_file() or place.stat().st_size != content.bytes:
+    try:
+        if isinstance(place, Path) and not place.is_file():  # a pipe would be waited for
+            return None
+        if place.stat().st_size != content.bytes:
+            return None
+    except FileNotFoundError:
         return None
+    except OSError as error:
+        raise unread(place, error) from None
     for _ in range(1 if isinstance(place, Path) else 2):  # a copy that was damaged here is fetched once more
         here = local_copy(place, content.digest)
         if known_content(here) == content:

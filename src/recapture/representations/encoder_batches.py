@@ -8,7 +8,7 @@ last one are fetched.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..errors import first_line
+from ..errors import InputError, first_line
 from ..geometry.devices import DeviceMemoryError, lacks_memory, within_memory
 from .attention import ready_attention
 from .batches import CHARACTERS, CPU_TOKENS, GPU_TOKENS, token_batches
@@ -91,10 +91,19 @@ class EncoderBatches:
     limit: the most tokens of a text, special ones included; None: any number.
     long: what makes vectors of longer texts; None: they are cut.
     prompt, prompt_tokens: what stands before every text, and its tokens with the special ones before it.
+    stand_in: what to encode in place of a text of which the tokenizer makes nothing; empty where there is none such.
     """
 
     def __init__(
-        self, model: Any, name: str, *, limit: int | None, long: LongTexts | None, prompt: str, prompt_tokens: int
+        self,
+        model: Any,
+        name: str,
+        *,
+        limit: int | None,
+        long: LongTexts | None,
+        prompt: str,
+        prompt_tokens: int,
+        stand_in: str,
     ) -> None:
         self._model = model
         self._name = name
@@ -102,6 +111,7 @@ class EncoderBatches:
         self._long = long
         self._prompt = prompt
         self._prompt_tokens = prompt_tokens
+        self._stand_in = stand_in
         self._device = model.device
         self._budget = CPU_TOKENS if self._device.type == "cpu" else GPU_TOKENS
         tokenizer = model.tokenizer
@@ -178,8 +188,7 @@ class EncoderBatches:
             yield _Portion(start, taken)
 
     def _cut(self, portion: _Portion, most: int | None) -> _Cut:
-        given = [self._prompt + text for text in portion.texts] if self._prompt else portion.texts
-        tokens = self._cutter(given)
+        given, tokens = self._in_tokens(portion.texts)
         beyond = tokens.lengths > (self._limit or np.inf)
         short, long = np.flatnonzero(~beyond), np.flatnonzero(beyond)
         batches: list[_Batch] = []
@@ -192,6 +201,17 @@ class EncoderBatches:
             pieces = [self._pieces(tokens.ids_of(at)) for at in long.tolist()]
         batches += self._batches(tokens.chosen(short), portion.start + short, most)
         return _Cut(batches, portion.start + long[: len(pieces)], pieces)
+
+    def _in_tokens(self, texts: list[str]) -> tuple[list[str], TokenRows]:
+        """What the model is to read, prompt included, and its tokens."""
+        tokens = None if self._prompt and not self._stand_in else self._cutter(texts)
+        if self._stand_in and tokens is not None and not tokens.lengths.all():
+            texts = with_stand_in(texts, tokens.lengths.tolist(), self._stand_in)
+            tokens = self._cutter(texts)
+            if not tokens.lengths.all():
+                raise no_token_at_all(self._name)
+        given = [self._prompt + text for text in texts] if self._prompt else texts
+        return given, self._cutter(given) if self._prompt or tokens is None else tokens
 
     def _pieces(self, ids: list[int]) -> Pieces:
         behind = len(ids) - self._behind
@@ -265,6 +285,18 @@ class EncoderBatches:
             ready = cuda.Event()
             ready.record(cuda.current_stream(self._device))
             return _Pending(batch.places, there, ready)
+
+
+def with_stand_in(texts: Sequence[str], tokens: Sequence[int], stand_in: str) -> list[str]:
+    """Texts, but another one for each of which a tokenizer makes nothing. tokens: how many it makes of each."""
+    return [text if many else stand_in for text, many in zip(texts, tokens, strict=True)]
+
+
+def no_token_at_all(name: str) -> InputError:
+    return InputError(
+        f"the encoder {name} makes no token of an empty text, nor of some others, and has none that could stand for them: "
+        "leave such texts out or choose another encoder"
+    )
 
 
 def shortage(name: str, device: Any, what: str) -> str:

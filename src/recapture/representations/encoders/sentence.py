@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import threading
-import unicodedata
 import warnings
 from collections.abc import Generator, Iterator, Sequence
 from functools import partial
@@ -20,7 +19,7 @@ from ...geometry.devices import DeviceMemoryError, tried_with, within_memory
 from ..attention import ready_attention
 from ..batches import CHARACTERS
 from ..encoder import DEFAULT_ENCODER, EncoderKind, EncoderOptions
-from ..encoder_batches import EncoderBatches, TextVectors, in_order, shortage
+from ..encoder_batches import EncoderBatches, TextVectors, in_order, no_token_at_all, shortage, with_stand_in
 from ..facts import MadeFor, TextFacts
 from ..folder import (
     card_languages,
@@ -59,8 +58,6 @@ _PROJECTION = "text_projection.weight"
 """Where CLIP's text tower keeps the step into the room that texts and pictures share."""
 _LIBRARIES = ("sentence-transformers", "transformers", "torch")
 _LIBRARY_BATCH = 32
-_REMOVED = "CMZ"
-"""Kinds of characters that a tokenizer may leave out before it cuts a text: control characters, accents, blanks."""
 _PROBES = ("a", "  A b \n", "The river rose twice, said Ann; 12 boats were lost.")
 """Of different lengths, with capitals and with blanks around: a library may change these before it cuts a text."""
 _ONE_AT_A_TIME = threading.RLock()
@@ -194,28 +191,38 @@ class SentenceEncoder:
                 self._load()
             batches = self._batches
         if self._stand_in:
-            texts = [self._stand_in if self._is_empty(text) else text for text in texts]
+            # Some releases of the library strip blanks, so that nothing is left of them.
+            texts = [text if text.strip() else self._stand_in for text in texts]
         if self._dtype == "int8":  # inputs are rounded on the scale of the largest of all rows: no text but its own
             rows = 1
         if batches is not None:
             yield from batches.run(texts, rows)
             return
-        size = rows or _LIBRARY_BATCH
+        size = at_once = rows or _LIBRARY_BATCH
+
+        def made(together: int) -> np.ndarray:
+            nonlocal at_once
+            vectors = self._by_library(batch, together)
+            at_once = together  # where memory did not suffice for more, it will not for the next batch either
+            return vectors
+
         for start in range(0, len(texts), size):
-            batch = list(texts[start : start + size])
             with _ONE_AT_A_TIME:
-                no_room = shortage(self.name, self._model.device, "a text")
-                vectors = within_memory(partial(self._by_library, batch), size, 1, no_room)
+                batch = self._with_stand_in(list(texts[start : start + size]))
+                vectors = within_memory(made, at_once, 1, shortage(self.name, self._model.device, "a text"))
             yield TextVectors(np.arange(start, start + len(batch)), vectors)
 
-    def _is_empty(self, text: str) -> bool:
-        """Whether the tokenizer makes nothing of it. So it is with blanks: some releases of the library strip them."""
-        if not text.strip():
-            return True
-        if any(unicodedata.category(character)[0] not in _REMOVED for character in text):
-            return False
-        with _ONE_AT_A_TIME:
-            return not self._model.tokenizer(text)["input_ids"]
+    def _with_stand_in(self, texts: list[str]) -> list[str]:
+        """Of what the library would make nothing, or, beside others, zeros."""
+        if not self._stand_in:
+            return texts
+        for _ in range(2):
+            with quiet():
+                tokens = [len(ids) for ids in self._model.tokenizer(texts, verbose=False)["input_ids"]]
+            if all(tokens):
+                return texts
+            texts = with_stand_in(texts, tokens, self._stand_in)
+        raise no_token_at_all(self.name)
 
     def _leave_device(self) -> None:
         """From now on the processor computes, in the same number type."""
@@ -345,6 +352,7 @@ class SentenceEncoder:
             long=self._long,
             prompt=prompt,
             prompt_tokens=tokens - len(around.behind) if prompt else 0,
+            stand_in=self._stand_in,
         )
 
     def _check_whole(self, loaded: list[Loaded]) -> None:
