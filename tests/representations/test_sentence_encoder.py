@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import subprocess
@@ -147,6 +148,63 @@ def test_texts_of_which_a_tokenizer_makes_nothing(
     np.testing.assert_allclose(
         encode(kept, plain_words, cache=False), pool(plain_words, ["zebra", "?", "cat"], "mean"), atol=1e-5
     )
+
+
+def with_tokenizer(folder: Path, kind: str, **named: str) -> Path:
+    """Give a model a tokenizer that makes nothing of some texts that people see."""
+    from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    if kind == "letters alone":  # it knows no token for what is unknown
+        letters = {letter: number for number, letter in enumerate("acdeghosty", 5)}
+        tokenizer = Tokenizer(models.BPE(vocab={**letters, "[PAD]": 0, "[SEP]": 3}, merges=[]))
+    else:
+        own = Tokenizer.from_file(str(folder / "tokenizer.json")).get_vocab()
+        tokenizer = Tokenizer(models.WordLevel(own, unk_token="[UNK]"))
+        tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(r"\W+"), "removed")
+    tokens = PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="[PAD]", **named)
+    tokens.save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize("fast", [True, False])
+@pytest.mark.parametrize("prompt", ["", "say "])
+@pytest.mark.parametrize("kind", ["letters alone", "no marks"])
+def test_visible_texts_of_which_a_tokenizer_makes_nothing(
+    kind: str, prompt: str, fast: bool, with_modules: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are encoded as an empty text, whatever stands beside them; so none of them is told from another."""
+    from recapture.representations.encoder_batches import EncoderBatches
+
+    if not fast:
+        monkeypatch.setattr(EncoderBatches, "fits", lambda _: False)
+    folder = with_tokenizer(with_modules("model", "Pooling"), kind, eos_token="[SEP]")
+    if prompt:
+        (folder / "config_sentence_transformers.json").write_text(
+            json.dumps({"prompts": {"ask": prompt}, "default_prompt_name": "ask"})
+        )
+    (expected,) = pool(folder, [f"{prompt}[SEP]"], "mean")
+    for text in ("", "?!", "-", "\U0001f642"):
+        for texts in ([text], [text, "the cat"], ["a dog", text, text * 2]):
+            vectors = encode(texts, folder, cache=False)
+            np.testing.assert_allclose(vectors[texts.index(text)], expected, atol=1e-5)
+    found = encode(["the cat", "?!"], folder, cache=False)[0]
+    np.testing.assert_allclose(found, pool(folder, [f"{prompt}the cat"], "mean")[0], atol=1e-5)
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_nothing_stands_for_a_text_without_tokens(
+    fast: bool, with_modules: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from recapture.representations.encoder_batches import EncoderBatches
+
+    if not fast:
+        monkeypatch.setattr(EncoderBatches, "fits", lambda _: False)
+    folder = with_tokenizer(with_modules("model", "Pooling"), "letters alone")
+    assert encode(["the cat"], folder, cache=False).any()
+    for texts in (["?!"], ["the cat", "?!"]):
+        with pytest.raises(InputError, match="makes no token of an empty text"):
+            encode(texts, folder, cache=False)
 
 
 def test_wrong_pooling_names(tiny_bert: Path, with_modules: Callable[..., Path]) -> None:
