@@ -7,7 +7,7 @@ import json
 import lzma
 import os
 import time
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
@@ -214,7 +214,7 @@ def test_own_rows_that_somebody_helps_with_are_used(here, damaged, monkeypatch):
         mark.unlink()
         assert rc.run_plan("planned", 1, 2).made[0] == "rows-reference-0001"
 
-    monkeypatch.setattr(shares.time, "sleep", helps)
+    monkeypatch.setattr(shares, "time", SimpleNamespace(monotonic=time.monotonic, sleep=helps))
     did = rc.run_plan("planned", 1, 2, wait=60)
     assert did.missing == [] and "rows-reference-0001" not in did.made and not mark.exists()
     assert numbers(rc.merge_plan("planned")) == numbers(scored())
@@ -390,7 +390,11 @@ def test_who_waits_mends_what_is_damaged_meanwhile(here, stage, monkeypatch):
         return usual(self)
 
     monkeypatch.setattr(shares._Share, "run", run)
-    monkeypatch.setattr(shares.time, "sleep", lambda _: pytest.fail("there is nobody to wait for"))
+    monkeypatch.setattr(
+        shares,
+        "time",
+        SimpleNamespace(monotonic=time.monotonic, sleep=lambda _: pytest.fail("there is nobody to wait for")),
+    )
     did = rc.run_plan("planned", 1, 2, wait=60)
     assert (did.made, did.missing) == ([stage, "counts-0001"], [])
     assert rc.merge_plan("planned").to_json(arrays=True) == merged.to_json(arrays=True)
@@ -402,7 +406,11 @@ def test_who_finds_damage_and_waits_goes_on_when_it_is_mended(here, begun, monke
     Path("planned/counts-0001.part").unlink()
     flip(Path("planned/radii-candidate-0003.part"))
     slept = []
-    monkeypatch.setattr(shares.time, "sleep", lambda _: slept.append(rc.run_plan("planned", 2, 2).made))
+    monkeypatch.setattr(
+        shares,
+        "time",
+        SimpleNamespace(monotonic=time.monotonic, sleep=lambda _: slept.append(rc.run_plan("planned", 2, 2).made)),
+    )
     if begun:
         Path("planned/.begun-radii-candidate-0003").write_text("elsewhere 1")
     did = rc.run_plan("planned", 1, 2, wait=60)

@@ -35,7 +35,8 @@ _OF_SETS = (
     "plan over files, or a sample"
 )
 _OF_MODELS = (
-    "the device's memory does not suffice for the model and its texts: use the processor (device 'cpu') or another model"
+    "the device's memory does not suffice for the model and its texts: use the processor (device 'cpu') or another "
+    "model"
 )
 
 

@@ -338,8 +338,8 @@ def run_plan(
         return run_whole(plan, None, device, offline, engine, address)
     if plan.cuts < min(workers, plan.reference.different):
         warnings.warn(
-            f"{workers} workers share {plan.cuts} part{'s' * (plan.cuts != 1)} of each kind, so some will have nothing to "
-            f"do: a plan wants several for every worker, here {4 * workers} or so",
+            f"{workers} workers share {plan.cuts} part{'s' * (plan.cuts != 1)} of each kind, so some will have nothing "
+            f"to do: a plan wants several for every worker, here {4 * workers} or so",
             stacklevel=3,
         )
     return run_share(PlannedParts(plan, offline), worker, workers, check_wait(wait), device=device)

@@ -306,7 +306,9 @@ class TilePlan:
         try:
             yield
         except OSError as error:
-            raise InputError(f"{self.path(part)}, or what it is about, cannot be read: {error.strerror or error}") from None
+            raise InputError(
+                f"{self.path(part)}, or what it is about, cannot be read: {error.strerror or error}"
+            ) from None
 
     def _joined_place(self, part: Part) -> Place:
         file: PlannedFile = getattr(self, SIDES[ROWS.index(part.stage)])

@@ -24,7 +24,19 @@ from ..texts.reading import Source, VectorBlocks, format_names, plan, vector_blo
 from ..texts.text_index import AskedTexts, texts_from
 from .json_kinds import NOTHING, NUMBER, TEXT, check_all, of_kinds
 from .phases import SIDES
-from .places import Place, beside, drop_copy, kept_copy, local_copy, place_of, remembered, seen_from, told_of, unread, whole
+from .places import (
+    Place,
+    beside,
+    drop_copy,
+    kept_copy,
+    local_copy,
+    place_of,
+    remembered,
+    seen_from,
+    told_of,
+    unread,
+    whole,
+)
 
 _BLOCK = 1 << 24
 _DIGEST = re.compile("[0-9a-f]{32}")

@@ -294,8 +294,8 @@ def with_stand_in(texts: Sequence[str], tokens: Sequence[int], stand_in: str) ->
 
 def no_token_at_all(name: str) -> InputError:
     return InputError(
-        f"the encoder {name} makes no token of an empty text, nor of some others, and has none that could stand for them: "
-        "leave such texts out or choose another encoder"
+        f"the encoder {name} makes no token of an empty text, nor of some others, and has none that could stand for "
+        "them: leave such texts out or choose another encoder"
     )
 
 

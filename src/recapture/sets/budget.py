@@ -46,13 +46,14 @@ def within_budget(
     budget: Any,
     usual: Sequence[str] | None,
     told: Callable[[Any], tuple[str, float, float] | None],
-    clock: Clock = time.perf_counter,
+    clock: Clock | None = None,
     work: SetWork | None = None,
 ) -> Any:
     """The call on as many samples as fit, with what was taken as the first of its sentences.
 
     told: from its result to one number's name, the level of its interval and half of its width.
     """
+    clock = clock or time.perf_counter
     begun = clock()
     seconds = seconds_of(budget)
     budget = budget if isinstance(budget, str) else f"{budget:g}s"
