@@ -64,7 +64,7 @@ def cluster(own_copies):
 def sets(tmp_path, monkeypatch):
     """Large enough that 36 parts are not done before anybody looks; with rows that repeat across parts."""
     monkeypatch.chdir(tmp_path)
-    reference, candidate = np.random.default_rng(4).standard_normal((2, 9_000, 192)).astype(np.float32)
+    reference, candidate = np.random.default_rng(4).standard_normal((2, 9_000, 96)).astype(np.float32)
     reference[8_000:8_050], candidate[:40] = reference[3], reference[100:140]
     np.save("human.npy", reference)
     np.save("model.npy", candidate)
@@ -79,47 +79,64 @@ def in_one_process(reference, candidate):
 
 
 def when_some_parts_are_whole(folder, fewest, alive):
-    """Behind a URL a file has its name before it has its content."""
+    """Or when whoever makes them has ended. Behind a URL a file has its name before it has its content."""
     plan = TilePlan.opened(folder)
     end = time.monotonic() + SECONDS
-    while len(plan.done()) < fewest:
-        assert time.monotonic() < end and alive()
+    while len(plan.done()) < fewest and alive():
+        assert time.monotonic() < end
         time.sleep(0.02)
 
 
 def test_a_node_that_is_lost_costs_only_time(cluster, sets, tmp_path):
-    rc.make_plan("human.npy", "model.npy", "planned", parts=12)
-    did = []
-    worker = threading.Thread(target=lambda: did.append(rc.run_plan("planned", engine="ray")), daemon=True)
-    worker.start()
-    when_some_parts_are_whole(tmp_path / "planned", 3, worker.is_alive)
-    assert len(TilePlan.opened(tmp_path / "planned").look()) < 36, "it is lost too late"
-    cluster.remove_node(cluster.list_all_nodes()[-1], allow_graceful=False)
-    worker.join(SECONDS)
-    assert len(did[0].made) == 36 and did[0].missing == []
-    assert rc.merge_plan("planned").to_json(arrays=True) == in_one_process(*sets)
-    assert not list(Path("planned").glob(".seen*")), "a token was left"
+    for attempt in range(5):
+        folder = tmp_path / f"planned {attempt}"
+        rc.make_plan("human.npy", "model.npy", folder, parts=12)
+        did = []
+        worker = threading.Thread(
+            target=lambda did=did, folder=folder: did.append(rc.run_plan(folder, engine="ray")), daemon=True
+        )
+        worker.start()
+        when_some_parts_are_whole(folder, 3, worker.is_alive)
+        if in_the_midst := len(TilePlan.opened(folder).look()) < 36:
+            cluster.remove_node(cluster.list_all_nodes()[-1], allow_graceful=False)
+        worker.join(SECONDS)
+        assert len(did[0].made) == 36 and did[0].missing == []
+        if in_the_midst:
+            break
+    else:
+        pytest.fail("all was done before anybody looked, five times")
+    assert rc.merge_plan(folder).to_json(arrays=True) == in_one_process(*sets)
+    assert not list(folder.glob(".seen*")), "a token was left"
     cluster.add_node(num_cpus=1)
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no kill -9")
 def test_a_driver_that_is_killed_is_resumed(cluster, sets, tmp_path):
     """On storage behind a URL: the vectors are copied there, and every process fetches them from there."""
-    url = f"local://{tmp_path}/planned"
-    rc.make_plan("human.npy", "model.npy", url, parts=12)
-    for name in ("human.npy", "model.npy"):
-        Path(name).rename(f"moved-{name}")  # the copies are enough
-    driver = subprocess.Popen(
-        [sys.executable, "-m", "recapture", "run", url, "--engine", "ray", "--address", cluster.address],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
-    when_some_parts_are_whole(tmp_path / "planned", 3, lambda: driver.poll() is None)
-    os.kill(driver.pid, signal.SIGKILL)
-    assert driver.communicate()[0] == ""
-    plan = TilePlan.opened(tmp_path / "planned")
-    there = len(plan.done())
-    assert there >= 3, "a part that was whole is gone"
-    assert len(plan.look()) < 36, "it was killed too late"
+    for attempt in range(5):
+        folder = tmp_path / f"planned-{attempt}"
+        url = f"local://{folder}"
+        rc.make_plan("human.npy", "model.npy", url, parts=12)
+        for name in ("human.npy", "model.npy"):
+            Path(name).rename(f"moved-{name}")  # the copies are enough
+        driver = subprocess.Popen(
+            [sys.executable, "-m", "recapture", "run", url, "--engine", "ray", "--address", cluster.address],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+        when_some_parts_are_whole(folder, 3, lambda driver=driver: driver.poll() is None)
+        in_the_midst = driver.poll() is None
+        os.kill(driver.pid, signal.SIGKILL)
+        said = driver.communicate()[0]
+        plan = TilePlan.opened(folder)
+        there = len(plan.done())
+        assert there >= 3, "a part that was whole is gone"
+        if in_the_midst and len(plan.look()) < 36:
+            break
+        for name in ("human.npy", "model.npy"):
+            Path(f"moved-{name}").rename(name)
+    else:
+        pytest.fail("all was done before anybody looked, five times")
+    assert said == ""
     did = rc.run_plan(url, engine="ray")
     assert len(did.found) >= there and len(did.found) + len(did.made) == 36
     # All nodes are on this machine; what they copied is not left to whoever comes next.
