@@ -5,9 +5,11 @@ So nobody waits for a worker that is slow, has not begun or was lost, but for th
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Iterable
 from contextlib import nullcontext
+from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import InputError
@@ -46,6 +48,9 @@ class _Share:
         self._own = {part.name for together in self._rounds for part in together[worker - 1 :: workers]}
         # Of one worker, too, if it may wait: others may have been told the same.
         self._marks = Marks(self._plan.folder) if workers > 1 or wait else None
+        # Storage elsewhere does not tell who marked a part first: workers without a share begin anywhere.
+        alike = workers == 1 and bool(wait) and not isinstance(self._plan.folder, Path)
+        self._place = secrets.randbelow(1 << 30) if alike else 0
         self._made: list[str] = []
         self._found: list[str] = []
         self._done = self._plan.done(lambda part: part.name in self._own, discard=True)
@@ -83,7 +88,7 @@ class _Share:
 
     def _do(self, parts: list[Part]) -> None:
         with Progress(f"parts of {self._plan.folder.name}", len(parts), "part") as progress:
-            for part in parts:
+            for part in _turned(parts, self._place):
                 # Somebody else may have made it meanwhile.
                 if part.name in self._done or self._plan.is_whole(part):
                     self._found.append(part.name)
@@ -107,8 +112,7 @@ class _Share:
 
         Whoever uses parts proves that they are whole. optional: names of parts that are done, but not waited for.
         """
-        # Workers begin at different places.
-        todo = {part.name: part for part in (*parts[self._worker :], *parts[: self._worker])}
+        todo = {part.name: part for part in _turned(parts, self._worker + self._place)}  # workers begin at other places
         not_awaited, many = {*optional}, len(todo)
         since = time.monotonic()
         with Progress("parts of others", many, "part") as progress:
@@ -139,3 +143,9 @@ class _Share:
             if last:
                 raise
             return set()
+
+
+def _turned(parts: list[Part], place: int) -> list[Part]:
+    """Those from a place on, then those before."""
+    cut = place % max(1, len(parts))
+    return [*parts[cut:], *parts[:cut]]
