@@ -321,11 +321,17 @@ _UNITS = {"s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)\s*")
 
 
-def seconds_of(given: Any, what: str = "a budget") -> float:
+def seconds_of(given: Any, what: str = "a budget", *, may_be_0: bool = False) -> float:
     """Seconds of a time such as 90s, 10min, 2h or 1h30min; a plain number is seconds. what: to call it."""
-    wanted = f"{what} is a time above 0 such as 90s, 10min, 2h or 1h30min, not {shown(given)}"
+    above = "0 or a time" if may_be_0 else "a time above 0"
+    wanted = f"{what} is {above} such as 90s, 10min, 2h or 1h30min, not {shown(given)}"
+    if may_be_0 and isinstance(given, str) and given.strip() == "0":
+        return 0.0
     if isinstance(given, (int, float)) and not isinstance(given, bool):
-        seconds = float(given)
+        try:
+            seconds = float(given)
+        except OverflowError:
+            raise InputError(wanted) from None
     elif isinstance(given, str):
         text = given.strip().lower()
         found = _PART.findall(text)
@@ -334,6 +340,6 @@ def seconds_of(given: Any, what: str = "a budget") -> float:
         seconds = sum(float(number) * _UNITS[unit] for number, unit in found)
     else:
         raise InputError(wanted)
-    if not (math.isfinite(seconds) and seconds > 0):
+    if not (math.isfinite(seconds) and (seconds > 0 or (may_be_0 and seconds == 0))):
         raise InputError(wanted)
     return seconds

@@ -301,8 +301,14 @@ def begun_elsewhere(folder, names):
 
 def test_a_wait_may_be_written_as_a_time(planned):
     assert rc.run_plan("planned", 1, 1, wait="1min").missing == []
-    with pytest.raises(InputError, match="wait is a time above 0 such as 90s, 10min, 2h or 1h30min, not 'soon'"):
-        rc.run_plan("planned", wait="soon")
+    for none in (0, "0", "0s"):
+        assert rc.run_plan("planned", wait=none).missing == []
+    for wrong in ("soon", "", -1, float("nan"), float("inf"), True):
+        with pytest.raises(InputError, match="wait is 0 or a time such as 90s, 10min, 2h or 1h30min, not "):
+            rc.run_plan("planned", wait=wrong)
+    with pytest.raises(InputError, match="wait is at most 30d, not '40d'"):
+        rc.run_plan("planned", wait="40d")
+    assert run(["run", "planned", "--wait", "0"]) == 0
 
 
 def test_who_waits_in_vain_is_told_and_fails(planned, capsys):

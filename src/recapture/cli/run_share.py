@@ -20,7 +20,7 @@ def _share(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
 
 
 def _seconds(_: click.Context, __: click.Parameter, text: str | None) -> float:
-    return 0.0 if text is None else seconds_of(text, "--wait")
+    return 0.0 if text is None else seconds_of(text, "--wait", may_be_0=True)
 
 
 @click.command("run", short_help="Do a share of the parts of recapture plan.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..checks import check_count, check_number, is_one_of, path_of, plain_arguments, seconds_of
+from ..checks import check_count, is_one_of, path_of, plain_arguments, seconds_of
 from ..errors import InputError, shown
 from ..geometry.distinct import Folding
 from ..geometry.overlap import Overlap, Side
@@ -357,7 +357,10 @@ def run_whole(
 
 
 def check_wait(wait: float | str) -> float:
-    return check_number("wait", seconds_of(wait, "wait") if isinstance(wait, str) else wait, 0, _LONGEST_WAIT)
+    seconds = seconds_of(wait, "wait", may_be_0=True)
+    if seconds > _LONGEST_WAIT:
+        raise InputError(f"wait is at most 30d, not {shown(wait)}")
+    return seconds
 
 
 def check_engine(engine: str, address: str | None, workers: int = 1) -> None:

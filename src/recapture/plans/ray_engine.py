@@ -26,7 +26,7 @@ from ..geometry.parallel import engine, engine_options
 from ..progress import Progress
 from .local_copies import end_of, work_for
 from .phases import ROWS, VECTORS, MissingPartsError, Part, ready
-from .places import Place, place_of
+from .places import Place, place_of, whole
 from .planned_parts import PlannedParts
 from .shares import PlanRun
 from .tile_plan import TilePlan
@@ -304,7 +304,8 @@ def _check_nodes(ray: Any, shared: _Shared, plan: TilePlan) -> None:
 
     token = secrets.token_hex(16)
     mark = plan.folder / _token_name(token)
-    _write_token(mark, token)
+    with whole(mark) as temporary:
+        temporary.write_text(token)
     try:
         asked: dict[Any, dict[str, Any]] = {}
         for node in _nodes(ray):
@@ -350,13 +351,6 @@ def _check_processors(ray: Any, threads: int) -> None:
 
 def _token_name(token: str) -> str:
     return f".seen-{token[:8]}"
-
-
-def _write_token(mark: Place, token: str) -> None:
-    from .places import whole
-
-    with whole(mark) as temporary:
-        temporary.write_text(token)
 
 
 def _nodes(ray: Any) -> list[dict[str, Any]]:
