@@ -250,6 +250,34 @@ def test_storage_that_fails_is_told_in_its_own_words(sets, monkeypatch):
         rc.run_plan("memory://plans/five")
 
 
+@pytest.mark.parametrize("call", ["stat", "sizes", "read_bytes", "fetch"])
+def test_storage_that_does_not_answer_once_is_told_of_what_was_asked(sets, call, monkeypatch, capsys):
+    """One sentence about the storage, or, where nothing depends on it, nothing; the next try writes the numbers."""
+    rc.make_plan("human.npy", "model.npy", "memory://plans/ill", parts=2)
+    usual, ended = getattr(RemotePath, call), 0
+    for time_of_it in range(1, 9):
+        asked = []
+
+        def fails(self, *given, asked=asked, time_of_it=time_of_it):
+            asked.append(self)
+            if len(asked) == time_of_it:
+                raise OSError("connection reset")
+            return usual(self, *given)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(RemotePath, call, fails)
+            code = run(["run", "memory://plans/ill"])
+        said = capsys.readouterr().err
+        assert code in (0, 2) and "Traceback" not in said
+        if code == 2:
+            ended += 1
+            last = said.splitlines()[-1]
+            assert last.startswith("recapture: memory://plans/ill") and last.endswith("connection reset")
+    assert ended > 0
+    assert run(["run", "memory://plans/ill"]) == 0
+    assert rc.merge_plan("memory://plans/ill").to_json(arrays=True) == expected(sets)
+
+
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owners")
 def test_copies_are_kept_where_nobody_else_can_change_them(sets, monkeypatch):
     upload("memory://data/human.npy", "human.npy")
