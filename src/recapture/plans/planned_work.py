@@ -359,7 +359,7 @@ def run_whole(
 def check_wait(wait: float | str) -> float:
     seconds = seconds_of(wait, "wait", may_be_0=True)
     if seconds > _LONGEST_WAIT:
-        raise InputError(f"wait is at most 30d, not {shown(wait)}")
+        raise InputError("nobody waits for longer than 30 days (wait)")
     return seconds
 
 
