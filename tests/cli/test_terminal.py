@@ -132,7 +132,7 @@ def test_an_error_that_an_interruption_became(monkeypatch, capsys):
     monkeypatch.setattr(program.app, "main", main)
     monkeypatch.setattr(signals, "_got", int(signal.SIGINT))
     assert program.run(["list"]) == 130
-    assert capsys.readouterr().err == "recapture: interrupted; nothing was written\n"
+    assert capsys.readouterr().err == "recapture: interrupted; no results were written\n"
     monkeypatch.setattr(signals, "_got", 0)
     with pytest.raises(RuntimeError):
         program.run(["list"])

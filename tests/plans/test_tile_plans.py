@@ -753,10 +753,10 @@ def test_where_there_is_no_plan(tmp_path, capsys, monkeypatch):
 
 def test_merge_prints_what_score_prints(planned, capsys):
     assert run(["run", "planned", "2/2"]) == 0
-    assert "3 parts made, 0 there before" in (said := capsys.readouterr().err)
+    assert "3 parts made here, 0 of this share were there" in (said := capsys.readouterr().err)
     assert "counts need all radii, but radii-reference-0001, radii-reference-0003, radii-candidate-0002 are" in said
     assert run(["run", "planned"]) == 0
-    assert "6 parts made, 3 there before" in capsys.readouterr().err
+    assert "6 parts made here, 3 of this share were there" in capsys.readouterr().err
     for form in ("table", "json", "csv", "md", "latex"):
         assert run(["merge", "planned", "--format", form]) == 0
         merged = capsys.readouterr()

@@ -21,7 +21,7 @@ from recapture.representations import vector_cache
 from recapture.representations.encoder import resolve_encoder
 from recapture.sets import budget as budget_module
 from recapture.sets import work_ahead
-from recapture.sets.budget import fitting, seconds_of, within_budget
+from recapture.sets.budget import Told, fitting, seconds_of, within_budget
 from recapture.sets.work_ahead import EncodingAhead, Growth, Roles, SetCall, SetWork, WorkAhead, not_below_0
 from recapture.texts.sampling import sample_places
 
@@ -174,14 +174,15 @@ def test_all_or_nothing() -> None:
 def test_a_sample_is_said_with_what_it_costs() -> None:
     machine = Machine({"mmd": (0.0, 1e-3, 0.0)})
     work: Any = Known(0.01)
-    told = lambda answer: ("mmd", answer.interval, 0.0123)  # noqa: E731
+    told = lambda answer: Told("mmd", "mmd of a", answer.interval, 0.0123, moves)  # noqa: E731
+    moves = False
     answer = within_budget(call(machine), "1min", None, told, clock=machine.clock, work=work)
     # Three quarters of the minute, less a second: 4,400 samples.
     assert answer.size == 4400
     assert answer.interval == 0.95
     assert answer.budgeted == (
-        "A sample of 4,400 of 20,000 vectors each fits into the budget of 1min; the 95 % interval of mmd is ± 0.0123, "
-        "about 2.1 times that of all vectors."
+        "A sample of 4,400 of 20,000 vectors each fits into the budget of 1min; the 95 % interval of mmd of a is "
+        "± 0.0123, about 2.1 times that of all vectors."
     )
     assert answer.budget_sample == {"size": 4400, "seed": 0}
     nearly = within_budget(
@@ -189,6 +190,11 @@ def test_a_sample_is_said_with_what_it_costs() -> None:
     )  # the root of 20 / 19: 1.03
     assert nearly.budgeted.startswith("A sample of 19,000 of 20,000 ")
     assert nearly.budgeted.endswith("± 0.0123, about that of all vectors.")
+    moves = True
+    moved = within_budget(call(machine), "1min", None, told, clock=machine.clock, work=work)
+    assert moved.budgeted == answer.budgeted + (
+        " It is about sets of this size: mmd of all vectors may lie elsewhere, since it changes with their number."
+    )
     whole = within_budget(call(machine), "10min", None, told, clock=machine.clock, work=work)
     assert whole.size == LONG
     assert whole.interval is None

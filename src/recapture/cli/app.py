@@ -162,5 +162,5 @@ def _refuse(message: str) -> int:
 
 
 def _stopped(reason: str = "") -> int:
-    say(f"interrupted; {reason or 'nothing was written'}")
+    say(f"interrupted; {reason or 'no results were written'}")
     return exit_code()

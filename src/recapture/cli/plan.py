@@ -17,7 +17,12 @@ from .options import candidate_names, dry_run_option, foretell, input_options, o
 @click.option("--name", metavar="NAME", help="What to call the candidate (default: its file).")
 @click.option("--metrics", metavar="NAMES", help="Comma-separated (default: all metrics of neighbourhoods).")
 @click.option("--k", type=int, help="Neighbourhood size (default: each metric's own).")
-@click.option("--parts", type=click.IntRange(1), metavar="N", help="Of each kind (default: one for 10,000 rows).")
+@click.option(
+    "--parts",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Of each kind (default: by rows).",
+)
 @click.option("--encoder", metavar="NAME", help="Of texts: model name, folder or file of word vectors.")
 @click.option("--pooling", metavar="NAME", help="mean, max or cls (default: the model's own).")
 @click.option("--truncate", is_flag=True, help="Cut texts too long for the encoder (default: windows).")

@@ -67,7 +67,7 @@ def run_share(
         raise KeyboardInterrupt("finished parts are kept: run it again to go on") from None
     many = len(did.made)
     if many or did.missing:
-        say(f"{folder}: {many} part{'s' * (many != 1)} made, {len(did.found)} there before")
+        say(f"{folder}: {many} part{'s' * (many != 1)} made here, {len(did.found)} of this share were there")
     else:
         say(f"{folder}: nothing is left to do here")
     if did.missing:

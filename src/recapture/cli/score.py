@@ -315,10 +315,13 @@ def _by_plans(
            (("reference_field", reading["field"]), ("reference_format", reading["input_format"]))):  # fmt: skip
         raise InputError("parts are of files that are read alike: leave out --reference-field and --reference-format")
     options = {name: value for name, value in encoding.items() if name in _PLANNED and value}
-    return evaluate_files(
-        reference, candidates, storage, metrics, k, engine=engine, address=address, device=device,
-        field=reading["field"], format=reading["input_format"], **options,
-    )  # fmt: skip
+    try:
+        return evaluate_files(
+            reference, candidates, storage, metrics, k, engine=engine, address=address, device=device,
+            field=reading["field"], format=reading["input_format"], **options,
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"finished parts are kept in {storage}: the same command goes on") from None
 
 
 _PLANNED = ("encoder", "pooling", "truncate", "batch_size", "dtype", "offline")

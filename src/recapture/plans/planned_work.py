@@ -72,8 +72,8 @@ def make_plan(
     k : int, optional
         One neighbourhood size for all of them (None: each its own default).
     parts : int, optional
-        Parts of each kind: radii of the reference, radii of the candidate, counts (None: one for every 10,000 rows);
-        of texts also vectors of either.
+        Parts of each kind: radii of the reference, radii of the candidate, counts; of texts also vectors of either
+        (None: one for every 10,000 rows; below 100,000 rows up to 16, of 500 rows at least).
     field, format
         For `read`.
     encoder, pooling, truncate, batch_size, dtype
@@ -232,7 +232,7 @@ def _folder(path: str | os.PathLike[str]) -> Iterator[Place]:
             raise _not_written(place, error) from None
         own = (FILE, LINES, *(f"{side}.npy" for side in SIDES))
         others = sorted(name for name in there if not name.endswith(".part") and name not in own)
-        if others:
+        if others and FILE not in there:
             raise InputError(f"{place} holds other things than a plan, such as {others[0]}: name a folder of its own")
         yield place
 
@@ -333,6 +333,9 @@ def run_plan(
     workers = check_count("workers", workers, 1)
     worker = check_count("worker", worker, 1, workers)
     check_engine(engine, address, workers)
+    wait = check_wait(wait)
+    if wait and engine == RAY:
+        raise InputError("the engine ray waits for all parts itself: name no wait")
     plan = TilePlan.opened(place_of(path_of(folder, "the plan's folder")))
     if engine == RAY:
         return run_whole(plan, None, device, offline, engine, address)
@@ -342,7 +345,7 @@ def run_plan(
             f"to do: a plan wants several for every worker, here {4 * workers} or so",
             stacklevel=3,
         )
-    return run_share(PlannedParts(plan, offline), worker, workers, check_wait(wait), device=device)
+    return run_share(PlannedParts(plan, offline), worker, workers, wait, device=device)
 
 
 def run_whole(
@@ -409,6 +412,10 @@ def merge_plan(folder: str | os.PathLike[str]) -> SetResults:
         vectors = opened_vectors(plan)
         counted = _counted(plan)
     except MissingPartsError as lacking:
+        if plan.encoding is not None:
+            for file in (plan.reference, plan.candidate):
+                if file.places(plan.folder):  # parts that are missing because of other texts will stay so
+                    file.proved(plan.folder)
         done = plan.done()
         names = [part.name for stage in wanted(plan.parts, done) for part in plan.parts[stage] if part.name not in done]
         raise missing_parts(plan, names or lacking.names) from None

@@ -29,6 +29,8 @@ from .vector_files import Content, PlannedFile, known_content, proved_file
 FILE = "plan.json"
 SCHEMA = 1
 _ROWS_A_PART = 10_000
+_LARGE = 100_000
+_SEVERAL, _FEWEST_ROWS = 16, 500
 _MOST_PARTS = 9_999
 _LARGEST = 1 << 22
 """Bytes of a plan: four times those of one that has all parts of texts that it may have."""
@@ -69,6 +71,8 @@ class TilePlan:
             content = content_up_to(path, _LARGEST) or b""
         except FileNotFoundError:
             raise InputError(f"{folder} holds no plan: there is no {FILE}") from None
+        except NotADirectoryError:
+            raise InputError(f"{folder} is no plan's folder, but a file") from None
         except OSError as error:
             raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
         damaged = InputError(f"{path} is cut off or damaged: make the plan again")
@@ -372,8 +376,13 @@ class TilePlan:
 
 
 def cuts_of(rows: int, parts: int | None) -> int:
-    """Parts of each kind for so many rows."""
-    return min(-(-rows // _ROWS_A_PART) if parts is None else parts, rows, _MOST_PARTS)
+    """Parts of each kind for so many rows. Sets so small that no GPU is taken unasked have several, so that workers
+    have something to divide and a kill costs little."""
+    if parts is None:
+        parts = -(-rows // _ROWS_A_PART)
+        if rows < _LARGE:
+            parts = max(parts, min(_SEVERAL, -(-rows // _FEWEST_ROWS)))
+    return min(parts, rows, _MOST_PARTS)
 
 
 def cut(rows: int, cuts: int) -> list[slice]:

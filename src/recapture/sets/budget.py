@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..checks import seconds_of
 from ..errors import InputError
@@ -19,6 +19,18 @@ _TOLD = 1.05
 """How much wider an interval is from which on that is said."""
 _MEASURING = 0.1
 """Share of the time for finding out how long the rest takes."""
+
+
+class Told(NamedTuple):
+    """One number of a result, for what a sample costs."""
+
+    number: str
+    whose: str
+    """The same with the candidate's name."""
+    level: float
+    half: float
+    """Of its interval's width."""
+    moves_with_size: bool
 
 
 def fitting(work: SetWork, largest: int, seconds: float) -> int | None:
@@ -45,13 +57,13 @@ def within_budget(
     call: SetCall,
     budget: Any,
     usual: Sequence[str] | None,
-    told: Callable[[Any], tuple[str, float, float] | None],
+    told: Callable[[Any], Told | None],
     clock: Clock | None = None,
     work: SetWork | None = None,
 ) -> Any:
     """The call on as many samples as fit, with what was taken as the first of its sentences.
 
-    told: from its result to one number's name, the level of its interval and half of its width.
+    told: from its result to one number and its interval.
     """
     clock = clock or time.perf_counter
     begun = clock()
@@ -66,8 +78,8 @@ def within_budget(
     if size is None:
         fewest = min(SMALLEST, call.size)
         raise InputError(
-            f"the budget of {budget} is too short: {fewest:,} {unit} of each set, the fewest that say something, take "
-            f"about {said(work.at(fewest).total)} here, beside {said(clock() - begun)} to find that out"
+            f"the budget of {budget} is too short: {fewest:,} {unit} of each set, the fewest that say something, want "
+            f"about {said((work.at(fewest).total + clock() - begun) / _SAFE)} here, with some of it to spare"
         )
     if size >= call.size:
         return call.function(**call.arguments)  # nothing was left out, so nothing is to be said
@@ -84,8 +96,13 @@ def within_budget(
     if found is None:
         result.budgeted += f"; intervals are about {wider}as wide as with all {unit}."
     else:
-        name, level, half = found
         result.budgeted += (
-            f"; the {100 * level:g} % interval of {name} is ± {half:.3g}, about {wider}that of all {unit}."
+            f"; the {100 * found.level:g} % interval of {found.whose} is ± {found.half:.3g}, about {wider}that of all "
+            f"{unit}."
         )
+        if found.moves_with_size:
+            result.budgeted += (
+                f" It is about sets of this size: {found.number} of all {unit} may lie elsewhere, since it changes "
+                "with their number."
+            )
     return result

@@ -106,6 +106,8 @@ class SetMetric(Declaration):
     """(parameters) -> ranges of outputs, where they are not the declared ones."""
     no_interval: Callable[[Mapping[str, Any]], str] = lambda parameters: ""
     """(parameters) -> why half-samples say nothing of the whole sets' number; empty where they do."""
+    moves_with_size: Callable[[Mapping[str, Any]], bool] = lambda parameters: True
+    """(parameters) -> whether its numbers are others, on average, for sets of another size."""
     floors: Callable[..., Mapping[str, float]] | None = None
     """(n, m, **parameters) -> the scores of two sets of these sizes that never meet, by output."""
 

@@ -194,9 +194,9 @@ def work_of_evaluate(given: Mapping[str, Any]) -> SetCall:
 
 
 def _within_budget(given: Mapping[str, Any]) -> SetResults:
-    from .budget import within_budget
+    from .budget import Told, within_budget
 
-    def told(results: SetResults) -> tuple[str, float, float] | None:
+    def told(results: SetResults) -> Told | None:
         from ..declarations import number_label
 
         candidate, by_metric = next(iter(results.items()))
@@ -208,7 +208,8 @@ def _within_budget(given: Mapping[str, Any]) -> SetResults:
         result, name, (low, high) = known[0]
         label = number_label(result.metric, name, len(result.values))
         whose = f"{label} of {candidate}" if len(results) > 1 else label
-        return whose, given["interval"] or 0.95, (high - low) / 2
+        moves = METRICS.find(result.metric).moves_with_size(result.signature)
+        return Told(label, whose, given["interval"] or 0.95, (high - low) / 2, moves)
 
     def each_row(metric: str, name: str) -> bool:
         return bool({metric, f"{metric}.{name}"} & set(ROWS))

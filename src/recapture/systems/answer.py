@@ -176,14 +176,17 @@ def work_of_compare(given: Mapping[str, Any]) -> SetCall:
 
 
 def _within_budget(given: Mapping[str, Any]) -> Comparison:
-    from ..sets.budget import within_budget
+    from ..sets.budget import Told, within_budget
+    from ..sets.declaration import METRICS
 
-    def told(compared: Comparison) -> tuple[str, float, float] | None:
+    def told(compared: Comparison) -> Told | None:
         for (a, b), numbers in compared.differences.items():
             shown = [name for name in compared.deciding if name in numbers] or list(numbers)
             for name in shown:
                 half = (numbers[name].high - numbers[name].low) / 2
-                return f"{name} of {a} less that of {b}", given["interval"], half
+                metric = METRICS.find(name.partition(".")[0])
+                moves = metric.moves_with_size({**metric.defaults, **(given["options"] or {}).get(metric.name, {})})
+                return Told(name, f"{name} of {a} less that of {b}", given["interval"], half, moves)
         return None
 
     found: Comparison = within_budget(work_of_compare(given), given["budget"], usual_metrics(), told)

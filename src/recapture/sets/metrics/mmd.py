@@ -249,6 +249,7 @@ METRIC = SetMetric(
     no_interval=lambda parameters: (
         "sums as printed grow with the sets, so half-samples lie elsewhere" if parameters["form"] == "printed" else ""
     ),
+    moves_with_size=lambda parameters: parameters["form"] != "unbiased",
     swapped={"value": "value"},
     order=60,
     citation="Gretton et al. 2012, A Kernel Two-Sample Test, JMLR",
