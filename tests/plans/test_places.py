@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
-from contextlib import ExitStack, redirect_stdout
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import numpy as np
@@ -474,13 +474,16 @@ def test_commands_leave_no_copies_behind(sets, tmp_path):
 
 
 def test_what_threads_of_ray_print_is_no_result(capsys):
-    """Ray tells of lost nodes on standard output, from a thread of its own."""
-    with redirect_stdout(_WithoutRay(sys.stdout)):
-        print("own")
-        noise = threading.Thread(target=print, args=["the node has been marked dead"], name="ray_listen_error_messages")
-        noise.start()
-        noise.join()
-    assert capsys.readouterr().out == "own\n"
+    """Ray tells of lost nodes and actors on either stream, from a thread of its own."""
+    with redirect_stdout(_WithoutRay(sys.stdout)), redirect_stderr(_WithoutRay(sys.stderr)):
+        for stream in (sys.stdout, sys.stderr):
+            print("own", file=stream)
+            noise = threading.Thread(
+                target=print, args=["the node is dead"], kwargs={"file": stream}, name="ray_listen_error_messages"
+            )
+            noise.start()
+            noise.join()
+    assert capsys.readouterr() == ("own\n", "own\n")
 
 
 @pytest.mark.parametrize("kind", ["", "ray://"])

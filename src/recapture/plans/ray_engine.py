@@ -15,7 +15,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -227,7 +227,8 @@ def _cluster(address: str | None) -> Iterator[Any]:
         }
     else:
         _check_reachable(wanted)
-    with redirect_stdout(cast(Any, _WithoutRay(sys.stdout))):
+    out, error = (cast(Any, stream and _WithoutRay(stream)) for stream in (sys.stdout, sys.stderr))
+    with redirect_stdout(out), redirect_stderr(error):
         try:
             ray.init(ignore_reinit_error=True, **settings)
         except Exception as error:  # of many kinds, none of them declared
@@ -239,8 +240,8 @@ def _cluster(address: str | None) -> Iterator[Any]:
 
 
 class _WithoutRay:
-    """Standard output as before, but for what threads of Ray print there about nodes that come and go: whoever reads
-    results does not expect anything else."""
+    """A stream as before, but for what threads of Ray print there about nodes and actors that come and go: whoever
+    reads results does not expect anything else, and what failed in the end is told in our own words."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
