@@ -23,6 +23,8 @@ _NOWHERE = Path(os.devnull, "no-home")
 """A folder that cannot be made."""
 _ASKED = threading.Lock()
 """The system tells the rights of new files only to whoever changes them."""
+if hasattr(os, "register_at_fork"):  # no child is to begin with the lock closed, or with other rights
+    os.register_at_fork(before=_ASKED.acquire, after_in_parent=_ASKED.release, after_in_child=_ASKED.release)
 
 
 def cache_folder() -> Path:

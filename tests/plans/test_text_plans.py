@@ -252,6 +252,7 @@ def reads(monkeypatch):
         monkeypatch.setattr(module, name, lambda path, *given: names.append(Path(path).stem) or usual(path, *given))
 
     told(tile_plan, "read_part")
+    told(tile_plan, "part_arrays")
     told(vector_files, "content_of")
     return names
 
@@ -634,6 +635,35 @@ def test_rows_that_cannot_be_read_for_a_while_stay(what, here, monkeypatch):
         assert set(rc.run_plan("planned").made) <= {"counts-0002"}
         assert numbers(rc.merge_plan("planned")) == merged
     assert all(stayed) and ended and all("cannot be read: Too many open files" in each for each in ended)
+
+
+def test_vectors_that_cannot_be_read_for_a_while_are_not_made_anew(here, monkeypatch):
+    """Neither for the worker that has them, nor for the one that joins them."""
+    rc.make_plan("human.txt", "model.txt", "planned", encoder="words.txt", parts=2)
+    rc.run_plan("planned", 1, 2)
+    usual, made = part_files.content_up_to, PlannedParts.make
+    encoded = []
+
+    def make(self, part):
+        encoded.append(part.name)
+        made(self, part)
+
+    def content_up_to(place, most):
+        if place.name == "vectors-reference-0001.part":
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return usual(place, most)
+
+    monkeypatch.setattr(PlannedParts, "make", make)
+    with monkeypatch.context() as patch:
+        patch.setattr(part_files, "content_up_to", content_up_to)
+        for worker in (1, 2):
+            with pytest.raises(InputError, match=r"vectors-reference-0001\.part cannot be read: Input/output error"):
+                rc.run_plan("planned", worker, 2, wait=1)
+    assert "vectors-reference-0001" not in encoded
+    rc.run_plan("planned")
+    assert "vectors-reference-0001" not in encoded
+    merged = numbers(rc.merge_plan("planned"))
+    assert merged == numbers(done("human.txt", "model.txt", "undisturbed", parts=2))
 
 
 def test_other_texts_are_refused(here, capsys):

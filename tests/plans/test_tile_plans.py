@@ -285,7 +285,10 @@ def test_more_workers_than_parts_are_told_that_a_plan_wants_more(planned, capsys
     assert run(["run", "planned", "1/3"]) == 0
     assert "workers share" not in capsys.readouterr().err
     assert run(["run", "planned", "2/4"]) == 0
-    assert "4 workers share 3 parts of each kind, so some will have nothing to do" in capsys.readouterr().err
+    told = (
+        "4 workers share 3 parts of each kind, so some will have no counts to do: a plan wants several for every worker"
+    )
+    assert f"{told}, here 16\n" in capsys.readouterr().err
     np.save("human.npy", np.ones((9, 2)))
     np.save("model.npy", np.zeros((9, 2)))
     rc.make_plan("human.npy", "model.npy", "constant", "precision-recall", parts=3)
@@ -703,12 +706,53 @@ def test_a_folder_of_other_things_is_left_alone(planned, tmp_path, capsys):
     assert refused(["plan", "-r", "human.npy", "-c", "model.npy", "-o", "."], capsys) == (
         ". holds other things than a plan, such as human.npy: name a folder of its own"
     )
+    Path("project").mkdir()
+    for name, content in {"plan.json": '{"version": 4}', "notes.txt": "all that counts"}.items():
+        Path("project", name).write_text(content)
+    told = refused(["plan", "-r", "human.npy", "-c", "model.npy", "-o", "project"], capsys)
+    assert told.startswith("project holds other things than a plan")
+    assert Path("project/plan.json").read_text() == '{"version": 4}'
     np.savez("kept.npz", embeddings=np.eye(9))
     Path("own").mkdir()
     Path("kept.npz").rename("own/reference.npy")
     np.savez("other.npz", embeddings=np.eye(9))
     arguments = ["plan", "-r", "own/reference.npy", "-c", "other.npz", "-o", "own", "--input-format"]
     assert refused([*arguments, "npz"], capsys).startswith("cannot write own/reference.npy: it is an input")
+
+
+def test_results_in_a_plan_s_own_folder_do_no_harm(planned, sets):
+    rc.run_plan("planned")
+    assert run(["merge", "planned", "--arrays", "-o", "planned/scores.json"]) == 0
+    (planned / "plan.json").write_bytes((planned / "plan.json").read_bytes()[:-40])
+    assert run(["plan", "-r", "human.npy", "-c", "model.npy", "-o", "planned", "--parts", "3"]) == 0
+    assert everything(rc.merge_plan("planned")) == everything(in_one_process(*sets))
+
+
+@pytest.mark.parametrize(
+    ("rows", "parts"),
+    [(3, 1), (499, 1), (999, 1), (1_000, 2), (1_512, 3), (8_000, 16), (99_999, 16), (100_000, 10), (10**6, 100)],
+)
+def test_parts_unless_they_are_said(rows, parts):
+    """One for every 10,000 rows; below 100,000 rows up to 16, of 500 rows at least, as docs/large-sets.md says."""
+    assert tile_plan.cuts_of(rows, None) == parts
+    assert tile_plan.cuts_of(rows, 7) == min(7, rows)
+
+
+def test_storage_that_never_answers_is_no_missing_part(planned, monkeypatch):
+    """However long a look takes that fails: what is missing cannot be told."""
+    begun_elsewhere(planned, ["radii-reference-0002"])
+    share = shares._Share(PlannedParts(TilePlan.opened(planned)), 1, 2, 5)
+    passed = [0.0]
+
+    def look():
+        passed[0] += 9
+        raise InputError("planned cannot be read: connection reset")
+
+    clock = SimpleNamespace(monotonic=lambda: passed[0], sleep=lambda pause: passed.append(passed.pop() + pause))
+    monkeypatch.setattr(shares, "time", clock)
+    object.__setattr__(share._plan, "look", look)
+    with pytest.raises(InputError, match="connection reset"):
+        share._after_waiting(share._plan.parts[RADII[0]][1:2], 5)
 
 
 @pytest.mark.parametrize(

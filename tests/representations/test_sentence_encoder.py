@@ -205,6 +205,12 @@ def test_nothing_stands_for_a_text_without_tokens(
     for texts in (["?!"], ["the cat", "?!"]):
         with pytest.raises(InputError, match="makes no token of an empty text"):
             encode(texts, folder, cache=False)
+    (folder / "config_sentence_transformers.json").write_text(
+        json.dumps({"prompts": {"ask": "say "}, "default_prompt_name": "ask"})
+    )  # of which the tokenizer makes something, so that an empty text is the prompt alone
+    np.testing.assert_allclose(
+        encode(["?!", "the cat"], folder, cache=False)[0], pool(folder, ["say "], "mean")[0], atol=1e-5
+    )
 
 
 def test_wrong_pooling_names(tiny_bert: Path, with_modules: Callable[..., Path]) -> None:

@@ -69,9 +69,11 @@ class RemotePath:
     def is_file(self) -> bool:
         try:
             with _as_os_errors():
-                return bool(self._system.isfile(self._path))
-        except OSError:
+                return bool(self._system.info(self._path)["type"] == "file")
+        except FileNotFoundError:
             return False
+        except OSError as error:  # which says nothing of whether there is one
+            raise unread(self, error) from None
 
     def read_bytes(self) -> bytes:
         with _as_os_errors():

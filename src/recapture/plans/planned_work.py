@@ -21,11 +21,11 @@ from ..sets.pair import Pair, check_k, refuse_tiny
 from ..texts.reading import Source
 from ..texts.text_index import indexed, texts_from
 from .phases import COUNTS, SIDES, MissingPartsError, wanted
-from .places import Place, place_of, seen_from, whole
+from .places import Place, content_up_to, place_of, seen_from, whole
 from .planned_parts import PlannedParts, missing_parts, opened_vectors
 from .planned_texts import LINES, PlannedEncoding
 from .shares import PlanRun, run_share
-from .tile_plan import FILE, TilePlan, cut, cuts_of
+from .tile_plan import FILE, LARGEST, TilePlan, cut, cuts_of
 from .vector_files import AskedFile, Content, FetchedFile, PlannedFile, content_of
 
 if TYPE_CHECKING:
@@ -232,9 +232,17 @@ def _folder(path: str | os.PathLike[str]) -> Iterator[Place]:
             raise _not_written(place, error) from None
         own = (FILE, LINES, *(f"{side}.npy" for side in SIDES))
         others = sorted(name for name in there if not name.endswith(".part") and name not in own)
-        if others and FILE not in there:
+        if others and not (FILE in there and _is_of_ours(place / FILE)):
             raise InputError(f"{place} holds other things than a plan, such as {others[0]}: name a folder of its own")
         yield place
+
+
+def _is_of_ours(path: Place) -> bool:
+    """Whether a file is a plan, be it damaged or of another version: what else lies beside it is the user's affair."""
+    try:
+        return b'"recapture"' in (content_up_to(path, LARGEST) or b"")
+    except OSError:
+        return False
 
 
 @contextmanager
@@ -340,9 +348,10 @@ def run_plan(
     if engine == RAY:
         return run_whole(plan, None, device, offline, engine, address)
     if plan.cuts < min(workers, plan.reference.different):
+        better = cuts_of(plan.reference.different, 4 * workers)
         warnings.warn(
-            f"{workers} workers share {plan.cuts} part{'s' * (plan.cuts != 1)} of each kind, so some will have nothing "
-            f"to do: a plan wants several for every worker, here {4 * workers} or so",
+            f"{workers} workers share {plan.cuts} part{'s' * (plan.cuts != 1)} of each kind, so some will have no "
+            f"counts to do: a plan wants several for every worker, here {better}",
             stacklevel=3,
         )
     return run_share(PlannedParts(plan, offline), worker, workers, wait, device=device)
@@ -414,7 +423,8 @@ def merge_plan(folder: str | os.PathLike[str]) -> SetResults:
     except MissingPartsError as lacking:
         if plan.encoding is not None:
             for file in (plan.reference, plan.candidate):
-                if file.places(plan.folder):  # parts that are missing because of other texts will stay so
+                there = file.places(plan.folder)
+                if there and isinstance(there[0], Path):  # parts that are missing because of other texts will stay so
                     file.proved(plan.folder)
         done = plan.done()
         names = [part.name for stage in wanted(plan.parts, done) for part in plan.parts[stage] if part.name not in done]

@@ -117,7 +117,11 @@ class _Share:
         since = time.monotonic()
         with Progress("parts of others", many, "part") as progress:
             while True:
-                there = self._looked(last=time.monotonic() - since >= wait)
+                there, unread = set[str](), None
+                try:
+                    there = self._plan.look()
+                except InputError as error:  # storage that does not answer once is asked again
+                    unread = error
                 todo = {name: part for name, part in todo.items() if name not in there}
                 progress.advance(many - len(todo))
                 many = len(todo)
@@ -126,6 +130,8 @@ class _Share:
                     since = time.monotonic()
                     continue
                 waited = time.monotonic() - since
+                if unread is not None and waited >= wait:
+                    raise unread
                 if todo.keys() <= not_awaited or waited >= wait:
                     break
                 # At most a tenth of a wait, or of a second, is for nothing.
@@ -134,15 +140,6 @@ class _Share:
         self._found += sorted(there & self._own - {*self._made, *self._found})  # somebody else has made them
         self._done |= there
         return [part.name for part in parts if part.name in todo]
-
-    def _looked(self, *, last: bool) -> set[str]:
-        """Parts that are there. Storage that does not answer once is asked again, unless this was the last look."""
-        try:
-            return self._plan.look()
-        except InputError:
-            if last:
-                raise
-            return set()
 
 
 def _turned(parts: list[Part], place: int) -> list[Part]:

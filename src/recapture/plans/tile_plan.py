@@ -22,7 +22,7 @@ from ..versions import VERSION
 from .json_kinds import NOTHING, NUMBER, TEXT, check_all, of_kinds
 from .part_files import Expected, is_damaged, may_be_whole, part_arrays, read_part, write_part
 from .phases import COUNTS, PHASES, RADII, ROWS, SIDES, VECTORS, Part, Phase, wanted
-from .places import Place, content_up_to, drop_copy, local_copy, place_of, remembered, sizes_in, whole
+from .places import Place, content_up_to, drop_copy, local_copy, place_of, remembered, sizes_in, unread, whole
 from .planned_texts import LINES, PlannedEncoding
 from .vector_files import Content, PlannedFile, known_content, proved_file
 
@@ -32,7 +32,7 @@ _ROWS_A_PART = 10_000
 _LARGE = 100_000
 _SEVERAL, _FEWEST_ROWS = 16, 500
 _MOST_PARTS = 9_999
-_LARGEST = 1 << 22
+LARGEST = 1 << 22
 """Bytes of a plan: four times those of one that has all parts of texts that it may have."""
 _CHECKED = 1 << 20
 """Texts whose places are looked at together."""
@@ -68,7 +68,7 @@ class TilePlan:
         """The plan of a folder; refused where it is damaged or of another version."""
         path = folder / FILE
         try:
-            content = content_up_to(path, _LARGEST) or b""
+            content = content_up_to(path, LARGEST) or b""
         except FileNotFoundError:
             raise InputError(f"{folder} holds no plan: there is no {FILE}") from None
         except NotADirectoryError:
@@ -224,7 +224,15 @@ class TilePlan:
         """What a part found; None where that is not there as this plan would have it."""
         if (carried := self._carried(part)) is None:
             return None
-        return read_part(self.path(part), carried, part.name, self._expected(part))
+        path, expected = self.path(part), self._expected(part)
+        if part.stage not in VECTORS:
+            return read_part(path, carried, part.name, expected)
+        try:  # texts are not encoded anew for what cannot be read for a while; all else takes little to make
+            return part_arrays(path, carried, part.name, expected)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise unread(path, error) from None
 
     def found_by(self, twin: TilePlan, part: Part) -> dict[str, np.ndarray] | None:
         """What another plan found for a part of the reference alone; None where that is not there, or was another."""
@@ -381,7 +389,7 @@ def cuts_of(rows: int, parts: int | None) -> int:
     if parts is None:
         parts = -(-rows // _ROWS_A_PART)
         if rows < _LARGE:
-            parts = max(parts, min(_SEVERAL, -(-rows // _FEWEST_ROWS)))
+            parts = max(parts, min(_SEVERAL, rows // _FEWEST_ROWS))
     return min(parts, rows, _MOST_PARTS)
 
 

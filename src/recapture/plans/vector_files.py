@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
@@ -356,11 +357,12 @@ class OpenVectors(WatchedFile):
 def proved_file(place: Place, content: Content) -> Path | None:
     """A file on this machine, where it is there and has this content."""
     try:
-        if isinstance(place, Path) and not place.is_file():  # a pipe would be waited for
+        found = place.stat()
+        if found.st_size != content.bytes:
             return None
-        if place.stat().st_size != content.bytes:
+        if isinstance(found, os.stat_result) and not stat.S_ISREG(found.st_mode):  # a pipe would be waited for
             return None
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise unread(place, error) from None

@@ -205,13 +205,15 @@ class EncoderBatches:
     def _in_tokens(self, texts: list[str]) -> tuple[list[str], TokenRows]:
         """What the model is to read, prompt included, and its tokens."""
         tokens = None if self._prompt and not self._stand_in else self._cutter(texts)
-        if self._stand_in and tokens is not None and not tokens.lengths.all():
+        nothing = self._stand_in and tokens is not None and not tokens.lengths.all()
+        if nothing and tokens is not None:
             texts = with_stand_in(texts, tokens.lengths.tolist(), self._stand_in)
-            tokens = self._cutter(texts)
-            if not tokens.lengths.all():
-                raise no_token_at_all(self._name)
         given = [self._prompt + text for text in texts] if self._prompt else texts
-        return given, self._cutter(given) if self._prompt or tokens is None else tokens
+        if tokens is None or nothing or self._prompt:
+            tokens = self._cutter(given)
+        if nothing and not tokens.lengths.all():
+            raise no_token_at_all(self._name)
+        return given, tokens
 
     def _pieces(self, ids: list[int]) -> Pieces:
         behind = len(ids) - self._behind

@@ -213,16 +213,20 @@ class SentenceEncoder:
             yield TextVectors(np.arange(start, start + len(batch)), vectors)
 
     def _with_stand_in(self, texts: list[str]) -> list[str]:
-        """Of what the library would make nothing, or, beside others, zeros."""
+        """Texts, but another one for each of which the library would make nothing, or, beside others, zeros."""
         if not self._stand_in:
             return texts
-        for _ in range(2):
-            with quiet():
-                tokens = [len(ids) for ids in self._model.tokenizer(texts, verbose=False)["input_ids"]]
-            if all(tokens):
-                return texts
-            texts = with_stand_in(texts, tokens, self._stand_in)
-        raise no_token_at_all(self.name)
+        tokens = self._tokens(texts)
+        if all(tokens):
+            return texts
+        if not all(self._tokens([_prompt_of(self._model)[0] + self._stand_in])):
+            raise no_token_at_all(self.name)
+        return with_stand_in(texts, tokens, self._stand_in)
+
+    def _tokens(self, texts: list[str]) -> list[int]:
+        """How many the tokenizer makes of each."""
+        with quiet():
+            return [len(ids) for ids in self._model.tokenizer(texts, verbose=False)["input_ids"]]
 
     def _leave_device(self) -> None:
         """From now on the processor computes, in the same number type."""
