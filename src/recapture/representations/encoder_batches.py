@@ -204,14 +204,14 @@ class EncoderBatches:
 
     def _in_tokens(self, texts: list[str]) -> tuple[list[str], TokenRows]:
         """What the model is to read, prompt included, and its tokens."""
-        tokens = None if self._prompt and not self._stand_in else self._cutter(texts)
-        nothing = self._stand_in and tokens is not None and not tokens.lengths.all()
-        if nothing and tokens is not None:
+        if self._stand_in:
+            tokens = self._cutter(texts)
+            if tokens.lengths.all() and not self._prompt:
+                return texts, tokens
             texts = with_stand_in(texts, tokens.lengths.tolist(), self._stand_in)
         given = [self._prompt + text for text in texts] if self._prompt else texts
-        if tokens is None or nothing or self._prompt:
-            tokens = self._cutter(given)
-        if nothing and not tokens.lengths.all():
+        tokens = self._cutter(given)
+        if not tokens.lengths.all():
             raise no_token_at_all(self._name)
         return given, tokens
 
