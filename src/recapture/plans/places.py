@@ -188,6 +188,18 @@ def content_up_to(place: Place, most: int) -> bytes | None:
     return None if place.stat().st_size > most else place.read_bytes()
 
 
+def size_of(place: Place) -> int | None:
+    """Bytes of a plain file; None where there is none. A pipe, which has none, would be waited for."""
+    try:
+        found = place.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise unread(place, error) from None
+    is_plain = not isinstance(found, os.stat_result) or stat.S_ISREG(found.st_mode)
+    return found.st_size if is_plain else None
+
+
 def sizes_in(folder: Place) -> dict[str, int]:
     """Names and sizes of the plain files of a folder, by one look at it; none where there is no such folder."""
     found: dict[str, int] = {}

@@ -227,8 +227,8 @@ def _cluster(address: str | None) -> Iterator[Any]:
         }
     else:
         _check_reachable(wanted)
-    out, error = (cast(Any, stream and _WithoutRay(stream)) for stream in (sys.stdout, sys.stderr))
-    with redirect_stdout(out), redirect_stderr(error):
+    out, err = (cast(Any, stream and _WithoutRay(stream)) for stream in (sys.stdout, sys.stderr))
+    with redirect_stdout(out), redirect_stderr(err):
         try:
             ray.init(ignore_reinit_error=True, **settings)
         except Exception as error:  # of many kinds, none of them declared

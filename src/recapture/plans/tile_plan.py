@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import stat
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import blake2b
@@ -22,7 +22,7 @@ from ..versions import VERSION
 from .json_kinds import NOTHING, NUMBER, TEXT, check_all, of_kinds
 from .part_files import Expected, is_damaged, may_be_whole, part_arrays, read_part, write_part
 from .phases import COUNTS, PHASES, RADII, ROWS, SIDES, VECTORS, Part, Phase, wanted
-from .places import Place, content_up_to, drop_copy, local_copy, place_of, remembered, sizes_in, unread, whole
+from .places import Place, content_up_to, drop_copy, local_copy, place_of, remembered, size_of, sizes_in, unread, whole
 from .planned_texts import LINES, PlannedEncoding
 from .vector_files import Content, PlannedFile, known_content, proved_file
 
@@ -196,7 +196,7 @@ class TilePlan:
             if part.stage in ROWS:
                 try:
                     there = self._joined_as(part) is not None
-                except OSError:  # what it says will be seen by whoever proves it
+                except InputError:  # what it says will be seen by whoever proves it
                     there = True
             else:
                 packed = part.stage not in VECTORS
@@ -208,8 +208,7 @@ class TilePlan:
     def is_whole(self, part: Part) -> bool:
         """Whether a part is there as this plan would have it. What was proved and is unchanged is not read again."""
         if part.stage in ROWS:  # it is about another file
-            with self._readable(part):
-                content = self._joined_as(part)
+            content = self._joined_as(part)
             whole = content is not None and proved_file(self._joined_place(part), content) is not None
             self._damaged.discard(part.name)
             if not whole:
@@ -221,13 +220,16 @@ class TilePlan:
         return remembered(self.path(part), asked, lambda: self.read(part) is not None)
 
     def read(self, part: Part) -> dict[str, np.ndarray] | None:
-        """What a part found; None where that is not there as this plan would have it."""
+        """What a part found; None where that is not there as this plan would have it.
+
+        Texts are not encoded anew for what cannot be read for a while: a sentence. All else takes little to make again.
+        """
         if (carried := self._carried(part)) is None:
             return None
         path, expected = self.path(part), self._expected(part)
-        if part.stage not in VECTORS:
+        if part.stage not in (*VECTORS, *ROWS):
             return read_part(path, carried, part.name, expected)
-        try:  # texts are not encoded anew for what cannot be read for a while; all else takes little to make
+        try:
             return part_arrays(path, carried, part.name, expected)
         except (FileNotFoundError, NotADirectoryError):
             return None
@@ -283,10 +285,7 @@ class TilePlan:
         """Of the files of all vectors of texts, once both are there; the same ones from then on. Whoever opens them
         proves that they are these."""
         if not self._joined and not self._damaged:
-            found = []
-            for part in (part for stage in ROWS for part in self.parts[stage]):
-                with self._readable(part):
-                    found.append(self._joined_as(part))
+            found = [self._joined_as(part) for stage in ROWS for part in self.parts[stage]]
             self._joined.extend(each for each in found if each is not None)
             if len(self._joined) < len(found):
                 self._joined.clear()
@@ -302,25 +301,12 @@ class TilePlan:
         return set()
 
     def _joined_as(self, part: Part) -> Content | None:
-        """What a part of rows says of the file of all vectors, where that has the right size. OSError where one of the
-        two cannot be read: texts are not to be encoded anew because of that."""
-        try:
-            found = part_arrays(self.path(part), self.digest, part.name, self._expected(part))
-            if found is None:
-                return None
-            content = Content(int(found["bytes"][0]), found["digest"].tobytes().hex())
-            return content if self._joined_place(part).stat().st_size == content.bytes else None
-        except (FileNotFoundError, NotADirectoryError):
+        """What a part of rows says of the file of all vectors, where that has the right size."""
+        found = self.read(part)
+        if found is None:
             return None
-
-    @contextmanager
-    def _readable(self, part: Part) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise InputError(
-                f"{self.path(part)}, or what it is about, cannot be read: {error.strerror or error}"
-            ) from None
+        content = Content(int(found["bytes"][0]), found["digest"].tobytes().hex())
+        return content if size_of(self._joined_place(part)) == content.bytes else None
 
     def _joined_place(self, part: Part) -> Place:
         file: PlannedFile = getattr(self, SIDES[ROWS.index(part.stage)])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
@@ -34,8 +33,8 @@ from .places import (
     place_of,
     remembered,
     seen_from,
+    size_of,
     told_of,
-    unread,
     whole,
 )
 
@@ -356,16 +355,8 @@ class OpenVectors(WatchedFile):
 
 def proved_file(place: Place, content: Content) -> Path | None:
     """A file on this machine, where it is there and has this content."""
-    try:
-        found = place.stat()
-        if found.st_size != content.bytes:
-            return None
-        if isinstance(found, os.stat_result) and not stat.S_ISREG(found.st_mode):  # a pipe would be waited for
-            return None
-    except (FileNotFoundError, NotADirectoryError):
+    if size_of(place) != content.bytes:
         return None
-    except OSError as error:
-        raise unread(place, error) from None
     for _ in range(1 if isinstance(place, Path) else 2):  # a copy that was damaged here is fetched once more
         here = local_copy(place, content.digest)
         if known_content(here) == content:
