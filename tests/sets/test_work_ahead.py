@@ -174,7 +174,7 @@ def test_all_or_nothing() -> None:
 def test_a_sample_is_said_with_what_it_costs() -> None:
     machine = Machine({"mmd": (0.0, 1e-3, 0.0)})
     work: Any = Known(0.01)
-    told = lambda answer: Told("mmd", "mmd of a", answer.interval, 0.0123, moves)  # noqa: E731
+    told = lambda answer: Told("mmd of a", answer.interval, 0.0123, moves)  # noqa: E731
     moves = False
     answer = within_budget(call(machine), "1min", None, told, clock=machine.clock, work=work)
     # Three quarters of the minute, less a second: 4,400 samples.
@@ -192,8 +192,8 @@ def test_a_sample_is_said_with_what_it_costs() -> None:
     assert nearly.budgeted.endswith("± 0.0123, about that of all vectors.")
     moves = True
     moved = within_budget(call(machine), "1min", None, told, clock=machine.clock, work=work)
-    assert moved.budgeted == answer.budgeted + (
-        " It is about sets of this size: mmd of all vectors may lie elsewhere, since it changes with their number."
+    assert moved.budgeted == answer.budgeted[:-1] + (
+        ", whose value may lie outside it, since it changes with their number."
     )
     whole = within_budget(call(machine), "10min", None, told, clock=machine.clock, work=work)
     assert whole.size == LONG

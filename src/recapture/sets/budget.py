@@ -24,9 +24,7 @@ _MEASURING = 0.1
 class Told(NamedTuple):
     """One number of a result, for what a sample costs."""
 
-    number: str
-    whose: str
-    """The same with the candidate's name."""
+    name: str
     level: float
     half: float
     """Of its interval's width."""
@@ -96,13 +94,9 @@ def within_budget(
     if found is None:
         result.budgeted += f"; intervals are about {wider}as wide as with all {unit}."
     else:
+        moved = ", whose value may lie outside it, since it changes with their number" if found.moves_with_size else ""
         result.budgeted += (
-            f"; the {100 * found.level:g} % interval of {found.whose} is ± {found.half:.3g}, about {wider}that of all "
-            f"{unit}."
+            f"; the {100 * found.level:g} % interval of {found.name} is ± {found.half:.3g}, about {wider}that of all "
+            f"{unit}{moved}."
         )
-        if found.moves_with_size:
-            result.budgeted += (
-                f" It is about sets of this size: {found.number} of all {unit} may lie elsewhere, since it changes "
-                "with their number."
-            )
     return result

@@ -209,7 +209,7 @@ def _within_budget(given: Mapping[str, Any]) -> SetResults:
         label = number_label(result.metric, name, len(result.values))
         whose = f"{label} of {candidate}" if len(results) > 1 else label
         moves = METRICS.find(result.metric).moves_with_size(result.signature)
-        return Told(label, whose, given["interval"] or 0.95, (high - low) / 2, moves)
+        return Told(whose, given["interval"] or 0.95, (high - low) / 2, moves)
 
     def each_row(metric: str, name: str) -> bool:
         return bool({metric, f"{metric}.{name}"} & set(ROWS))

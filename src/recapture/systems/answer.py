@@ -186,8 +186,7 @@ def _within_budget(given: Mapping[str, Any]) -> Comparison:
                 half = (numbers[name].high - numbers[name].low) / 2
                 metric = METRICS.find(name.partition(".")[0])
                 moves = metric.moves_with_size({**metric.defaults, **(given["options"] or {}).get(metric.name, {})})
-                difference = f"{name} of {a} less that of {b}"
-                return Told("the difference", difference, given["interval"], half, moves)
+                return Told(f"{name} of {a} less that of {b}", given["interval"], half, moves)
         return None
 
     found: Comparison = within_budget(work_of_compare(given), given["budget"], usual_metrics(), told)
